@@ -1,0 +1,71 @@
+"""stickbreak finds the topics of a large collection, and how many there are.
+
+>>> import stickbreak
+>>> corpus, truth = stickbreak.corpus.toy_bars(n_documents=200, seed=0)
+>>> model = stickbreak.VariationalHDP(n_topics=20, n_laps=5, random_state=0).fit(corpus)
+>>> len(model.top_words(5)) == model.n_topics_
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stickbreak import corpus, evaluation, report
+    from stickbreak.corpus import Corpus
+    from stickbreak.inference.estimator import TopicModel
+    from stickbreak.variational import VariationalHDP
+
+ESTIMATORS = {"VariationalHDP": "stickbreak.variational"}  # class name -> where it lives; what `load` knows
+_LAZY = {**ESTIMATORS, "Corpus": "stickbreak.corpus"}
+_MODULES = ("corpus", "evaluation", "report")
+
+__all__ = ["Corpus", "VariationalHDP", "corpus", "evaluation", "load", "report"]
+
+
+def load(path: str | os.PathLike[str]) -> TopicModel:
+    """Load a fitted model that `save` wrote; nothing in the folder is executed.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+
+    Returns
+    -------
+    estimator
+        As it was when saved.
+
+    Raises
+    ------
+    ModelFormatError
+        If the folder is no saved model, or damaged, or of a newer version.
+    """
+    from stickbreak.exceptions import ModelFormatError
+    from stickbreak.persistence import read_head
+
+    kind = read_head(path)["kind"]
+    if kind not in ESTIMATORS:
+        raise ModelFormatError(f"{path} holds a {kind!r}, not a fitted model; give the folder that `save` wrote.")
+    model: TopicModel = getattr(importlib.import_module(ESTIMATORS[kind]), kind)._load(path)
+    return model
+
+
+def __getattr__(name: str) -> Any:
+    """Import the parts of the package when they are first asked for: `import stickbreak` stays quick."""
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"stickbreak.{name}")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("stickbreak")
+    raise AttributeError(f"module 'stickbreak' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

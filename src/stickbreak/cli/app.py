@@ -1,0 +1,92 @@
+"""The commands together, and how they end: exit code 0, 2 with one sentence for bad input, 130 for Ctrl-C."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from stickbreak.cli.demo import demo
+from stickbreak.cli.evaluate import evaluate
+from stickbreak.cli.fit import fit
+from stickbreak.cli.output import complain
+from stickbreak.cli.report import report
+from stickbreak.cli.topics import topics
+from stickbreak.cli.transform import transform
+from stickbreak.exceptions import StickbreakError
+
+_BAD_INPUT, _INTERRUPTED = 2, 130
+_FROM_SCIKIT_LEARN = "InvalidParameterError"  # how an estimator refuses a parameter; scikit-learn is not imported here
+
+
+class _Commands(TyperGroup):
+    """A group of commands that turns errors made on purpose into one sentence and an exit code."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # words of any script, on a terminal of any encoding
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+        except Exception as error:
+            # A wrong use: newer typers raise a class of their own, older ones that of click.
+            if not standalone_mode or not hasattr(error, "format_message"):
+                raise
+            command = getattr(getattr(error, "ctx", None), "command_path", None) or "stickbreak"
+            complain(f"{error.format_message().rstrip('.')}; see {command} --help")
+            sys.exit(_BAD_INPUT)
+        if not standalone_mode:
+            return code
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except StickbreakError as error:
+            complain(str(error))
+        except ValueError as error:
+            if type(error).__name__ != _FROM_SCIKIT_LEARN:
+                raise
+            complain(str(error))
+        except KeyboardInterrupt as error:
+            complain("interrupted; nothing more is written")
+            raise typer.Exit(_INTERRUPTED) from error
+        raise typer.Exit(_BAD_INPUT)
+
+
+app = typer.Typer(
+    cls=_Commands,
+    help="Find the topics of a collection of documents, and how many there are.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command in (fit, topics, transform, evaluate, report, demo):
+    app.command()(_command)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"stickbreak {version('stickbreak')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Find the topics of a collection of documents, and how many there are."""

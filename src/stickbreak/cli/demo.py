@@ -1,0 +1,100 @@
+"""`stickbreak demo`: the main job on text that every machine has."""
+
+import json
+import textwrap
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stickbreak.cli.documents import InputSettings
+from stickbreak.cli.fitting import FitJob
+from stickbreak.cli.options import Force, Json, Quiet, Seed
+from stickbreak.cli.output import say
+from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
+
+_FORMAT = "demo"  # how the settings beside a model say that it came from here
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the model and the report to.")] = Path(
+        "stickbreak-demo"
+    ),
+    topics: Annotated[int, typer.Option("--topics", min=1, help="Topics to start with.")] = 100,
+    laps: Annotated[int, typer.Option("--laps", min=1, help="Most passes over the documents.")] = 100,
+    seed: Seed = 0,
+    open_report: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in the browser.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Show what stickbreak does: the topics of the documentation of Python's own standard library.
+
+    The documents are the documentation strings of its modules, classes and
+    functions, as installed on this machine. An earlier demo in the same folder
+    is replaced.
+    """
+    job = FitJob(
+        out=out,
+        report=out / "report.html",
+        parameters={"n_topics": topics, "n_laps": laps, "random_state": seed, "n_jobs": -1},
+        held_out=0.1,
+        seed=seed,
+        force=force or _is_demo(out),
+        quiet=quiet,
+    )
+    job.check()
+    from stickbreak.corpus import TextOptions, count_texts
+    from stickbreak.corpus.standard_library import standard_library_docstrings
+
+    _tell(quiet, "1. Collecting the documentation strings of Python's standard library ...")
+    names, texts = standard_library_docstrings()
+    _tell(quiet, f"   {len(texts):,} documents, such as {_examples(names)}")
+    _tell(
+        quiet,
+        "2. Counting words, without the English stop words and these words of all Python documentation:",
+    )
+    _tell(
+        quiet,
+        textwrap.fill(" ".join(DOCSTRING_STOP_WORDS), 100, initial_indent="   ", subsequent_indent="   "),
+    )
+    options = TextOptions(stop_words=english_and(DOCSTRING_STOP_WORDS))
+    corpus = count_texts(texts, options, names)
+    _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} tokens")
+    _tell(
+        quiet,
+        f"3. Learning topics, at first {topics}, from nine documents in ten; the tenth is for the score",
+    )
+    result = job.run(corpus, InputSettings(format=_FORMAT, text=options), texts)
+    result.show(as_json=as_json)
+    _tell(quiet, _what_next(out))
+    if open_report:
+        typer.launch((out / "report.html").absolute().as_uri())
+
+
+def _tell(quiet: bool, text: str) -> None:
+    if not quiet:
+        say(text)
+
+
+def _examples(names: list[str]) -> str:
+    wanted = ("textwrap.wrap", "socket.create_connection", "random.Random.shuffle")
+    return ", ".join([name for name in wanted if name in names] or names[:3])
+
+
+def _is_demo(folder: Path) -> bool:
+    """Tell whether a folder was written by an earlier demo."""
+    try:
+        known = json.loads((folder / "input.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(known, dict) and known.get("format") == _FORMAT
+
+
+def _what_next(out: Path) -> str:
+    return f"""
+Open {out / "report.html"} in a browser, or look closer:
+    stickbreak topics {out} --words 20
+Then with documents of your own (a .jsonl, .csv or .parquet file, a folder of text files, ...):
+    stickbreak fit mine.csv --out my-topics --held-out 0.1
+    stickbreak transform my-topics new.csv --out weights.csv"""

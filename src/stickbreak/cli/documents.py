@@ -1,0 +1,282 @@
+"""How documents are read; remembered beside the model, so that new ones are read the same way."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stickbreak.atomic import replace_file
+from stickbreak.exceptions import InputError, ModelFormatError
+
+if TYPE_CHECKING:
+    from stickbreak.corpus import Corpus, TextOptions
+
+__all__ = ["Documents", "InputSettings", "align", "read_for_model"]
+
+_FILE, _VERSION = "input.json", 1
+_TEXT_FORMATS = frozenset(("jsonl", "csv", "tsv", "parquet", "lines", "folder"))
+
+
+@dataclass(frozen=True, slots=True)
+class InputSettings:
+    """How documents are read.
+
+    Attributes
+    ----------
+    format, text_field, name_field, encoding : str or None
+        As `stickbreak.corpus.read` takes them.
+    vocabulary : Path or None
+        File of words.
+    text : TextOptions or None
+        How text becomes counts; None: the defaults.
+    """
+
+    format: str | None = None
+    text_field: str | None = None
+    name_field: str | None = None
+    encoding: str = "utf-8"
+    vocabulary: Path | None = None
+    text: "TextOptions | None" = None
+
+    def read(self, path: Path) -> "Corpus":
+        """Read a collection.
+
+        Parameters
+        ----------
+        path : Path
+            File or folder.
+
+        Returns
+        -------
+        Corpus
+
+        Raises
+        ------
+        InputError
+            As `stickbreak.corpus.read`.
+        """
+        from stickbreak.corpus import read
+
+        return read(
+            path,
+            format=self.format,
+            text_field=self.text_field,
+            name_field=self.name_field,
+            encoding=self.encoding,
+            vocabulary=self.vocabulary,
+            text=self.text,
+        )
+
+    def texts(self, path: Path) -> Callable[[Sequence[int]], list[str]] | None:
+        """Return the function that reads texts by their rows; None where the input holds counts.
+
+        Parameters
+        ----------
+        path : Path
+            File or folder.
+
+        Returns
+        -------
+        callable or None
+        """
+        from stickbreak.corpus import read_texts
+
+        if not self._holds_text(path):
+            return None
+        return lambda rows: read_texts(
+            path, rows, format=self.format, text_field=self.text_field, encoding=self.encoding
+        )
+
+    def _holds_text(self, path: Path) -> bool:
+        from stickbreak.corpus.formats import detect_format
+
+        return detect_format(path, self.format) in _TEXT_FORMATS
+
+    def remember(self, folder: Path) -> None:
+        """Write the settings into the folder of a model.
+
+        Parameters
+        ----------
+        folder : Path
+            The folder.
+
+        Raises
+        ------
+        WriteError
+            If it cannot be written.
+        """
+        known: dict[str, Any] = {
+            "version": _VERSION,
+            "format": self.format,
+            "text_field": self.text_field,
+            "name_field": self.name_field,
+            "encoding": self.encoding,
+            "fixed_vocabulary": self.vocabulary is not None,
+            "text": None if self.text is None else asdict(self.text),
+        }
+        with replace_file(folder / _FILE) as temporary:
+            temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """New documents in the words of a model.
+
+    Attributes
+    ----------
+    corpus : Corpus
+        The columns are the words of the model.
+    n_outside : int or float or None
+        Tokens of other words, which are left out; None where they were passed over uncounted.
+    texts : callable or None
+        Function from rows to texts, if the input holds texts.
+    """
+
+    corpus: "Corpus"
+    n_outside: int | float | None
+    texts: Callable[[Sequence[int]], list[str]] | None
+
+    def outside_sentence(self) -> str:
+        """Say how the words outside the vocabulary were treated."""
+        if self.n_outside is None:
+            return "words outside the model's vocabulary are left out (not counted)"
+        total = self.n_outside + self.corpus.n_tokens
+        share = self.n_outside / total if total else 0.0
+        return f"{self.n_outside:,.0f} tokens ({share:.1%}) of words outside the model's vocabulary are left out"
+
+
+def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSettings) -> Documents:
+    """Read new documents as the model's own were read, and count them in the words of the model.
+
+    Parameters
+    ----------
+    path : Path
+        File or folder.
+    model_folder : Path
+        Where the model is; the text options are taken from there.
+    model : fitted model
+        Any family.
+    given : InputSettings
+        What the command line says; it goes before what is remembered. Its `text` is not read.
+
+    Returns
+    -------
+    Documents
+
+    Raises
+    ------
+    InputError
+        If the documents cannot be read or share no word with the model.
+    """
+    from stickbreak.corpus import TextOptions
+
+    remembered, fixed = _remembered(model_folder)
+    settings = replace(given, text_field=given.text_field or remembered.text_field)
+    if not settings._holds_text(path):
+        corpus, n_outside = align(settings.read(path), model.vocabulary_)
+        return Documents(corpus, n_outside, None)
+    options = remembered.text or TextOptions()
+    texts = settings.texts(path)
+    if fixed or options.ngram_range != (1, 1):
+        from stickbreak.corpus import read
+
+        corpus = read(
+            path,
+            format=settings.format,
+            text_field=settings.text_field,
+            name_field=settings.name_field,
+            encoding=settings.encoding,
+            vocabulary=model.vocabulary_,
+            text=options,
+        )
+        return Documents(corpus, None, texts)
+    unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
+    corpus, n_outside = align(replace(settings, vocabulary=None, text=unpruned).read(path), model.vocabulary_)
+    return Documents(corpus, n_outside, texts)
+
+
+def align(corpus: "Corpus", vocabulary: Sequence[str]) -> tuple["Corpus", int | float]:
+    """Count documents in the words of a model: other words are left out.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Any documents. Where the words of either side are only numbered, columns are taken as they stand.
+    vocabulary : sequence of str
+        The words of the model.
+
+    Returns
+    -------
+    corpus : Corpus
+        With the columns of the model.
+    n_outside : int or float
+        Tokens left out.
+
+    Raises
+    ------
+    InputError
+        If no word is common to both, or numbered columns differ in number.
+
+    Examples
+    --------
+    >>> from stickbreak.corpus import Corpus
+    >>> corpus = Corpus.from_counts([[1, 2, 4]], vocabulary=["c", "x", "a"])
+    >>> aligned, n_outside = align(corpus, ["a", "b", "c"])
+    >>> aligned.counts.toarray(), n_outside
+    (array([[4, 0, 1]], dtype=int32), 2)
+    """
+    import numpy as np
+    import scipy.sparse as sp
+
+    from stickbreak.corpus import Corpus
+
+    words = tuple(vocabulary)
+    numbered = words == tuple(f"w{column}" for column in range(len(words)))
+    if corpus.vocabulary is None or numbered:
+        if corpus.n_words != len(words):
+            raise InputError(
+                f"the documents have {corpus.n_words} columns but the model has {len(words)} words, and not "
+                "both name their words; give the vocabulary of the documents, or counts with the same columns"
+            )
+        return Corpus.from_counts(corpus.counts, words, corpus.names), 0
+    if corpus.vocabulary == words:
+        return corpus, 0
+    column_of = {word: column for column, word in enumerate(words)}
+    new_column = np.array([column_of.get(word, -1) for word in corpus.vocabulary], dtype=np.int64)
+    entries = corpus.counts.tocoo()
+    column = new_column[entries.col]
+    inside = column >= 0
+    if corpus.n_tokens and not inside.any():
+        raise InputError(
+            "none of the words of these documents is in the vocabulary of the model; is it a model of other "
+            "documents, or another language?"
+        )
+    counts = sp.csr_matrix(
+        (entries.data[inside], (entries.row[inside], column[inside])), shape=(corpus.n_documents, len(words))
+    )
+    aligned = Corpus.from_counts(counts, words, corpus.names)
+    return aligned, corpus.n_tokens - aligned.n_tokens
+
+
+def _remembered(folder: Path) -> tuple[InputSettings, bool]:
+    """Read the settings beside a model, and whether its words were given; the defaults if there are none."""
+    from stickbreak.corpus import TextOptions
+
+    file = folder / _FILE
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return InputSettings(), False
+    except (OSError, ValueError) as error:
+        raise ModelFormatError(f"{file} cannot be read ({error}); fit the model again") from error
+    try:
+        if known["version"] > _VERSION:
+            raise ModelFormatError(f"{file} was written by a newer stickbreak; update stickbreak to read it")
+        text = None if known["text"] is None else TextOptions(**known["text"])
+        return (
+            InputSettings(known["format"], known["text_field"], known["name_field"], known["encoding"], None, text),
+            bool(known["fixed_vocabulary"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ModelFormatError(f"{file} is damaged ({error}); fit the model again") from error

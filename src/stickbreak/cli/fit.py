@@ -1,0 +1,110 @@
+"""`stickbreak fit`."""
+
+from pathlib import Path
+from typing import Any
+
+from stickbreak.cli import options as o
+from stickbreak.cli.documents import InputSettings
+from stickbreak.cli.fitting import FitJob
+from stickbreak.cli.output import say
+from stickbreak.exceptions import InputError
+
+_WITHOUT_MERGE = ("reorder",)
+_ALL_CORES = -1
+
+
+def fit(
+    documents: o.InputPath,
+    out: o.Out,
+    format: o.Format = None,
+    text_field: o.TextField = None,
+    name_field: o.NameField = None,
+    vocabulary: o.Vocabulary = None,
+    encoding: o.Encoding = "utf-8",
+    stop_words: o.StopWords = "english",
+    min_df: o.MinDf = "5",
+    max_df: o.MaxDf = "0.5",
+    max_features: o.MaxFeatures = None,
+    ngram_max: o.NgramMax = 1,
+    token_pattern: o.TokenPattern = None,
+    keep_case: o.KeepCase = False,
+    strip_accents: o.StripAccents = None,
+    topics: o.Topics = 100,
+    alpha: o.Alpha = None,
+    gamma: o.Gamma = None,
+    eta: o.Eta = None,
+    init: o.Init = None,
+    laps: o.Laps = None,
+    batches: o.Batches = None,
+    no_merge: o.NoMerge = False,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    held_out: o.HeldOut = None,
+    checkpoint: o.Checkpoint = None,
+    resume: o.Resume = False,
+    report: o.ReportFile = None,
+    no_report: o.NoReport = False,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Learn the topics of a collection, and how many there are.
+
+    INPUT is a file of texts (JSON lines, CSV, TSV, Parquet, a document on each
+    line), a folder of text files, or a file of counts (UCI bag of words, LDA-C,
+    Matrix Market, SciPy). Prints the topics; writes the model and a report.
+    """
+    job = FitJob(
+        out=out,
+        report=_report_file(out, report, no_report),
+        parameters=_parameters(topics, alpha, gamma, eta, init, laps, batches, no_merge, seed, jobs),
+        held_out=held_out,
+        seed=seed,
+        checkpoint=checkpoint,
+        resume=resume,
+        force=force,
+        quiet=quiet,
+    )
+    job.check()
+    text = o.text_options(stop_words, min_df, max_df, max_features, ngram_max, token_pattern, keep_case, strip_accents)
+    settings = InputSettings(format, text_field, name_field, encoding, vocabulary, text)
+    if not quiet:
+        say(f"reading {documents} ...")
+    corpus = settings.read(documents)
+    if not quiet:
+        say(f"{corpus.n_documents:,} documents, {corpus.n_words:,} different words, {corpus.n_tokens:,} tokens")
+    job.run(corpus, settings, settings.texts(documents)).show(as_json=as_json)
+
+
+def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None:
+    if report is not None and no_report:
+        raise InputError("--report and --no-report contradict each other; give one of them")
+    return None if no_report else report or out / "report.html"
+
+
+def _parameters(
+    topics: int,
+    alpha: float | None,
+    gamma: float | None,
+    eta: float | None,
+    init: str | None,
+    laps: int | None,
+    batches: int | None,
+    no_merge: bool,
+    seed: int,
+    jobs: int | None,
+) -> dict[str, Any]:
+    """Return the parameters of the estimator; those that are not given keep its defaults."""
+    given = {
+        "n_topics": topics,
+        "alpha": alpha,
+        "gamma": gamma,
+        "eta": eta,
+        "init": init,
+        "n_laps": laps,
+        "n_batches": batches,
+        "moves": _WITHOUT_MERGE if no_merge else None,
+        "random_state": seed,
+        "n_jobs": jobs or _ALL_CORES,
+    }
+    return {name: value for name, value in given.items() if value is not None}

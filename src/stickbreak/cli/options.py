@@ -1,0 +1,220 @@
+"""The options that several commands share, and how their values are read."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stickbreak.exceptions import InputError, ReadError
+
+if TYPE_CHECKING:
+    from stickbreak.corpus import TextOptions
+
+_READING, _WORDS, _MODEL, _OUTPUT = "Reading", "Text to counts", "Model", "Output"
+
+InputPath = Annotated[Path, typer.Argument(metavar="INPUT", help="File or folder with the documents.")]
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder that fit wrote.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        rich_help_panel=_READING,
+        help="jsonl, csv, tsv, parquet, lines, folder, uci, ldac, mtx, npz or corpus; "
+        "otherwise told by name and content.",
+    ),
+]
+TextField = Annotated[
+    str | None,
+    typer.Option("--text-field", rich_help_panel=_READING, help="Column or JSON field of the text."),
+]
+NameField = Annotated[
+    str | None,
+    typer.Option("--name-field", rich_help_panel=_READING, help="Column or field of the documents' names."),
+]
+Vocabulary = Annotated[
+    Path | None,
+    typer.Option(
+        "--vocabulary",
+        rich_help_panel=_READING,
+        help="File with a word on each line: the columns of counts, or the words to count in texts.",
+    ),
+]
+Encoding = Annotated[str, typer.Option("--encoding", rich_help_panel=_READING, help="Encoding of text files.")]
+
+StopWords = Annotated[
+    str,
+    typer.Option(
+        "--stop-words",
+        rich_help_panel=_WORDS,
+        help="english, none, a file with the words to leave out, or english+FILE for both.",
+    ),
+]
+MinDf = Annotated[
+    str,
+    typer.Option(
+        "--min-df",
+        rich_help_panel=_WORDS,
+        help="Leave out words in fewer documents: a number (5) or a share (0.01).",
+    ),
+]
+MaxDf = Annotated[
+    str,
+    typer.Option(
+        "--max-df",
+        rich_help_panel=_WORDS,
+        help="Leave out words in more documents: a share (0.5) or a number (500).",
+    ),
+]
+MaxFeatures = Annotated[
+    int | None,
+    typer.Option("--max-features", min=1, rich_help_panel=_WORDS, help="Keep only the most frequent words."),
+]
+NgramMax = Annotated[
+    int,
+    typer.Option("--ngram-max", min=1, max=5, rich_help_panel=_WORDS, help="2 counts also pairs of words."),
+]
+TokenPattern = Annotated[
+    str | None,
+    typer.Option("--token-pattern", rich_help_panel=_WORDS, help="Regular expression of a word."),
+]
+KeepCase = Annotated[bool, typer.Option("--keep-case", rich_help_panel=_WORDS, help="Do not make the text lower case.")]
+StripAccents = Annotated[
+    str | None,
+    typer.Option("--strip-accents", rich_help_panel=_WORDS, help="ascii or unicode: remove accents."),
+]
+
+Topics = Annotated[
+    int,
+    typer.Option("--topics", min=1, rich_help_panel=_MODEL, help="Topics to start with; unneeded ones go away."),
+]
+Alpha = Annotated[
+    float | None,
+    typer.Option("--alpha", rich_help_panel=_MODEL, help="Concentration of a document on few topics."),
+]
+Gamma = Annotated[
+    float | None,
+    typer.Option("--gamma", rich_help_panel=_MODEL, help="Concentration of the collection on few topics."),
+]
+Eta = Annotated[float | None, typer.Option("--eta", rich_help_panel=_MODEL, help="Pseudo-count of a word in a topic.")]
+Init = Annotated[
+    str | None,
+    typer.Option("--init", rich_help_panel=_MODEL, help="Start: collapsed, near-uniform or documents."),
+]
+Laps = Annotated[
+    int | None,
+    typer.Option("--laps", min=1, rich_help_panel=_MODEL, help="Most passes over the documents."),
+]
+Batches = Annotated[
+    int | None,
+    typer.Option("--batches", min=1, rich_help_panel=_MODEL, help="Parts that the documents are cut into."),
+]
+NoMerge = Annotated[bool, typer.Option("--no-merge", rich_help_panel=_MODEL, help="Keep all topics.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", min=1, rich_help_panel=_MODEL, help="Threads; otherwise all cores.")
+]
+
+Out = Annotated[Path, typer.Option("--out", "-o", rich_help_panel=_OUTPUT, help="Folder to write the model to.")]
+HeldOut = Annotated[
+    float | None,
+    typer.Option(
+        "--held-out",
+        rich_help_panel=_OUTPUT,
+        help="Share of documents (0.1) or their number (500) to hold out and score.",
+    ),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option("--checkpoint", rich_help_panel=_OUTPUT, help="Folder to save the state to after each lap."),
+]
+Resume = Annotated[bool, typer.Option("--resume", rich_help_panel=_OUTPUT, help="Go on from the checkpoint.")]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        rich_help_panel=_OUTPUT,
+        help="File of the HTML report; otherwise report.html in the model.",
+    ),
+]
+NoReport = Annotated[bool, typer.Option("--no-report", rich_help_panel=_OUTPUT, help="Write no report.")]
+Force = Annotated[bool, typer.Option("--force", rich_help_panel=_OUTPUT, help="Replace a model that is there already.")]
+
+
+def text_options(
+    stop_words: str,
+    min_df: str,
+    max_df: str,
+    max_features: int | None,
+    ngram_max: int,
+    token_pattern: str | None,
+    keep_case: bool,
+    strip_accents: str | None,
+) -> "TextOptions":
+    """Build the library's options from those of the command line.
+
+    Parameters
+    ----------
+    stop_words, min_df, max_df, max_features, ngram_max, token_pattern, keep_case, strip_accents
+        As the options of the same names.
+
+    Returns
+    -------
+    TextOptions
+
+    Raises
+    ------
+    InputError
+        If a value cannot be.
+    """
+    from stickbreak.corpus import TextOptions
+
+    return TextOptions(
+        stop_words=_stop_words(stop_words),
+        min_df=_number_or_share("--min-df", min_df),
+        max_df=_number_or_share("--max-df", max_df),
+        max_features=max_features,
+        ngram_range=(1, ngram_max),
+        token_pattern=token_pattern,
+        lowercase=not keep_case,
+        strip_accents=strip_accents,
+    )
+
+
+def _number_or_share(option: str, text: str) -> int | float:
+    """Read 5 as a number of documents, 0.05 as a share of them."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{option} is {text!r}; give a number of documents (5) or a share of them (0.05)") from None
+
+
+def _stop_words(text: str) -> str | tuple[str, ...] | None:
+    """Read english, none, FILE or english+FILE."""
+    if text == "english":
+        return "english"
+    if text == "none":
+        return None
+    words = _words_of(Path(text.removeprefix("english+")))
+    if text.startswith("english+"):
+        from stickbreak.cli.stop_words import english_and
+
+        return english_and(words)
+    return words
+
+
+def _words_of(file: Path) -> tuple[str, ...]:
+    try:
+        return tuple(file.read_text(encoding="utf-8-sig").split())
+    except OSError as error:
+        raise ReadError(
+            f"--stop-words: {file} cannot be read ({error.strerror}); give english, none or a file of words"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ReadError(f"--stop-words: {file} is not UTF-8; convert it to UTF-8") from error

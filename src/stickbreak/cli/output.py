@@ -1,0 +1,157 @@
+"""What the commands print: results on standard output, everything else on standard error."""
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import typer
+
+__all__ = ["TopicLine", "complain", "describe_topics", "print_json", "print_topics", "printable", "say"]
+
+
+class _Topics(Protocol):
+    """What is read of a fitted model here."""
+
+    vocabulary_: Sequence[str]
+    topic_word_: Any
+    topic_weights_: Any
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLine:
+    """A topic as it is printed: its row, its corpus weight, its top words and their probabilities."""
+
+    id: int
+    weight: float
+    words: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the topic for `print_json`."""
+        words = [{"word": w, "probability": p} for w, p in zip(self.words, self.probabilities, strict=True)]
+        return {"id": self.id, "weight": self.weight, "words": words}
+
+
+def describe_topics(model: _Topics, n_words: int) -> list[TopicLine]:
+    """Gather the topics of a fitted model, by decreasing weight; they keep their numbers.
+
+    Parameters
+    ----------
+    model : fitted model
+        Any family.
+    n_words : int
+        Top words of each topic.
+
+    Returns
+    -------
+    list of TopicLine
+    """
+    from stickbreak.evaluation.coherence import top_word_indices
+
+    top = top_word_indices(model.topic_word_, n_words)
+    lines = [
+        TopicLine(
+            k,
+            float(model.topic_weights_[k]),
+            tuple(model.vocabulary_[w] for w in words),
+            tuple(float(p) for p in model.topic_word_[k, words]),
+        )
+        for k, words in enumerate(top)
+    ]
+    return sorted(lines, key=lambda line: -line.weight)
+
+
+def print_topics(topics: Sequence[TopicLine]) -> None:
+    """Print a table of topics: ruled and folded on a terminal, one line a topic elsewhere.
+
+    Parameters
+    ----------
+    topics : sequence of TopicLine
+        In the order of printing.
+    """
+    rows = [(str(t.id), f"{t.weight:.2%}", " ".join(printable(word) for word in t.words)) for t in topics]
+    if not sys.stdout.isatty():
+        for row in [("topic", "weight", "words"), *rows]:
+            typer.echo(f"{row[0]:>5}  {row[1]:>7}  {row[2]}")
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("topic", justify="right", style="bold")
+    table.add_column("weight", justify="right")
+    table.add_column("words", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))  # Text: words are no markup
+    Console().print(table)
+
+
+def printable(text: str) -> str:
+    """Replace what could steer a terminal (control characters of a name or word that was read from a file).
+
+    Parameters
+    ----------
+    text : str
+        Anything.
+
+    Returns
+    -------
+    str
+        In one line.
+
+    Examples
+    --------
+    >>> printable("naïve" + chr(27) + "[31m")
+    'naïve\ufffd[31m'
+    """
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def print_json(value: Mapping[str, Any], *, indent: int | None = 2) -> None:
+    """Print strict JSON on standard output; what is not finite becomes null.
+
+    Parameters
+    ----------
+    value : mapping
+        Nested dicts, lists, str and numbers.
+    indent : int or None, default=2
+        None for a single line.
+    """
+    typer.echo(json.dumps(_strict(value), allow_nan=False, indent=indent))
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _strict(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(entry) for entry in value]
+    return value
+
+
+def say(text: str) -> None:
+    """Tell the person at the terminal something, on standard error.
+
+    Parameters
+    ----------
+    text : str
+        A sentence or a few lines.
+    """
+    typer.echo(text, err=True)
+
+
+def complain(text: str) -> None:
+    """Print an error, in one line.
+
+    Parameters
+    ----------
+    text : str
+        One sentence.
+    """
+    say(f"Error: {printable(' '.join(text.split()))}")

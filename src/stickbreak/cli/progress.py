@@ -1,0 +1,102 @@
+"""A progress bar of a fit, on standard error."""
+
+import sys
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+__all__ = ["FitProgress"]
+
+
+class FitProgress:
+    """Shows the laps of a fit as they end; a context manager whose `update` is the callback of `fit`.
+
+    Parameters
+    ----------
+    quiet : bool, default=False
+        Show nothing. Nothing is shown either when standard error is no terminal.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.first_n_topics: int | None = None
+        self._shown = not quiet and sys.stderr.isatty()
+        self._progress: Progress | None = None
+        self._start: TaskID | None = None
+        self._laps: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._progress = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[state]}", markup=False),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+            )
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def update(self, event: Mapping[str, Any]) -> None:
+        """Show one event of a fit.
+
+        Parameters
+        ----------
+        event : mapping
+            Of the start: "stage" "init", "done", "total". Of a lap: "lap", "n_laps", "objective" (nats per
+            token), "n_topics", and the numbers of moves "..._tried" and "..._accepted".
+        """
+        if event.get("stage") == "init":
+            self._show_start(event)
+            return
+        if self.first_n_topics is None:
+            self.first_n_topics = int(event["n_topics"])
+        if self._progress is None:
+            return
+        if self._laps is None:
+            self._laps = self._progress.add_task("laps", total=event.get("n_laps"), state="")
+        self._progress.update(self._laps, completed=event["lap"], state=lap_text(event))
+
+    def _show_start(self, event: Mapping[str, Any]) -> None:
+        if self._progress is None:
+            return
+        if self._start is None:
+            self._start = self._progress.add_task("start", total=event.get("total"), state="")
+        self._progress.update(self._start, completed=event.get("done", 0))
+
+
+def lap_text(event: Mapping[str, Any]) -> str:
+    """Describe a lap in a few words.
+
+    Parameters
+    ----------
+    event : mapping
+        As `FitProgress.update` takes it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> lap_text({"objective": -7.25, "n_topics": 93, "merge_tried": 50, "merge_accepted": 7})
+    '-7.2500 nats/token, 93 topics, merge 7/50'
+    """
+    moves = [
+        f"{name.removesuffix('_tried')} {event.get(name.removesuffix('_tried') + '_accepted', 0):g}/{tried:g}"
+        for name, tried in event.items()
+        if name.endswith("_tried") and tried
+    ]
+    return ", ".join([f"{event['objective']:.4f} nats/token, {event['n_topics']} topics", *moves])

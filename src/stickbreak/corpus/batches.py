@@ -1,0 +1,45 @@
+"""Batches of documents, the unit of work of every family."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickbreak.corpus.corpus import Corpus
+from stickbreak.exceptions import InputError
+
+__all__ = ["make_batches"]
+
+
+def make_batches(corpus: Corpus, n_batches: int, *, seed: int = 0) -> list[np.ndarray]:
+    """Partition the documents at random.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Only its number of documents D matters.
+    n_batches : int
+        Number of batches; there are never more than documents.
+    seed : int
+        The same seed gives the same batches.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Rows of each batch, increasing. Sizes differ by at most 1, the larger ones first.
+
+    Raises
+    ------
+    InputError
+        When `n_batches` is not at least 1.
+
+    Examples
+    --------
+    >>> corpus = Corpus.from_counts([[1], [2], [3]])
+    >>> [batch.tolist() for batch in make_batches(corpus, 2)]
+    [[0, 2], [1]]
+    """
+    if n_batches < 1 or n_batches != int(n_batches):
+        raise InputError(f"n_batches is {n_batches!r}; give a whole number from 1 upwards")
+    order = np.random.default_rng(seed).permutation(corpus.n_documents)
+    batches = np.array_split(order, min(int(n_batches), max(corpus.n_documents, 1)))
+    return [np.sort(batch) for batch in batches]

@@ -1,0 +1,262 @@
+"""The collection that is modelled: word counts of documents, with the words and the documents' names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickbreak.corpus.csr import assemble_csr, row_of_entry, row_sums
+from stickbreak.corpus.halves import split_halves
+from stickbreak.corpus.validation import canonical_counts, checked_names, checked_vocabulary
+from stickbreak.exceptions import InputError, InvalidCorpus
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["Corpus"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Corpus:
+    """Word counts of D documents over W words; made by `Corpus.from_counts` or `stickbreak.corpus.read`.
+
+    The class itself checks nothing: it trusts its caller. `from_counts` checks.
+
+    Attributes
+    ----------
+    counts : csr_matrix of shape (D, W)
+        How often each word occurs in each document. Canonical: indices sorted, no duplicates, no explicit
+        zeros; int32 for whole counts, float64 for fractional weights. Not to be changed in place.
+    vocabulary : tuple of str or None
+        The word of each column; None when the columns are only numbered.
+    names : tuple of str or None
+        The name of each document.
+
+    Examples
+    --------
+    >>> corpus = Corpus.from_counts([[2, 0, 1], [0, 3, 0]], vocabulary=["bar", "foo", "qux"])
+    >>> corpus
+    Corpus(2 documents, 3 words, 6 tokens)
+    >>> corpus[1:].document_names
+    ('0',)
+    """
+
+    counts: sp.csr_matrix
+    vocabulary: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_counts(cls, X: Any, vocabulary: Sequence[str] | None = None, names: Sequence[str] | None = None) -> Corpus:
+        """Check counts of any common kind and make them a Corpus.
+
+        Parameters
+        ----------
+        X : Corpus, scipy sparse matrix or array, ndarray, pandas DataFrame or nested sequence, shape (D, W)
+            Non-negative counts or weights. A Corpus is returned as it is (with the given vocabulary or
+            names, if any). The columns of a DataFrame become the vocabulary and its index the names, unless
+            they are mere row and column numbers. X is never altered; its arrays are shared where they are
+            canonical already.
+        vocabulary : sequence of str of length W, optional
+            The words of the columns, all different.
+        names : sequence of str of length D, optional
+            The names of the documents.
+
+        Returns
+        -------
+        Corpus
+
+        Raises
+        ------
+        InvalidCorpus
+            When X is not two-dimensional, has no documents or no words, holds a negative, infinite or
+            missing count, or when the vocabulary or the names do not fit.
+        """
+        if isinstance(X, Corpus):
+            counts, vocabulary, names = X.counts, _first(vocabulary, X.vocabulary), _first(names, X.names)
+            if vocabulary is X.vocabulary and names is X.names:
+                return X
+        else:
+            if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+                vocabulary, names = _first(vocabulary, _labels(X.columns)), _first(names, _labels(X.index))
+            counts = canonical_counts(X)
+        return cls(counts, checked_vocabulary(vocabulary, counts.shape), checked_names(names, counts.shape))
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents D, the empty ones included."""
+        return int(self.counts.shape[0])
+
+    @property
+    def n_words(self) -> int:
+        """Number of different words W: the columns, also those that occur in no document."""
+        return int(self.counts.shape[1])
+
+    @property
+    def n_tokens(self) -> int | float:
+        """Sum of all counts: an int for whole counts, a float for weights."""
+        total = self.counts.data.sum(dtype=np.int64 if self.is_integer else np.float64)
+        return int(total) if self.is_integer else float(total)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether all counts are whole numbers."""
+        return bool(self.counts.data.dtype.kind == "i")
+
+    @property
+    def document_lengths(self) -> np.ndarray:
+        """Tokens of each document: ndarray of shape (D,), int64 for whole counts, float64 for weights."""
+        return row_sums(self.counts)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The vocabulary, or "w0", "w1", ... where the columns are only numbered."""
+        return self.vocabulary or tuple(f"w{column}" for column in range(self.n_words))
+
+    @property
+    def document_names(self) -> tuple[str, ...]:
+        """The names of the documents, or "0", "1", ... where they have none."""
+        return self.names or tuple(str(row) for row in range(self.n_documents))
+
+    def __len__(self) -> int:
+        return self.n_documents
+
+    def __repr__(self) -> str:
+        tokens = f"{self.n_tokens} tokens" if self.is_integer else f"weights that sum to {self.n_tokens:.6g}"
+        return f"Corpus({self.n_documents} documents, {self.n_words} words, {tokens})"
+
+    def __getitem__(self, selection: slice | ArrayLike) -> Corpus:
+        """Take some of the documents; the vocabulary stays whole.
+
+        Parameters
+        ----------
+        selection : slice, array of int or array of bool
+            A slice of step 1 shares the memory of this corpus (and so stays on disk if this corpus does).
+
+        Returns
+        -------
+        Corpus
+            Perhaps of no documents at all.
+        """
+        if isinstance(selection, slice):
+            start, stop, step = selection.indices(self.n_documents)
+            if step == 1:
+                return self._contiguous(start, max(start, stop))
+            rows = np.arange(start, stop, step)
+        else:
+            rows = _rows(selection, self.n_documents)
+        names = None if self.names is None else tuple(self.names[row] for row in rows)
+        return replace(self, counts=self.counts[rows], names=names)
+
+    def _contiguous(self, start: int, stop: int) -> Corpus:
+        pointers = self.counts.indptr[start : stop + 1]
+        a, b = int(pointers[0]), int(pointers[-1])
+        counts = assemble_csr(self.counts.data[a:b], self.counts.indices[a:b], pointers - pointers[0], self.n_words)
+        return replace(self, counts=counts, names=None if self.names is None else self.names[start:stop])
+
+    def require_integer(self, family: str) -> None:
+        """Refuse fractional weights.
+
+        Parameters
+        ----------
+        family : str
+            Who needs whole counts, for the message.
+
+        Raises
+        ------
+        InvalidCorpus
+            Naming the first row that holds a fraction, and its value.
+        """
+        if self.is_integer:
+            return
+        at = int(np.flatnonzero(self.counts.data != np.floor(self.counts.data))[0])
+        row = row_of_entry(self.counts, at)
+        raise InvalidCorpus(
+            f"{family} needs whole token counts, but row {row} holds {self.counts.data[at]:.6g}; "
+            "pass raw counts (not tf-idf) or use a variational family"
+        )
+
+    def split(self, held_out: float = 0.1, *, seed: int = 0) -> tuple[Corpus, Corpus]:
+        """Split by document, at random.
+
+        Parameters
+        ----------
+        held_out : float or int
+            The share of documents to hold out, between 0 and 1, or (from 1 upwards) their number. Rounded,
+            but at least one document goes to each side.
+        seed : int
+            The same seed gives the same split.
+
+        Returns
+        -------
+        train, held : Corpus
+            Each in the order of this corpus.
+
+        Raises
+        ------
+        InputError
+            When `held_out` leaves one side without documents.
+        """
+        D = self.n_documents
+        if not (0 < held_out < 1 or (1 <= held_out < D and held_out == int(held_out))) or D < 2:
+            raise InputError(
+                f"cannot hold out {held_out} of {D} documents; give a share between 0 and 1, or a number "
+                "from 1 to one less than there are documents"
+            )
+        n_held = min(max(round(held_out * D) if held_out < 1 else int(held_out), 1), D - 1)
+        held = np.zeros(D, dtype=bool)
+        held[np.random.default_rng(seed).permutation(D)[:n_held]] = True
+        return self[~held], self[held]
+
+    def halves(self, *, seed: int = 0) -> tuple[Corpus, Corpus]:
+        """Split the tokens of every document in two halves, at random, for document completion (SPEC 5).
+
+        A document of n tokens gives (n + 1) // 2 to the first half. Each document has its own random stream,
+        keyed by `seed` and its row: what the other documents hold does not matter. Of a fractional weight,
+        the whole part is split as tokens and the rest goes to one half at random.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same halves.
+
+        Returns
+        -------
+        observed, held_out : Corpus
+            Same documents and vocabulary; together they sum to this corpus.
+        """
+        observed, held_out = split_halves(self.counts, seed)
+        return replace(self, counts=observed), replace(self, counts=held_out)
+
+
+def _first(given: Sequence[str] | None, otherwise: Sequence[str] | None) -> Sequence[str] | None:
+    return otherwise if given is None else given
+
+
+def _labels(index: Any) -> list[str] | None:
+    """Labels of a DataFrame's rows or columns as text; None when they only count 0, 1, 2, ..."""
+    labels = list(index)
+    return None if labels == list(range(len(labels))) else [str(label) for label in labels]
+
+
+def _rows(selection: ArrayLike, n_documents: int) -> np.ndarray:
+    rows = np.asarray(selection)
+    if rows.dtype == bool:
+        if rows.shape != (n_documents,):
+            raise InputError(
+                f"a mask of shape {rows.shape} cannot select from {n_documents} documents; give one bool each"
+            )
+        return np.flatnonzero(rows)
+    if rows.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise InputError(f"documents are selected by a slice, a flat array of int or a mask, not by {selection!r}")
+    if rows.min() < -n_documents or rows.max() >= n_documents:
+        raise InputError(
+            f"there is no document {rows.max() if rows.max() >= n_documents else rows.min()}; "
+            f"the corpus has {n_documents}"
+        )
+    return rows

@@ -1,0 +1,67 @@
+"""What SciPy does to CSR arrays only with a copy or a scan, or not at all; a corpus on disk needs it."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["assemble_csr", "row_of_entry", "row_sums"]
+
+
+def assemble_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_words: int) -> sp.csr_matrix:
+    """Make a CSR matrix of arrays known to be canonical, neither copied nor looked at (they may be on disk).
+
+    Parameters
+    ----------
+    data, indices : ndarray of shape (nnz,)
+        Values, and their columns.
+    indptr : ndarray of shape (D + 1,)
+        Row d owns data[indptr[d]:indptr[d + 1]]; of the same dtype as `indices`.
+    n_words : int
+        Number of columns.
+
+    Returns
+    -------
+    csr_matrix of shape (D, n_words)
+    """
+    matrix = sp.csr_matrix((len(indptr) - 1, n_words), dtype=data.dtype)
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def row_sums(counts: sp.csr_matrix) -> np.ndarray:
+    """Sum each row without overflow.
+
+    Parameters
+    ----------
+    counts : csr_matrix of shape (D, W)
+        Integers or floats.
+
+    Returns
+    -------
+    ndarray of shape (D,), int64 for integers, float64 for floats
+    """
+    dtype = np.float64 if counts.data.dtype.kind == "f" else np.int64
+    sums = np.zeros(counts.shape[0], dtype)
+    filled = np.flatnonzero(np.diff(counts.indptr))
+    if filled.size:  # reduceat sums up to the next start: right because the empty rows are left out
+        sums[filled] = np.add.reduceat(counts.data, counts.indptr[filled], dtype=dtype)
+    return sums
+
+
+def row_of_entry(counts: sp.csr_matrix, at: int) -> int:
+    """Find the row that owns the stored entry number `at`.
+
+    Parameters
+    ----------
+    counts : csr_matrix of shape (D, W)
+        Whose entry it is.
+    at : int
+        Position in `counts.data`.
+
+    Returns
+    -------
+    int
+    """
+    return int(np.searchsorted(counts.indptr, at, side="right")) - 1

@@ -1,0 +1,97 @@
+"""Which format a path is in, by its name and, where that does not tell, by its content."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stickbreak.corpus.files import start_of
+from stickbreak.corpus.folder import is_corpus_folder
+from stickbreak.exceptions import InputError, ReadError
+
+__all__ = ["FORMATS", "detect_format"]
+
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "mtx", "npz", "corpus")
+"""Names of the formats, as `format=` takes them."""
+
+_BY_SUFFIX = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".ldac": "ldac",
+    ".mtx": "mtx",
+    ".mm": "mtx",
+    ".npz": "npz",
+}
+_UCI_START = re.compile(rb"\s*[1-9]\d*[ \t\r]*\n\s*[1-9]\d*[ \t\r]*\n\s*\d+[ \t\r]*(?:\n|\Z)")
+_LDAC_START = re.compile(rb"\s*(?:0|\d+(?:\s+\d+:\d+)+)\s*")
+_BINARY_STARTS = ((b"PAR1", "parquet"), (b"PK\x03\x04", "npz"), (b"%%MatrixMarket", "mtx"))
+
+
+def detect_format(path: Path, format: str | None = None) -> str:
+    """Find the format of an input.
+
+    Parameters
+    ----------
+    path : Path
+        A file or folder.
+    format : str or None
+        The format asked for, one of FORMATS; it overrides the name and the content.
+
+    Returns
+    -------
+    str
+        One of FORMATS.
+
+    Raises
+    ------
+    ReadError
+        When the path does not exist, is empty, or its format cannot be told.
+    InputError
+        When `format` is unknown.
+    """
+    if format is not None and format not in FORMATS:
+        raise InputError(f"format {format!r} is unknown; use one of {', '.join(FORMATS)}")
+    if not path.exists():
+        raise ReadError(f"{path} does not exist; check the name")
+    if path.is_dir():
+        if format not in (None, "folder", "corpus"):
+            raise ReadError(f"{path} is a folder, not a file of format {format!r}; name the file")
+        return format or ("corpus" if is_corpus_folder(path) else "folder")
+    if format in ("folder", "corpus"):
+        raise ReadError(f"{path} is a file, not a folder as the format {format!r} needs; name the folder")
+    start = start_of(path)
+    if not start:
+        raise ReadError(f"{path} is empty; give a file with at least one document")
+    return format or _by_name(path) or _by_content(path, start)
+
+
+def _by_name(path: Path) -> str | None:
+    name = path.name.lower().removesuffix(".gz")
+    if name.startswith("docword"):
+        return "uci"
+    return _BY_SUFFIX.get(Path(name).suffix)
+
+
+def _by_content(path: Path, start: bytes) -> str:
+    for signature, format in _BINARY_STARTS:
+        if start.startswith(signature):
+            return format
+    if _UCI_START.match(start):
+        return "uci"
+    line = start.split(b"\n", 1)[0]
+    if _LDAC_START.fullmatch(line if b"\n" in start else line.rpartition(b" ")[0]):
+        return "ldac"
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b'{"'):
+        return "jsonl"
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix == ".dat":
+        return "ldac"
+    if suffix == ".txt" and b"\0" not in start:
+        return "lines"
+    raise ReadError(f"{path} is in no format that its name or content tells; name one of {', '.join(FORMATS)}")

@@ -1,0 +1,98 @@
+"""The two-halves split of every document's tokens, by a random stream of its own for each document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickbreak.corpus.csr import row_sums
+
+__all__ = ["split_halves"]
+
+_TOKENS_AT_ONCE = 4_000_000
+_ROW_BITS = 24  # rows of one chunk fit; the other 40 bits of a key order the tokens of a document
+
+
+def split_halves(counts: sp.csr_matrix, seed: int) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Split every document in two halves of its tokens, at random.
+
+    Token i of document d gets the random key hash(seed, d, i); the (n + 1) // 2 tokens of the smallest keys
+    are the first half. So a document's split depends on the seed, its row and its own counts, on nothing
+    else.
+
+    Parameters
+    ----------
+    counts : csr_matrix of shape (D, W)
+        Canonical; whole counts (int32) or weights (float64).
+    seed : int
+        Any integer.
+
+    Returns
+    -------
+    observed, held_out : csr_matrix of shape (D, W)
+        Canonical, of the same dtype; they add up to `counts`. Of a weight, the whole part is split as tokens
+        and the remaining fraction goes to one of the two at random.
+    """
+    first = np.empty_like(counts.data)
+    for start, stop in _chunks(row_sums(counts)):
+        a, b = int(counts.indptr[start]), int(counts.indptr[stop])
+        row = np.repeat(np.arange(start, stop), np.diff(counts.indptr[start : stop + 1]))
+        first[a:b] = _first_half(counts.data[a:b], row, seed)
+    second = counts.data - first
+    return _without_zeros(counts, first), _without_zeros(counts, second)
+
+
+def _first_half(values: np.ndarray, row: np.ndarray, seed: int) -> np.ndarray:
+    """Give how much of each entry goes to the first half; the entries of some consecutive documents `row`."""
+    whole = np.floor(values).astype(np.int64)
+    entry = np.repeat(np.arange(values.size), whole)  # of each token
+    local = row[entry] - (row[0] if row.size else 0)
+    lengths = np.bincount(local)
+    position = np.arange(entry.size) - (np.cumsum(lengths) - lengths)[local]  # of each token in its document
+    keys = _hash(seed, row[entry], position) >> np.uint64(_ROW_BITS)
+    # The row leads the key, so documents stay together; within one, the order is random.
+    order = np.argsort((local.astype(np.uint64) << np.uint64(64 - _ROW_BITS)) | keys, kind="stable")
+    chosen = order[position < ((lengths + 1) // 2)[local]]
+    half: np.ndarray = np.bincount(entry[chosen], minlength=values.size)
+    if values.dtype.kind == "i":
+        half = half.astype(values.dtype)
+        return half
+    nth = np.arange(values.size) - np.searchsorted(row, row)  # entry of its document
+    coin = _hash(seed, row, -1 - nth) >> np.uint64(63)
+    first: np.ndarray = half + (values - whole) * coin
+    return first
+
+
+def _chunks(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Cut the documents in runs of about _TOKENS_AT_ONCE tokens, so that memory stays bounded."""
+    total, start = np.cumsum(lengths), 0
+    while start < lengths.size:
+        done = total[start - 1] if start else 0
+        stop = int(np.searchsorted(total, done + _TOKENS_AT_ONCE, side="right"))
+        stop = min(max(stop, start + 1), start + 2**_ROW_BITS - 1, lengths.size)
+        yield start, stop
+        start = stop
+
+
+def _without_zeros(pattern: sp.csr_matrix, data: np.ndarray) -> sp.csr_matrix:
+    half = sp.csr_matrix((data, pattern.indices.copy(), pattern.indptr.copy()), shape=pattern.shape)
+    half.eliminate_zeros()
+    half.has_canonical_format = True
+    return half
+
+
+def _hash(seed: int, row: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Hash three integers to uniform 64 bits by rounds of SplitMix64 (Steele, Lea, Flood 2014)."""
+    state = _mix(np.array([seed % 2**64], dtype=np.uint64))
+    state = _mix(state ^ row.astype(np.uint64))
+    return _mix(state ^ position.astype(np.uint64))
+
+
+def _mix(z: np.ndarray) -> np.ndarray:
+    z = z + np.uint64(0x9E3779B97F4A7C15)  # arrays wrap around without a warning
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: np.ndarray = z ^ (z >> np.uint64(31))
+    return mixed

@@ -1,0 +1,131 @@
+"""Real text that every machine has: the documentation strings of Python's standard library."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sysconfig
+import tokenize
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stickbreak.exceptions import ReadError
+
+__all__ = ["standard_library_docstrings"]
+
+_SKIPPED_FOLDERS = frozenset(
+    "__pycache__ __phello__ _bundled dist-packages idle_test idlelib lib-dynload lib2to3 pydoc_data "
+    "site-packages test tests turtledemo".split()
+)
+_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def standard_library_docstrings(folder: Path | None = None, *, min_words: int = 20) -> tuple[list[str], list[str]]:
+    """Collect the documentation strings of the installed standard library; its source is parsed, never run.
+
+    A document is the string of a module, class or function. Strings too short to say what they are about go
+    to the class or module around them, so that no text is lost but that of very short modules. Tests, bundled
+    packages and copies of a text are left out.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where the modules are; the default is the standard library of the Python that runs.
+    min_words : int, default=20
+        Shortest document, in words.
+
+    Returns
+    -------
+    names : list of str
+        As Python names them, "module.Class.function"; in alphabetical order of the modules.
+    texts : list of str
+        The text of each.
+
+    Raises
+    ------
+    ReadError
+        If there is no readable source: some Pythons are installed without.
+
+    Examples
+    --------
+    >>> names, texts = standard_library_docstrings()
+    >>> "textwrap.TextWrapper" in names
+    True
+    """
+    root = Path(sysconfig.get_path("stdlib")) if folder is None else folder
+    found: dict[str, str] = {}  # text to name: copies of a text appear once
+    for module, file in sorted(_modules(root)):
+        tree = _parsed(file)
+        if tree is not None:
+            for name, text in _collect(tree, module).documents(min_words):
+                if _n_words(text) >= min_words:
+                    found.setdefault(text, name)
+    if not found:
+        raise ReadError(
+            f"{root} holds no documented Python source: this Python is installed without the source of its "
+            "standard library; use another Python or a collection of your own"
+        )
+    return list(found.values()), list(found)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A module, class or function: its name, what it says of itself, and what is defined in it."""
+
+    name: str
+    text: str
+    members: list[_Entry] = field(default_factory=list)
+
+    def documents(self, min_words: int) -> list[tuple[str, str]]:
+        """Return the documents in here; only the first, this one's own, may have fewer words."""
+        inside: list[tuple[str, str]] = []
+        parts = [self.text] if self.text else []
+        for member in self.members:
+            for name, text in member.documents(min_words):
+                if _n_words(text) < min_words:
+                    parts.append(text)
+                else:
+                    inside.append((name, text))
+        own = "\n\n".join(parts)
+        return [(self.name, own), *inside] if own else inside
+
+
+def _n_words(text: str) -> int:
+    return len(text.split())
+
+
+def _collect(node: _Documented, name: str) -> _Entry:
+    """Gather the documentation strings of a parsed module, class or function and of all that is in it."""
+    entry = _Entry(name, inspect.cleandoc(ast.get_docstring(node, clean=False) or ""))
+    for child in _definitions(node):
+        entry.members.append(_collect(child, f"{name}.{child.name}"))
+    return entry
+
+
+def _definitions(node: ast.AST) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield the classes and functions defined directly in a node, also under `if` and `try`."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield child
+        elif isinstance(child, ast.stmt | ast.ExceptHandler):
+            yield from _definitions(child)
+
+
+def _modules(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the name and the file of every module that is no test."""
+    for file in root.rglob("*.py"):
+        parts = file.relative_to(root).with_suffix("").parts
+        if _SKIPPED_FOLDERS.isdisjoint(parts[:-1]) and not parts[-1].startswith("test_"):
+            yield ".".join(parts).removesuffix(".__init__"), file
+
+
+def _parsed(file: Path) -> ast.Module | None:
+    """Parse a file; None for what is no Python of this version."""
+    try:
+        with warnings.catch_warnings(), tokenize.open(file) as source:
+            warnings.simplefilter("ignore")  # about old escapes in its strings
+            return ast.parse(source.read())
+    except (OSError, SyntaxError, ValueError):
+        return None

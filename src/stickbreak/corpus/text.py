@@ -1,0 +1,243 @@
+"""Text to counts, by scikit-learn's CountVectorizer with defaults made for topics."""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.unicode_words import unicode_words
+from stickbreak.corpus.validation import checked_vocabulary
+from stickbreak.exceptions import InputError, InvalidCorpus
+
+__all__ = ["TextOptions", "count_texts"]
+
+_LOG = logging.getLogger("stickbreak")
+
+_SMALL_COLLECTION = 20  # documents; below it a share of documents means nothing
+_CONTRACTIONS = "ain aren couldn didn doesn don hadn hasn isn mightn mustn needn shouldn wasn weren wouldn"
+
+
+@dataclass(frozen=True, slots=True)
+class TextOptions:
+    r"""How text becomes counts.
+
+    Attributes
+    ----------
+    stop_words : "english", tuple of str or None
+        Words to leave out. "english" is scikit-learn's list and what apostrophes leave of contractions
+        ("don", "doesn", ...). Words of your own go through the same lowercasing and tokenizing as the text.
+    min_df : int or float
+        Leave out words that are in fewer documents (an int: a number of documents; a float: a share of
+        them). A number is lowered for small collections: never more than one document in twenty, and at
+        least 1. So 5 holds from 100 documents upwards; below 40 documents all words are kept.
+    max_df : int or float
+        Leave out words that are in more documents. A share is not applied to fewer than 20 documents.
+    max_features : int or None
+        Keep only so many words, the most frequent ones.
+    ngram_range : tuple of (int, int)
+        (1, 2) counts also pairs of neighbouring words.
+    token_pattern : str or None
+        Regular expression of a word. None: three or more letters of any script with their combining marks,
+        not touching a digit or an underscore. (Languages written without spaces must be segmented
+        beforehand.)
+    lowercase : bool
+        Make the text lower case first.
+    strip_accents : "ascii", "unicode" or None
+        Remove accents first.
+
+    Examples
+    --------
+    >>> TextOptions(min_df=1).ngram_range
+    (1, 1)
+    """
+
+    stop_words: str | tuple[str, ...] | None = "english"
+    min_df: int | float = 5
+    max_df: int | float = 0.5
+    max_features: int | None = None
+    ngram_range: tuple[int, int] = (1, 1)
+    token_pattern: str | None = None
+    lowercase: bool = True
+    strip_accents: str | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("stop_words", "ngram_range"):  # lists, as JSON gives them
+            value = getattr(self, field)
+            if isinstance(value, (list, set, frozenset)):
+                object.__setattr__(self, field, tuple(value))
+        if isinstance(self.stop_words, str) and self.stop_words != "english":
+            raise InputError(f"stop_words is {self.stop_words!r}; give 'english', None or a list of words")
+        for field in ("min_df", "max_df"):
+            value = getattr(self, field)
+            if not (value >= 1 if isinstance(value, int) else 0 <= value <= 1) or isinstance(value, bool):
+                raise InputError(
+                    f"{field} is {value!r}; give a number of documents (1, 2, ...) or a share from 0.0 to 1.0"
+                )
+        if self.max_features is not None and self.max_features < 1:
+            raise InputError(f"max_features is {self.max_features!r}; give None or a number from 1 upwards")
+        low, high = self.ngram_range
+        if not 1 <= low <= high:
+            raise InputError(f"ngram_range is {self.ngram_range!r}; give (low, high) with 1 <= low <= high")
+        if self.strip_accents not in (None, "ascii", "unicode"):
+            raise InputError(f"strip_accents is {self.strip_accents!r}; give 'ascii', 'unicode' or None")
+        try:
+            groups = re.compile(self.token_pattern or "").groups
+        except re.error as error:
+            raise InputError(f"token_pattern {self.token_pattern!r} is no regular expression: {error}") from error
+        if groups > 1:
+            raise InputError(f"token_pattern {self.token_pattern!r} has {groups} groups; use (?:...) for all but one")
+
+
+def count_texts(
+    texts: Iterable[str],
+    options: TextOptions = TextOptions(),
+    names: Sequence[str] | None = None,
+    *,
+    vocabulary: Sequence[str] | None = None,
+) -> Corpus:
+    """Count the words of texts.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        One text a document; taken one at a time, so that a generator need never hold them all.
+    options : TextOptions
+        How text becomes counts.
+    names : sequence of str, optional
+        The names of the documents.
+    vocabulary : sequence of str, optional
+        Count exactly these words (those of a fitted model, say), without pruning; other words are passed
+        over.
+
+    Returns
+    -------
+    Corpus
+        With all documents, also those that no word is left of.
+
+    Raises
+    ------
+    InvalidCorpus
+        When there is no text, a text is no string, or no word is left; the message says which option removed
+        them.
+
+    Examples
+    --------
+    >>> corpus = count_texts(["Bread and butter.", "Bread with butter", "Peanut butter"])
+    >>> corpus.words
+    ('bread', 'butter', 'peanut')
+    >>> count_texts(["bread, bread"], vocabulary=corpus.words).counts.toarray()
+    array([[2, 0, 0]], dtype=int32)
+    """
+    if isinstance(texts, str):
+        raise InvalidCorpus("one text was given where many are needed; give a list of texts")
+    counts, words = _counted(_normalised(texts), options, vocabulary)
+    if vocabulary is None:
+        kept = _kept(counts, options)
+        if kept.size < counts.shape[1]:
+            counts, words = counts[:, kept], [words[column] for column in kept]
+    return Corpus.from_counts(counts, words, names)
+
+
+def _normalised(texts: Iterable[str]) -> Iterator[str]:
+    """Compose letters and accents (NFC), so that one word has one spelling."""
+    row = -1
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InvalidCorpus(f"text {row} is {type(text).__name__} {text!r:.40}, not a string; give strings only")
+        yield text if text.isascii() else unicodedata.normalize("NFC", text)
+    if row < 0:
+        raise InvalidCorpus("there are no texts at all; a corpus needs at least one document")
+
+
+def _counted(
+    texts: Iterator[str], options: TextOptions, vocabulary: Sequence[str] | None
+) -> tuple[sp.csr_matrix, list[str]]:
+    """Count all words (or those of `vocabulary`) that are no stop words."""
+    vectorizer = _vectorizer(options, vocabulary)
+    try:
+        counts = vectorizer.fit_transform(texts)
+    except InputError:
+        raise
+    except ValueError as error:
+        if "empty vocabulary" not in str(error):
+            raise
+        raise InvalidCorpus(
+            "no word is left: the texts hold nothing that token_pattern takes for a word, or only stop "
+            "words; change token_pattern or stop_words"
+        ) from error
+    return sp.csr_matrix(counts), [str(word) for word in vectorizer.get_feature_names_out()]
+
+
+def _vectorizer(options: TextOptions, vocabulary: Sequence[str] | None) -> Any:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+
+    settings: dict[str, Any] = {
+        "tokenizer": unicode_words if options.token_pattern is None else None,
+        "token_pattern": options.token_pattern,
+        "lowercase": options.lowercase,
+        "strip_accents": options.strip_accents,
+        "dtype": np.int32,
+    }
+    stop_words = set(options.stop_words or ())
+    if options.stop_words == "english":
+        stop_words = {*ENGLISH_STOP_WORDS, *_CONTRACTIONS.split()}
+    analyzer = CountVectorizer(**settings).build_analyzer()
+    stop_words |= {token for word in stop_words for token in analyzer(word)}
+    if vocabulary is None:
+        settings["ngram_range"] = options.ngram_range
+    else:  # stop words matter only between the words of an n-gram
+        vocabulary = _checked_vocabulary(vocabulary)
+        longest = max(options.ngram_range[1], 1 + max(word.count(" ") for word in vocabulary))
+        stop_words = stop_words - set(vocabulary) if longest > 1 else set()
+        settings |= {"vocabulary": vocabulary, "ngram_range": (options.ngram_range[0], longest)}
+    return CountVectorizer(stop_words=sorted(stop_words) if stop_words else None, **settings)
+
+
+def _checked_vocabulary(vocabulary: Sequence[str]) -> tuple[str, ...]:
+    words = checked_vocabulary(vocabulary, (1, len(vocabulary)))
+    if not words:
+        raise InvalidCorpus("the vocabulary to count is empty; give at least one word")
+    return words
+
+
+def _kept(counts: sp.csr_matrix, options: TextOptions) -> np.ndarray:
+    """Choose the columns that min_df, max_df and max_features keep: ndarray of int, increasing."""
+    D, W = counts.shape
+    document_frequency = np.bincount(counts.indices, minlength=W)
+    least, most = _document_limits(options, D)
+    rare, common = document_frequency < least, document_frequency > most
+    kept = np.flatnonzero(~rare & ~common)
+    if kept.size == 0:
+        raise InvalidCorpus(
+            f"no word is left of {W} different ones in {D} documents: min_df={options.min_df} removes "
+            f"{rare.sum()} and max_df={options.max_df} removes {common.sum()}; lower min_df or raise max_df"
+        )
+    if options.max_features is not None and kept.size > options.max_features:
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=W)[kept]
+        kept = np.sort(kept[np.argsort(-totals, kind="stable")[: options.max_features]])
+    return kept
+
+
+def _document_limits(options: TextOptions, n_documents: int) -> tuple[float, float]:
+    """Give the least and the largest number of documents that a word may be in."""
+    least: float = options.min_df
+    if isinstance(least, int):
+        allowed = max(1, n_documents // _SMALL_COLLECTION)
+        if allowed < least:
+            _LOG.info("min_df=%d is lowered to %d for %d documents", least, allowed, n_documents)
+        least = min(least, allowed)
+    else:
+        least = least * n_documents
+    most: float = options.max_df
+    if not isinstance(most, int):
+        most = math.inf if n_documents < _SMALL_COLLECTION else most * n_documents
+    return least, most

@@ -1,0 +1,53 @@
+"""What counts as a word where the user names no pattern: letters of any script with their combining marks."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+
+__all__ = ["unicode_words"]
+
+_JOINERS = "\u200c\u200d"  # stand inside words of Persian and of Indian scripts
+_ASCII_WORD = re.compile(r"\b[^\W\d_]{3,}\b", re.ASCII)
+
+
+def unicode_words(text: str) -> list[str]:
+    """Find the words of a text: three or more letters and marks, not touching a digit or an underscore.
+
+    Parameters
+    ----------
+    text : str
+        Composed (NFC), so that a letter with an accent is one character.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> unicode_words("naïve café_x h37 हिन्दी: a b abc")
+    ['naïve', 'हिन्दी', 'abc']
+    """
+    return (_ASCII_WORD if text.isascii() else _unicode_word()).findall(text)
+
+
+@functools.cache
+def _unicode_word() -> re.Pattern[str]:
+    """Compile the regular expression of a word; Python's `re` knows no class of combining marks."""
+    marks = _combining_marks()
+    edge = rf"[\w{marks}]"
+    return re.compile(rf"(?<!{edge})(?={edge}{{3}})[^\W\d_]+(?:[{marks}]+[^\W\d_]*)*(?!{edge})")
+
+
+def _combining_marks() -> str:
+    """Write all combining marks (and joiners) as ranges of a character class."""
+    ranges: list[list[int]] = []
+    for code in (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)):
+        character = chr(code)
+        if unicodedata.category(character) in ("Mn", "Mc") or character in _JOINERS:
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    return "".join(f"{chr(low)}-{chr(high)}" for low, high in ranges)

@@ -1,0 +1,194 @@
+"""Checks at the door: what cannot be a corpus is refused in one sentence; the rest is trusted from here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickbreak.corpus.csr import row_of_entry
+from stickbreak.exceptions import InvalidCorpus
+
+__all__ = ["canonical_counts", "checked_names", "checked_vocabulary"]
+
+_LARGEST_COUNT = np.iinfo(np.int32).max
+
+
+def canonical_counts(X: Any) -> sp.csr_matrix:
+    """Check counts and bring them into the one form that the rest of stickbreak relies on.
+
+    Parameters
+    ----------
+    X : scipy sparse matrix or array, ndarray, pandas DataFrame or nested sequence, shape (D, W)
+        Left as it is; its arrays are shared where they are canonical already.
+
+    Returns
+    -------
+    csr_matrix of shape (D, W)
+        Sorted indices, no duplicates, no zeros; int32 when all counts are whole, else float64.
+
+    Raises
+    ------
+    InvalidCorpus
+        When X cannot be the counts of a corpus.
+    """
+    matrix = _as_csr(X)
+    if matrix.shape[0] == 0 or matrix.shape[1] == 0:
+        what = "documents (rows)" if matrix.shape[0] == 0 else "words (columns)"
+        raise InvalidCorpus(f"counts of shape {matrix.shape} have no {what}; a corpus needs at least one of each")
+    _check_values(matrix)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if not np.all(matrix.data):
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return _with_dtype(matrix)
+
+
+def _as_csr(X: Any) -> sp.csr_matrix:
+    matrix: sp.csr_matrix
+    if sp.issparse(X):
+        X = cast(Any, X)  # SciPy's stubs narrow it to a class that has no methods
+        if X.ndim != 2:
+            raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {X.ndim}")
+        if X.format == "csr":
+            matrix = sp.csr_matrix(X)
+            try:
+                matrix.check_format(full_check=True)
+            except ValueError as error:
+                raise InvalidCorpus(f"the sparse matrix of counts is broken inside: {error}; build it anew") from error
+        else:
+            matrix = sp.csr_matrix(X.tocsr())
+    else:
+        matrix = sp.csr_matrix(_as_dense(X))
+    if matrix.dtype.kind not in "biuf":
+        raise InvalidCorpus(f"counts must be numbers, not of dtype {matrix.dtype}; pass integer or float counts")
+    return matrix
+
+
+def _as_dense(X: Any) -> np.ndarray:
+    if isinstance(X, (str, bytes)) or (isinstance(X, Sequence) and len(X) and isinstance(X[0], str)):
+        raise InvalidCorpus("counts were asked for but text was given; use stickbreak.corpus.count_texts first")
+    try:
+        array = np.asarray(X)
+        if array.dtype == object:
+            array = array.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise InvalidCorpus(f"counts must be numbers in a table of documents x words; this is not: {error}") from error
+    if array.ndim != 2:
+        raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {array.ndim}")
+    if array.dtype.kind not in "biuf":
+        raise InvalidCorpus(f"counts must be numbers, not of dtype {array.dtype}; pass integer or float counts")
+    return array
+
+
+def _check_values(matrix: sp.csr_matrix) -> None:
+    """Refuse the first entry that is NaN, infinite or negative, naming its place."""
+    data = matrix.data
+    if data.size == 0 or data.dtype.kind in "bu":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspect = data.dtype.kind == "f" and not np.isfinite(data.sum(dtype=np.float64))
+    if suspect:  # some value is not finite, or only their sum
+        broken = np.flatnonzero(~np.isfinite(data))
+        if broken.size:
+            raise InvalidCorpus(_entry(matrix, int(broken[0])) + "; counts must be finite, so remove or repair it")
+    if data.min() < 0:
+        at = int(np.flatnonzero(data < 0)[0])
+        raise InvalidCorpus(_entry(matrix, at) + "; counts cannot be negative")
+
+
+def _entry(matrix: sp.csr_matrix, at: int) -> str:
+    return f"the count in row {row_of_entry(matrix, at)}, column {int(matrix.indices[at])} is {matrix.data[at]}"
+
+
+def _with_dtype(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    data = matrix.data
+    whole = data.dtype.kind != "f" or bool(np.all(data == np.floor(data)))
+    if whole and data.size and data.max() > _LARGEST_COUNT:
+        at = int(data.argmax())
+        raise InvalidCorpus(
+            f"{_entry(matrix, at)}; counts above {_LARGEST_COUNT} are not supported, so scale them down"
+        )
+    wanted = np.int32 if whole else np.float64
+    return matrix if data.dtype == wanted else matrix.astype(wanted)
+
+
+def checked_vocabulary(vocabulary: Iterable[str] | None, shape: tuple[int, int]) -> tuple[str, ...] | None:
+    """Check that a vocabulary names every column once.
+
+    Parameters
+    ----------
+    vocabulary : iterable of str or None
+        The words of the columns.
+    shape : tuple of int
+        (D, W) of the counts.
+
+    Returns
+    -------
+    tuple of str, or None if there was none
+
+    Raises
+    ------
+    InvalidCorpus
+        When the length differs from W, a term is no string, or a term occurs twice.
+    """
+    if vocabulary is None:
+        return None
+    words = _strings(vocabulary, "the vocabulary")
+    if len(words) != shape[1]:
+        hint = "; words seem to be in the rows, so transpose the counts" if len(words) == shape[0] else ""
+        raise InvalidCorpus(
+            f"the vocabulary has {len(words)} words but the counts have {shape[1]} columns"
+            + (hint or "; give the vocabulary that belongs to these counts")
+        )
+    if len(set(words)) < len(words):
+        seen: dict[str, int] = {}
+        for column, word in enumerate(words):
+            if word in seen:
+                raise InvalidCorpus(
+                    f"the vocabulary holds {word!r} twice, for the columns {seen[word]} and {column}; "
+                    "add up these columns or rename one"
+                )
+            seen[word] = column
+    return words
+
+
+def checked_names(names: Iterable[str] | None, shape: tuple[int, int]) -> tuple[str, ...] | None:
+    """Check that there is a name for each document (two documents may bear the same).
+
+    Parameters
+    ----------
+    names : iterable of str or None
+        The names of the documents.
+    shape : tuple of int
+        (D, W) of the counts.
+
+    Returns
+    -------
+    tuple of str, or None if there was none
+
+    Raises
+    ------
+    InvalidCorpus
+        When the length differs from D or a name is no string.
+    """
+    if names is None:
+        return None
+    checked = _strings(names, "the list of document names")
+    if len(checked) != shape[0]:
+        raise InvalidCorpus(f"there are {len(checked)} document names for {shape[0]} documents; give one each")
+    return checked
+
+
+def _strings(values: Iterable[str], what: str) -> tuple[str, ...]:
+    if isinstance(values, str):
+        raise InvalidCorpus(f"{what} is one string ({values[:40]!r}); give a list of strings")
+    strings = tuple(values)
+    for position, value in enumerate(strings):
+        if not isinstance(value, str):
+            raise InvalidCorpus(f"{what} holds {value!r} at position {position}, which is no string; pass strings only")
+    return tuple(str(value) for value in strings)  # numpy's str_ become plain str

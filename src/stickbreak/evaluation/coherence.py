@@ -1,0 +1,101 @@
+"""Topic coherence from document co-occurrence (Mimno et al. 2011)."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+
+
+def coherence(topic_word: ArrayLike, corpus: Corpus, n_words: int = 10, eps: float = 1e-12) -> NDArray[np.float64]:
+    """Measure how often the top words of each topic occur in the same documents.
+
+    ``sum_{m=2}^{M} sum_{l<m} log[(D(v_m, v_l) + eps) / D(v_l)]`` over the top M words by decreasing
+    probability (ties by index), with D the document frequencies in `corpus` (SPEC 5). Zero is the best
+    possible value; each pair that never occurs together costs ``log eps - log D(v_l)``. A word that occurs in
+    no document counts as occurring together with nothing: D(v_l) is then taken as one, so that its pairs cost
+    ``log eps`` and stay defined.
+
+    Parameters
+    ----------
+    topic_word : array-like of shape (n_topics, n_words_total)
+        Word probabilities or any score that orders the words of a topic.
+    corpus : Corpus
+        The reference documents; SPEC 5 takes the training corpus.
+    n_words : int, default=10
+        Length M of the list of top words.
+    eps : float, default=1e-12
+        Added to the joint document frequency.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        Coherence, in nats; NaN where a topic has fewer than two words.
+
+    Raises
+    ------
+    InputError
+        If the words of the topics and of the corpus differ in number, or an argument is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> corpus = Corpus.from_counts(np.array([[1, 1, 0], [2, 1, 0], [1, 0, 3]]))
+    >>> coherence([[0.5, 0.4, 0.1]], corpus, n_words=2).round(3)  # log(2/3)
+    array([-0.405])
+    """
+    phi = np.asarray(topic_word, dtype=np.float64)
+    corpus = Corpus.from_counts(corpus)
+    if phi.ndim != 2 or phi.shape[1] != corpus.n_words:
+        raise InputError(
+            f"topic_word has shape {phi.shape} but the corpus has {corpus.n_words} words; "
+            "give one column for each word."
+        )
+    if n_words < 2 or not eps > 0:
+        raise InputError(f"coherence needs n_words >= 2 and eps > 0, but n_words is {n_words} and eps is {eps}.")
+    top = top_word_indices(phi, n_words)
+    values = np.full(phi.shape[0], np.nan)
+    if top.shape[1] < 2:
+        return values
+    occurs = corpus.counts.tocsc()
+    occurs.data = np.ones(occurs.data.size, dtype=np.int64)
+    later, earlier = np.tril_indices(top.shape[1], k=-1)  # (m, l) with l < m
+    for k, words in enumerate(top):
+        columns = occurs[:, words]
+        joint = (columns.T @ columns).toarray()  # D(v_m, v_l), with D(v_l) on the diagonal
+        single = np.maximum(joint.diagonal(), 1)
+        values[k] = np.log((joint[later, earlier] + eps) / single[earlier]).sum()  # SPEC 5
+    return values
+
+
+def top_word_indices(topic_word: NDArray[np.float64], n_words: int) -> NDArray[np.intp]:
+    """Return the most probable words of each topic, in decreasing order, ties by index.
+
+    Parameters
+    ----------
+    topic_word : ndarray of shape (n_topics, n_words_total)
+        Word probabilities.
+    n_words : int
+        Length of each list; at most all words.
+
+    Returns
+    -------
+    ndarray of int, of shape (n_topics, min(n_words, n_words_total))
+        Word indices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> top_word_indices(np.array([[0.2, 0.4, 0.2, 0.2]]), 3)
+    array([[1, 0, 2]])
+    """
+    length = min(n_words, topic_word.shape[1])
+    top = np.empty((topic_word.shape[0], length), dtype=np.intp)
+    for k, row in enumerate(topic_word):
+        if length == 0:
+            continue
+        # Sort only what reaches the length-th value: all ties of it are kept until the stable sort.
+        threshold = np.partition(row, row.size - length)[row.size - length]
+        candidates = np.flatnonzero(row >= threshold)
+        top[k] = candidates[np.argsort(-row[candidates], kind="stable")][:length]
+    return top

@@ -1,0 +1,34 @@
+"""The errors that stickbreak raises on purpose: each says what was given, what is wrong and what to do."""
+
+__all__ = [
+    "InputError",
+    "InvalidCorpus",
+    "ModelFormatError",
+    "ReadError",
+    "StickbreakError",
+    "WriteError",
+]
+
+
+class StickbreakError(Exception):
+    """Base of all errors that stickbreak raises on purpose; its text is one sentence for a person."""
+
+
+class InputError(StickbreakError, ValueError):
+    """Bad input of any kind: a file, a matrix of counts, an argument."""
+
+
+class InvalidCorpus(InputError):
+    """Counts, a vocabulary or names that cannot be a corpus."""
+
+
+class ReadError(InputError):
+    """A file that cannot be read as asked; the text names the path and, where there is one, the line."""
+
+
+class ModelFormatError(InputError):
+    """A folder that is no saved model, or one of a version that this stickbreak does not know."""
+
+
+class WriteError(StickbreakError, OSError):
+    """An output that cannot be written."""

@@ -1,0 +1,209 @@
+"""The face that every family of topic models shares (rule 5 of the design): what a fitted model can be asked."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stickbreak import persistence
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.inference.completion import completion_log_likelihood
+
+Float = NDArray[np.float64]
+
+
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators: D documents, W words, K topics.
+
+    A family implements `fit` and `expected_weights`, and names in `_fitted_arrays` and `_fitted_values` what
+    of a fitted model is saved.
+    """
+
+    _fitted_arrays: ClassVar[tuple[str, ...]]
+    _fitted_values: ClassVar[tuple[str, ...]]
+
+    vocabulary_: tuple[str, ...]
+    trace_: dict[str, NDArray]
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    @abstractmethod
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last, (D, K + 1)."""
+
+    @property
+    @abstractmethod
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+
+    @property
+    @abstractmethod
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights of the topics, (K,)."""
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics K of the fitted model."""
+        check_is_fitted(self)
+        return int(self.topic_word_.shape[0])
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_topics_
+
+    @property
+    def rest_word_(self) -> Float:
+        """Word distribution of the inactive topics: the prior mean, uniform, (W,)."""
+        check_is_fitted(self)
+        return np.full(self.n_features_in_, 1.0 / self.n_features_in_)
+
+    def transform(self, X: Any) -> Float:
+        """Return the expected topic weights of documents.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts over the words of the fitted model.
+
+        Returns
+        -------
+        ndarray of shape (D, K)
+            Weights of the active topics, renormalised: rows sum to one. An empty document has the weights of the
+            corpus.
+        """
+        weights = self.expected_weights(X)[:, :-1]
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the held-out document completion, in nats per token (larger is better).
+
+        Every document's tokens are cut at random (a fixed seed) into two halves; the topic weights come from the
+        first and the second is scored: sum_d log p(x''_d | pi_d, phi) / sum_d |x''_d| with pi renormalised over the
+        active topics (SPEC 5; Hughes et al. 2015, Eq. 22).
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Documents that the model was not fitted on.
+        y : ignored
+
+        Raises
+        ------
+        InvalidCorpus
+            If no document has two tokens.
+        """
+        check_is_fitted(self)
+        observed, held_out = self._corpus(X).halves(seed=0)
+        total, n_tokens = completion_log_likelihood(self.transform(observed), self.topic_word_, held_out.counts)
+        if n_tokens == 0:
+            raise InvalidCorpus("no document has two tokens, so there is no half to score; give longer documents.")
+        return total / n_tokens
+
+    def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
+        """Return the `n` most probable words of each topic.
+
+        Parameters
+        ----------
+        n : int, default=10
+        vocabulary : sequence of str, optional
+            Names of the columns, where the fit did not know them (a pipeline after a CountVectorizer:
+            `vectorizer.get_feature_names_out()`).
+        """
+        check_is_fitted(self)
+        words = self.vocabulary_ if vocabulary is None else vocabulary
+        if len(words) != self.n_features_in_:
+            raise InputError(f"vocabulary has {len(words)} words; the model has {self.n_features_in_}: give one each.")
+        order = np.argsort(-self.topic_word_, axis=1, kind="stable")[:, :n]
+        return [[str(words[w]) for w in row] for row in order]
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).
+
+        Parameters
+        ----------
+        path : path-like
+            A folder that does not exist yet, or with `overwrite` a saved model.
+        overwrite : bool, default=False
+
+        Raises
+        ------
+        WriteError
+            If the folder cannot be written or holds something else.
+        """
+        check_is_fitted(self)
+        arrays = {name: getattr(self, name) for name in self._fitted_arrays}
+        arrays |= {f"trace.{name}": column for name, column in self.trace_.items()}
+        parameters = self.get_params(deep=False)
+        for name, value in parameters.items():
+            if isinstance(value, np.ndarray):
+                arrays[f"parameter.{name}"], parameters[name] = value, {"array": f"parameter.{name}"}
+            elif isinstance(value, np.random.RandomState):
+                parameters[name] = None
+            elif isinstance(value, tuple):
+                parameters[name] = {"tuple": list(value)}
+        meta = {
+            "parameters": parameters,
+            "values": {name: getattr(self, name) for name in self._fitted_values},
+            "vocabulary": list(self.vocabulary_),
+            "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
+            "n_features": self.n_features_in_,
+        }
+        persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
+
+    @classmethod
+    def _load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        arrays, meta = persistence.read_folder(path, kind=cls.__name__)
+        try:
+            parameters = {}
+            for name, value in meta["parameters"].items():
+                if isinstance(value, dict):
+                    value = arrays[value["array"]] if "array" in value else tuple(value["tuple"])
+                parameters[name] = value
+            model = cls(**parameters)
+            for name in cls._fitted_arrays:
+                setattr(model, name, arrays[name])
+            for name in cls._fitted_values:
+                setattr(model, name, meta["values"][name])
+            model.trace_ = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
+            model.vocabulary_ = tuple(meta["vocabulary"])
+            model.n_features_in_ = int(meta["n_features"])
+            if meta["feature_names"]:
+                model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+        except (KeyError, TypeError) as error:
+            raise ModelFormatError(
+                f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
+            ) from None
+        return model
+
+    def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
+        """Check documents and make them a Corpus over the words of the model."""
+        if isinstance(X, Corpus):
+            if reset:
+                self.n_features_in_ = X.n_words
+                if hasattr(self, "feature_names_in_"):
+                    del self.feature_names_in_
+            elif X.n_words != self.n_features_in_:
+                raise InvalidCorpus(
+                    f"X has {X.n_words} words, but the model was fitted on {self.n_features_in_}; "
+                    "count the documents with the vocabulary of the model."
+                )
+            return X
+        checked = validate_data(self, X, accept_sparse="csr", dtype=None, reset=reset)
+        if getattr(checked, "dtype", np.dtype(float)).kind not in "biuf":
+            checked = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return Corpus.from_counts(checked, vocabulary=getattr(self, "feature_names_in_", None))

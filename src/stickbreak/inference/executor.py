@@ -1,0 +1,81 @@
+"""Executors: where the shards of a batch are worked on.
+
+An executor is anything with `map(function, items)` that returns the results in the order of the items. The work is cut
+into shards by the data alone, never by the number of workers, and results are reduced in shard order: the numbers do
+not depend on the executor.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.exceptions import InputError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Executor(Protocol):
+    """What the loop asks of a place to work."""
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """Return [function(item) for item in items], in order."""
+        ...
+
+
+class ThreadExecutor:
+    """Threads of this process; the kernels release the interpreter lock.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of threads; None means 1, -1 all cores (as in scikit-learn).
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_threads = count_jobs(n_jobs)
+        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """Return [function(item) for item in items], in order."""
+        if self._pool is None:
+            return [function(item) for item in items]
+        return list(self._pool.map(function, items))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads that `n_jobs` stands for."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise InputError(f"n_jobs is {n_jobs!r}; give a positive number of threads, -1 for all cores, or None for one.")
+    if n_jobs > 0:
+        return int(n_jobs)
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, available + 1 + int(n_jobs))
+
+
+def shards(sizes: NDArray[Any], target: int) -> list[tuple[int, int]]:
+    """Cut rows into runs of about `target` total size each: [(first, last), ...], by the sizes alone."""
+    total = np.concatenate(([0], np.cumsum(sizes)))
+    n_shards = int(min(max(1, total[-1] // target), max(1, len(sizes))))
+    bounds = np.searchsorted(total, np.linspace(0, total[-1], n_shards + 1)[1:-1])
+    edges = np.unique(np.concatenate(([0], bounds, [len(sizes)])))
+    return [(int(a), int(b)) for a, b in pairwise(edges)]

@@ -1,0 +1,143 @@
+"""The loop around an algorithm: trace, stopping, checkpoints, interruption. The algorithm itself only yields laps."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType, TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+logger = logging.getLogger("stickbreak")
+
+Event = dict[str, Any]
+Callback = Callable[[Event], None]
+
+
+class Lap(NamedTuple):
+    """What an algorithm reports after a lap or sweep."""
+
+    objective: float  # nats per token
+    n_topics: int
+    moved: bool  # the set of topics changed: not yet a place to stop
+    columns: dict[str, float]  # further columns of the trace
+
+
+@dataclass(slots=True)
+class Trace:
+    """Equally long columns, one entry per lap."""
+
+    columns: dict[str, list[float]] = field(default_factory=dict)
+
+    def append(self, row: dict[str, float]) -> None:
+        """Add a lap."""
+        for name, value in row.items():
+            self.columns.setdefault(name, []).append(value)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), []))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the columns as arrays; whole numbers as integers."""
+        out = {name: np.asarray(values) for name, values in self.columns.items()}
+        for name, values in out.items():
+            if name in ("lap", "n_topics") or name.endswith(("_tried", "_accepted")):
+                out[name] = values.astype(np.int64)
+        return out
+
+
+class Outcome(NamedTuple):
+    """Why the loop ended."""
+
+    converged: bool
+    reason: str
+
+
+class Interruption:
+    """Turns the first Ctrl-C into a wish to stop after the lap; the second one interrupts at once.
+
+    Only the main thread can ask for signals: elsewhere Ctrl-C is left to whoever owns it.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._previous: Any = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+
+def drive(
+    laps: Iterator[Lap],
+    trace: Trace,
+    *,
+    n_laps: int,
+    tolerance: float,
+    interruption: Interruption,
+    callback: Callback | None = None,
+    after_lap: Callable[[], None] | None = None,
+) -> Outcome:
+    """Run laps until one of the reasons to stop, which is returned.
+
+    The loop stops after `n_laps` laps (those already in the trace included); when the objective rose by less than
+    `tolerance` nats per token in a lap in which no move changed the topics; or at the wish of the interruption.
+
+    Parameters
+    ----------
+    laps : iterator of Lap
+    trace : Trace
+        Filled with a row per lap; not empty when a fit is resumed.
+    n_laps : int
+    tolerance : float
+        Nats per token.
+    interruption : Interruption
+    callback : callable, optional
+        Called with the row of every lap and "n_laps".
+    after_lap : callable, optional
+        Called after every lap (checkpoints).
+    """
+    while len(trace) < n_laps:
+        before = trace.columns["objective"][-1] if len(trace) else -np.inf
+        begin = time.perf_counter()
+        lap = next(laps)
+        row: dict[str, float] = {
+            "lap": len(trace) + 1,
+            "objective": lap.objective,
+            "n_topics": lap.n_topics,
+            "seconds": time.perf_counter() - begin,
+            **lap.columns,
+        }
+        trace.append(row)
+        logger.info(
+            "lap %(lap)d: objective %(objective).5f nats per token, %(n_topics)d topics",
+            row,
+            extra={"lap": row},
+        )
+        if callback is not None:
+            callback({**row, "n_laps": n_laps})
+        if after_lap is not None:
+            after_lap()
+        if not lap.moved and lap.objective - before < tolerance and len(trace) > 1:
+            return Outcome(True, f"converged after {len(trace)} laps: the objective rose by less than {tolerance:g} "
+                                 "nats per token and no move was accepted.")  # fmt: skip
+        if interruption.requested:
+            return Outcome(False, f"interrupted: stopped after lap {len(trace)} of {n_laps}; the model is usable.")
+    return Outcome(False, f"reached the limit of {n_laps} laps before the objective stopped rising.")

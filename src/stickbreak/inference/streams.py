@@ -1,0 +1,21 @@
+"""Random streams, keyed by what is drawn: the same seed gives the same numbers whatever runs where."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+
+def seed_from(random_state: int | np.random.RandomState | None) -> int:
+    """Return one integer seed for a fit from scikit-learn's kinds of random state."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        check_random_state(random_state)  # refuses what is out of range
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def stream(seed: int, purpose: str) -> np.random.Generator:
+    """Return the generator of one purpose; streams of different purposes are independent."""
+    return np.random.Generator(np.random.Philox(key=[seed, zlib.crc32(purpose.encode())]))

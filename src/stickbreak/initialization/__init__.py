@@ -1,0 +1,11 @@
+"""Starts: where the topics of a fit begin."""
+
+from stickbreak.initialization.start import (
+    STARTS,
+    Start,
+    StartSettings,
+    make_start,
+    start_from_topics,
+)
+
+__all__ = ["STARTS", "Start", "StartSettings", "make_start", "start_from_topics"]

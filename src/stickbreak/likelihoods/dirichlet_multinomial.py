@@ -1,0 +1,46 @@
+"""Topics are word distributions with a symmetric Dirichlet prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, psi
+
+from stickbreak.likelihoods._kernels import sum_log_gamma_gain
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class DirichletMultinomial:
+    """phi_k ~ Dirichlet(eta, ..., eta) over W words; a token of topic k is word w with probability phi_kw.
+
+    Arrays are word-major: statistics S and parameters tau are (W, K).
+    """
+
+    eta: float
+    n_words: int
+
+    def posterior(self, S: Float) -> Float:
+        """Return tau = eta + S, (W, K).                                           SPEC 1.5"""
+        return S + self.eta
+
+    def evidence(self, S: Float, N: Float) -> Float:
+        """Return c_D(eta) - c_D(eta + S_k) of each topic, (K,); N = S.sum(0).     SPEC 1.3, math.md (V3)"""
+        gains = np.zeros(S.shape[1])
+        sum_log_gamma_gain(S, self.eta, gains)
+        total = self.n_words * self.eta
+        return gammaln(total) - gammaln(total + N) + gains
+
+    def objective(self, S: Float, tau: Float) -> Float:
+        """Return c_D(eta) - c_D(tau_k) + sum_w (S_kw + eta - tau_kw) E log phi_kw, (K,).     SPEC 1.3, math.md (V3)"""
+        expected_log = psi(tau) - psi(tau.sum(axis=0))
+        prior = gammaln(self.n_words * self.eta) - self.n_words * gammaln(self.eta)
+        normaliser = gammaln(tau.sum(axis=0)) - gammaln(tau).sum(axis=0)
+        return prior - normaliser + ((S + self.eta - tau) * expected_log).sum(axis=0)
+
+    def mean(self, tau: Float) -> Float:
+        """Return E[phi], (W, K); columns sum to one."""
+        return tau / tau.sum(axis=0)

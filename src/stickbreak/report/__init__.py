@@ -1,0 +1,7 @@
+"""Pictures of a fitted model: one HTML file that opens without a network."""
+
+from stickbreak.report.build import build_report
+from stickbreak.report.data import ReportData
+from stickbreak.report.write import render_html, write_report
+
+__all__ = ["ReportData", "build_report", "render_html", "write_report"]

@@ -1,0 +1,307 @@
+"""From a fitted model and its documents to the numbers of a report."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.evaluation.coherence import coherence, top_word_indices
+from stickbreak.evaluation.completion import Completion
+from stickbreak.evaluation.fitted import FittedTopics, check_same_words, document_blocks
+from stickbreak.exceptions import InputError
+from stickbreak.report.data import (
+    CorpusReport,
+    ExampleDocument,
+    FitReport,
+    HeldOut,
+    ReportData,
+    TopicReport,
+    WordShare,
+    finite_or_none,
+)
+from stickbreak.report.shares import TopicShares
+from stickbreak.report.snippets import Texts, best_passage, fetch_texts
+from stickbreak.report.topic_map import affinities, map_positions, most_similar
+
+ALONG_BINS = 50
+_TRACE_POINTS = 1000
+_TELLING_WORDS = 8
+_SIMILAR_TOPICS = 4
+_COHERENCE_WORDS = 10
+
+
+def build_report(
+    model: FittedTopics,
+    corpus: Corpus,
+    *,
+    title: str | None = None,
+    held_out: Completion | float | None = None,
+    texts: Texts | None = None,
+    weights: ArrayLike | None = None,
+    n_words: int = 20,
+    n_examples: int = 5,
+    snippet_length: int = 300,
+    max_documents: int = 100_000,
+    seed: int = 0,
+) -> ReportData:
+    """Gather what a report on a fitted model says.
+
+    Parameters
+    ----------
+    model : fitted model
+        Any family.
+    corpus : Corpus
+        Documents to describe the topics by, usually those that the model was fitted on.
+    title : str, optional
+        Heading of the report; the default names the number of documents.
+    held_out : Completion or float, optional
+        Held-out document completion, in nats per token, if known (`evaluation.document_completion`).
+    texts : callable or sequence of str, optional
+        The texts of the documents, or a function from rows to their texts; without, the documents that show a
+        topic are described by their most telling words.
+    weights : array-like of shape (n_documents, n_topics) or (n_documents, n_topics + 1), optional
+        Topic weights of the documents, if already known; the default asks ``model.transform``, in blocks.
+    n_words : int, default=20
+        Top words of each topic.
+    n_examples : int, default=5
+        Documents shown for each topic.
+    snippet_length : int, default=300
+        Characters of text shown of a document, about.
+    max_documents : int, default=100000
+        Of larger corpora, a random sample of this size stands for all in every share.
+    seed : int, default=0
+        Seed of that sample.
+
+    Returns
+    -------
+    ReportData
+        Plain numbers and strings.
+
+    Raises
+    ------
+    InputError
+        If the corpus does not have the words of the model, or texts, weights or options do not fit.
+    """
+    corpus = Corpus.from_counts(corpus)
+    check_same_words(model, corpus)
+    for name, value, least in (
+        ("n_words", n_words, 1),
+        ("n_examples", n_examples, 0),
+        ("snippet_length", snippet_length, 40),
+        ("max_documents", max_documents, 1),
+    ):
+        if value < least:
+            raise InputError(f"{name} is {value}; give at least {least}.")
+    lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+    rows = _described_rows(lengths, max_documents, seed)
+    shares = _gather_shares(
+        _weight_source(model, corpus, weights), model.topic_word_.shape[0], rows, lengths, n_examples
+    )
+    topics = _TopicWriter(model, corpus, lengths, shares, texts, n_words, snippet_length).write()
+    defined = [t.coherence for t in topics if t.coherence is not None]
+    return ReportData(
+        title=title or f"Topics of {corpus.n_documents:,} documents",
+        version=_package_version(),
+        corpus=CorpusReport(
+            n_documents=corpus.n_documents,
+            n_words=corpus.n_words,
+            n_tokens=float(lengths.sum()),
+            n_empty=int((lengths == 0).sum()),
+            n_described=int(rows.size),
+        ),
+        fit=_describe_fit(model),
+        held_out=_describe_held_out(held_out),
+        mean_coherence=float(np.mean(defined)) if defined else None,
+        inactive_share=max(0.0, 1.0 - float(np.sum(model.topic_weights_))),
+        topics=topics,
+    )
+
+
+WeightSource = Callable[[NDArray[np.int64]], NDArray[np.float64]]
+
+
+def _weight_source(model: FittedTopics, corpus: Corpus, weights: ArrayLike | None) -> WeightSource:
+    """Return the function from rows to the weights of the active topics."""
+    n_topics = model.topic_word_.shape[0]
+    if weights is None:
+        return lambda rows: np.asarray(model.transform(corpus[rows]), dtype=np.float64)
+    given = np.asarray(weights)
+    if given.ndim != 2 or given.shape[0] != corpus.n_documents or given.shape[1] - n_topics not in (0, 1):
+        raise InputError(
+            f"weights have shape {given.shape} but there are {corpus.n_documents} documents and {n_topics} "
+            "topics; give the result of transform on the same corpus."
+        )
+
+    def renormalised(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        active = given[rows, :n_topics].astype(np.float64)
+        return np.asarray(active / active.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    return renormalised
+
+
+def _described_rows(lengths: NDArray[np.float64], max_documents: int, seed: int) -> NDArray[np.int64]:
+    """Return the non-empty documents, or a sorted random sample of them."""
+    rows = np.flatnonzero(lengths > 0).astype(np.int64)
+    if rows.size <= max_documents:
+        return rows
+    sample = np.random.default_rng(seed).choice(rows, size=max_documents, replace=False)
+    return np.asarray(np.sort(sample), dtype=np.int64)
+
+
+def _gather_shares(
+    source: WeightSource,
+    n_topics: int,
+    rows: NDArray[np.int64],
+    lengths: NDArray[np.float64],
+    n_examples: int,
+) -> TopicShares:
+    """Run through the described documents in blocks."""
+    n_bins = max(1, min(ALONG_BINS, lengths.size))
+    shares = TopicShares.empty(n_topics, n_bins, n_examples)
+    for block in document_blocks(rows.size, n_topics):
+        part = rows[block]
+        shares.add(part, lengths[part], source(part), part * n_bins // lengths.size)
+    return shares
+
+
+@dataclass(slots=True)
+class _TopicWriter:
+    """Turns arrays over topics into one `TopicReport` each."""
+
+    model: FittedTopics
+    corpus: Corpus
+    lengths: NDArray[np.float64]
+    shares: TopicShares
+    texts: Texts | None
+    n_words: int
+    snippet_length: int
+
+    def write(self) -> tuple[TopicReport, ...]:
+        """Describe all topics, in the order of the model."""
+        phi = np.asarray(self.model.topic_word_, dtype=np.float64)
+        top = top_word_indices(phi, self.n_words)
+        scores = coherence(phi, self.corpus, _COHERENCE_WORDS)
+        affinity = affinities(phi)
+        similar = most_similar(affinity, _SIMILAR_TOPICS)
+        positions = map_positions(affinity)
+        found = self._texts_by_row()
+        shares = self.shares
+        mass = max(float(shares.token_mass.sum()), np.finfo(float).tiny)
+        return tuple(
+            TopicReport(
+                index=k,
+                weight=float(self.model.topic_weights_[k]),
+                token_share=float(shares.token_mass[k]) / mass,
+                n_present=int(shares.n_present[k]),
+                n_largest=int(shares.n_largest[k]),
+                coherence=finite_or_none(scores[k]),
+                words=tuple(WordShare(self.model.vocabulary_[w], float(phi[k, w])) for w in top[k]),
+                histogram=tuple(int(n) for n in shares.histogram[k]),
+                along=tuple(float(shares.along_sum[b, k] / n) if n else None for b, n in enumerate(shares.along_count)),
+                documents=self._examples(k, top[k], phi[k], found),
+                similar=similar[k],
+                position=(float(positions[k, 0]), float(positions[k, 1])),
+            )
+            for k in range(phi.shape[0])
+        )
+
+    def _texts_by_row(self) -> dict[int, str] | None:
+        """Fetch the texts of all example documents at once."""
+        if self.texts is None:
+            return None
+        rows = np.unique(self.shares.example_rows)
+        return fetch_texts(self.texts, [int(r) for r in rows if r >= 0], self.corpus.n_documents)
+
+    def _examples(
+        self, k: int, top: NDArray[np.intp], phi: NDArray[np.float64], found: Mapping[int, str] | None
+    ) -> tuple[ExampleDocument, ...]:
+        """Describe the documents that show topic k best."""
+        terms = frozenset(part for w in top for part in self.model.vocabulary_[w].lower().split())
+        examples = []
+        for row, share in zip(self.shares.example_rows[k], self.shares.example_shares[k], strict=True):
+            if row < 0:
+                continue
+            text = None if found is None else found[int(row)]
+            examples.append(
+                ExampleDocument(
+                    row=int(row),
+                    name=self._name(int(row)),
+                    share=float(share),
+                    n_tokens=float(self.lengths[row]),
+                    snippet=None if text is None else best_passage(text, terms, self.snippet_length),
+                    words=self._telling_words(int(row), phi) if text is None else (),
+                )
+            )
+        return tuple(examples)
+
+    def _name(self, row: int) -> str:
+        """Return the name of a document, or its row number."""
+        return str(row) if self.corpus.names is None else self.corpus.names[row]
+
+    def _telling_words(self, row: int, phi: NDArray[np.float64]) -> tuple[str, ...]:
+        """Return the words of a document that contribute most to a topic, by count times probability."""
+        counts = self.corpus.counts
+        entries = slice(counts.indptr[row], counts.indptr[row + 1])
+        words = counts.indices[entries]
+        order = np.argsort(-counts.data[entries] * phi[words], kind="stable")[:_TELLING_WORDS]
+        return tuple(self.model.vocabulary_[w] for w in words[order])
+
+
+def _describe_held_out(score: Completion | float | None) -> HeldOut | None:
+    """Bring a held-out score into the form of the report."""
+    if score is None:
+        return None
+    if isinstance(score, Completion):
+        return HeldOut(score.active, score.with_inactive, score.perplexity, score.n_tokens)
+    return HeldOut(float(score), None, math.exp(-float(score)), None)
+
+
+def _describe_fit(model: FittedTopics) -> FitReport:
+    """Read the trace, the settings and the reason for stopping off a fitted model."""
+    trace = {name: np.asarray(values, dtype=np.float64) for name, values in model.trace_.items()}
+    n_entries = max((values.size for values in trace.values()), default=0)
+    trace.setdefault("lap", np.arange(1.0, n_entries + 1.0))
+    keep = np.unique(np.linspace(0, n_entries - 1, min(n_entries, _TRACE_POINTS)).round().astype(int))
+    objective = trace["objective"][-1] if n_entries and "objective" in trace else None
+    converged = getattr(model, "converged_", None)
+    n_laps = getattr(model, "n_laps_", None)
+    return FitReport(
+        family=type(model).__name__,
+        n_laps=None if n_laps is None else int(n_laps),
+        converged=None if converged is None else bool(converged),
+        stop_reason=str(getattr(model, "stop_reason_", "")),
+        seconds=finite_or_none(float(trace["seconds"].sum())) if n_entries and "seconds" in trace else None,
+        objective=finite_or_none(objective),
+        settings=_settings(model),
+        trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},
+    )
+
+
+def _settings(model: FittedTopics) -> tuple[tuple[str, str], ...]:
+    """Return the parameters of a model as text, by name."""
+    get_params = getattr(model, "get_params", None)
+    parameters: Mapping[str, Any] = get_params(deep=False) if get_params is not None else {}
+    return tuple((name, _setting_text(value)) for name, value in sorted(parameters.items()))
+
+
+def _setting_text(value: Any) -> str:
+    """Write a parameter for a reader; arrays and objects by their kind only."""
+    if value is None or isinstance(value, str | bool | int | float | np.number):
+        return str(value)
+    if isinstance(value, Sequence) and all(isinstance(v, str | bool | int | float) for v in value) and len(value) < 20:
+        return ", ".join(str(v) for v in value) or "none"
+    shape = getattr(value, "shape", None)
+    return type(value).__name__ if shape is None else f"array of shape {tuple(shape)}"
+
+
+def _package_version() -> str:
+    """Return the version of the installed package."""
+    try:
+        return version("stickbreak")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,224 @@
+"""What a report says: frozen dataclasses of plain numbers and strings, and their JSON."""
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+_SIGNIFICANT_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class WordShare:
+    """A word of a topic and its probability in it."""
+
+    word: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleDocument:
+    """A document that shows a topic well.
+
+    Attributes
+    ----------
+    row : int
+        Row of the document in the corpus.
+    name : str
+        Name of the document.
+    share : float
+        Weight of the topic in the document, between 0 and 1.
+    n_tokens : float
+        Length of the document.
+    snippet : str or None
+        The passage of its text that is richest in words of the topic, if texts were given.
+    words : tuple of str
+        Its most telling words for the topic, if no text was given.
+    """
+
+    row: int
+    name: str
+    share: float
+    n_tokens: float
+    snippet: str | None
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicReport:
+    """One topic.
+
+    Attributes
+    ----------
+    index : int
+        Row of the topic in ``topic_word_``.
+    weight : float
+        Expected corpus weight E[beta_k].
+    token_share : float
+        Share of the tokens of the documents, sum_d n_d pi_dk / sum_d n_d.
+    n_present, n_largest : int
+        Documents in which the topic holds at least 5 %, and in which no topic is larger.
+    coherence : float or None
+        Coherence of its top words (SPEC 5).
+    words : tuple of WordShare
+        Top words by decreasing probability.
+    histogram : tuple of int
+        Documents by the topic's share in them, in equal bins over [0, 1].
+    along : tuple of (float or None)
+        Mean share along the order of the documents; None where a bin holds no document.
+    documents : tuple of ExampleDocument
+        Documents that show it best.
+    similar : tuple of int
+        Topics with the most similar words, most similar first.
+    position : tuple of two floats
+        Place on the map of topics.
+    """
+
+    index: int
+    weight: float
+    token_share: float
+    n_present: int
+    n_largest: int
+    coherence: float | None
+    words: tuple[WordShare, ...]
+    histogram: tuple[int, ...]
+    along: tuple[float | None, ...]
+    documents: tuple[ExampleDocument, ...]
+    similar: tuple[int, ...]
+    position: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Held-out document completion, in nats per token (`with_inactive` and `n_tokens` where known)."""
+
+    active: float
+    with_inactive: float | None
+    perplexity: float
+    n_tokens: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FitReport:
+    """How the fit went.
+
+    Attributes
+    ----------
+    family : str
+        Class of the model.
+    n_laps : int or None
+        Laps done.
+    converged : bool or None
+        Whether the stopping rule was met.
+    stop_reason : str
+        Why it stopped, in a sentence; may be empty.
+    seconds : float or None
+        Time of the fit.
+    objective : float or None
+        Objective after the last lap, nats per token.
+    settings : tuple of (str, str)
+        Parameters of the model, as text.
+    trace : dict of str to tuple of numbers
+        One entry per reported lap, "lap" included; None where undefined.
+    """
+
+    family: str
+    n_laps: int | None
+    converged: bool | None
+    stop_reason: str
+    seconds: float | None
+    objective: float | None
+    settings: tuple[tuple[str, str], ...]
+    trace: dict[str, tuple[float | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusReport:
+    """The documents behind the report.
+
+    Attributes
+    ----------
+    n_documents, n_words : int
+        Documents and vocabulary.
+    n_tokens : float
+        Tokens, or total weight.
+    n_empty : int
+        Documents without a token; they are left out of every share.
+    n_described : int
+        Documents whose topic weights the report rests on (all, or a random sample of large corpora).
+    """
+
+    n_documents: int
+    n_words: int
+    n_tokens: float
+    n_empty: int
+    n_described: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """Everything a report shows."""
+
+    title: str
+    version: str
+    corpus: CorpusReport
+    fit: FitReport
+    held_out: HeldOut | None
+    mean_coherence: float | None
+    inactive_share: float
+    topics: tuple[TopicReport, ...]
+
+    def to_json(self) -> str:
+        """Serialise the report as JSON that can stand inside an HTML ``script`` element.
+
+        Every ``<``, ``>`` and ``&`` and every character outside ASCII (U+2028 and U+2029 too) is written as
+        an escape sequence, so that no word or name can close the element. Numbers keep six significant
+        digits.
+
+        Returns
+        -------
+        str
+            The JSON text, in ASCII.
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite.
+        """
+        text = json.dumps(_rounded(dataclasses.asdict(self)), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def finite_or_none(value: float | None) -> float | None:
+    """Return a plain float, or None for what is missing, NaN or infinite.
+
+    Parameters
+    ----------
+    value : float or None
+        Any number.
+
+    Returns
+    -------
+    float or None
+        The number if it is finite.
+
+    Examples
+    --------
+    >>> finite_or_none(float("nan")) is None
+    True
+    """
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _rounded(value: Any) -> Any:
+    """Round the floats of nested lists and dicts to six significant digits; whole numbers stay whole."""
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        return float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(entry) for entry in value]
+    return value

@@ -1,0 +1,308 @@
+// Draws the report. Words and names come from documents that nobody has checked: they are only ever set as text
+// (textContent, setAttribute on harmless attributes), never as markup.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("report-data").textContent);
+  const topics = data.topics;
+  const byId = (id) => document.getElementById(id);
+  const reader = "en";
+  const whole = (x) => Math.round(x).toLocaleString(reader);
+  const fixed = (x, n = 3) => x.toLocaleString(reader, { minimumFractionDigits: n, maximumFractionDigits: n }).replace("-", "−");
+  const plural = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
+  const percent = (x) => (x > 0 && x < 0.001 ? "<0.1%" : `${(100 * x).toFixed(x < 0.9995 ? 1 : 0)}%`);
+  const PAGE = 30;
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function el(tag, attributes = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children.filter((child) => child !== null));
+    return node;
+  }
+  function svg(tag, attributes = {}, ...children) {
+    const node = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  }
+  const word = (text) => { const node = el("bdi"); node.textContent = text; return node; };
+  const gist = (topic, n) => topic.words.slice(0, n).map((entry) => entry.word).join(", ");
+  const bar = (part) => { const fill = el("i"); fill.style.width = `${100 * part}%`; return el("span", { class: "bar", "aria-hidden": "true" }, fill); };
+  const term = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
+
+  // ------------------------------------------------------------------------------------------------ the headline
+  function drawHeadline() {
+    const corpus = data.corpus;
+    byId("lead").append(
+      el("strong", {}, plural(topics.length, "topic")), ` in ${plural(corpus.n_documents, "document")}, ${plural(corpus.n_tokens, "token")} over a vocabulary of ${plural(corpus.n_words, "word")}.`,
+      data.fit.stop_reason ? ` ${sentence(data.fit.stop_reason)}` : "",
+    );
+    const facts = byId("facts");
+    const add = (name, value, unit) => facts.append(el("div", {}, el("dt", {}, name), el("dd", {}, el("span", { class: "value" }, value), el("span", { class: "unit" }, unit))));
+    if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), "nats per token");
+    if (data.held_out !== null) {
+      add("Held-out words", fixed(data.held_out.active), "nats per token");
+      add("Perplexity", whole(data.held_out.perplexity), data.held_out.n_tokens === null ? "held-out words" : `of ${plural(data.held_out.n_tokens, "held-out token")}`);
+    }
+    if (data.mean_coherence !== null) add("Mean coherence", fixed(data.mean_coherence, 1), "of the top 10 words, best is 0");
+    if (data.fit.n_laps !== null) add("Laps", whole(data.fit.n_laps), data.fit.seconds === null ? "over the documents" : `in ${duration(data.fit.seconds)}`);
+  }
+  const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+  function duration(seconds) {
+    if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+    const minutes = Math.round(seconds / 60);
+    return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  }
+
+  // ------------------------------------------------------------------------------------------------ stick and map
+  function withTip(node, topic) {
+    const tip = byId("tip");
+    node.addEventListener("pointermove", (event) => {
+      if (event.pointerType === "touch") return;
+      tip.textContent = `#${topic.index} · ${percent(topic.token_share)} of the tokens · ${gist(topic, 7)}`;
+      tip.hidden = false;
+      tip.style.left = `${Math.max(8, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8))}px`;
+      tip.style.top = `${event.clientY + 18 + tip.offsetHeight > innerHeight ? event.clientY - 12 - tip.offsetHeight : event.clientY + 18}px`;
+    });
+    node.addEventListener("pointerleave", () => { tip.hidden = true; });
+    node.addEventListener("click", () => { tip.hidden = true; openTopic(topic.index); });
+    return node;
+  }
+  const ruler = document.createElement("canvas").getContext("2d");
+  function textWidth(text) { ruler.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`; return ruler.measureText(text).width; }
+
+  function drawStick() {
+    const holder = byId("stick"), width = holder.clientWidth, height = 56;
+    const total = topics.reduce((sum, topic) => sum + topic.weight, 0) + data.inactive_share;
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Expected weights of ${topics.length} topics, from ${percent(topics[0].weight)} down; the list below has them all` });
+    let x = 0;
+    topics.forEach((topic, i) => {
+      const length = (topic.weight / total) * width, gap = length > 4 ? 1.5 : 0, shade = i % 2 ? "b" : "a";
+      picture.append(withTip(svg("rect", { x, y: 0, width: Math.max(0, length - gap), height, rx: Math.min(3, length / 4), class: shade }), topic));
+      const name = topic.words[0].word;
+      if (length > 34 && textWidth(name) < length - 14) picture.append(textAt(name, { x: x + 8, y: height - 10, class: `on-${shade}` }));
+      x += length;
+    });
+    if (width - x > 0.5) picture.append(svg("rect", { x, y: 0, width: width - x, height, class: "rest" }));
+    holder.replaceChildren(picture);
+    byId("stick-rest").textContent = data.inactive_share >= 0.001 ? `The pale end, ${percent(data.inactive_share)}, is kept for topics not seen yet.` : "";
+  }
+  function textAt(text, attributes) { const node = svg("text", attributes); node.textContent = text; return node; }
+
+  function drawMap() {
+    if (topics.length < 3) { // nothing to place
+      byId("map").hidden = true;
+      document.querySelector('nav a[href="#map"]').hidden = true;
+      return;
+    }
+    const holder = byId("map-plot"), width = holder.clientWidth, height = width < 600 ? 352 : 432, margin = 46;
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Map of topics by the similarity of their words; the list above has them all" });
+    const largest = Math.max(...topics.map((topic) => topic.token_share), 1e-9);
+    const scale = (axis, span) => {
+      const values = topics.map((topic) => topic.position[axis]), low = Math.min(...values), high = Math.max(...values);
+      return (v) => (high > low ? margin + ((v - low) / (high - low)) * (span - 2 * margin) : span / 2);
+    };
+    const atX = scale(0, width), atY = scale(1, height), biggest = Math.min(34, 8 + 120 / Math.sqrt(topics.length));
+    const places = [...topics].sort((a, b) => b.token_share - a.token_share)
+      .map((topic) => ({ topic, x: atX(topic.position[0]), y: atY(topic.position[1]), r: Math.max(3, biggest * Math.sqrt(topic.token_share / largest)) }));
+    for (const p of places) picture.append(withTip(svg("circle", { cx: p.x, cy: p.y, r: p.r }), p.topic));
+    const taken = [];
+    for (const p of places.slice(0, 60)) {
+      const name = Array.from(p.topic.words[0].word).slice(0, 24).join(""), w = textWidth(name) + 6;
+      const box = { left: Math.max(2, Math.min(p.x - w / 2, width - w - 2)), top: p.y - 9, w, h: 18 };
+      if (taken.some((o) => box.left < o.left + o.w && o.left < box.left + box.w && box.top < o.top + o.h && o.top < box.top + box.h)) continue;
+      taken.push(box);
+      picture.append(textAt(name, { x: box.left + w / 2, y: p.y + 4, "text-anchor": "middle" }));
+    }
+    holder.replaceChildren(picture);
+  }
+
+  // ------------------------------------------------------------------------------------------------ one topic
+  function areaChart(values, height, label) {
+    const top = Math.max(...values.filter((v) => v !== null), 1e-9), n = values.length;
+    const points = values.map((v, i) => `${n > 1 ? (100 * i) / (n - 1) : 0},${height - 1 - (height - 3) * ((v ?? 0) / top)}`);
+    if (n === 1) points.push(`100,${points[0].split(",")[1]}`);
+    return svg("svg", { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
+      svg("polygon", { class: "area", points: `0,${height} ${points.join(" ")} 100,${height}` }), svg("polyline", { class: "edge", points: points.join(" ") }));
+  }
+  function histogramChart(counts, height, label) {
+    const shown = counts.slice(1), top = Math.max(...shown, 1), step = 100 / shown.length;
+    const picture = svg("svg", { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": label });
+    shown.forEach((n, i) => {
+      const tall = n ? Math.max(1.5, ((height - 3) * n) / top) : 0;
+      picture.append(svg("rect", { class: "column", x: i * step + 0.3, width: step - 0.6, y: height - 1 - tall, height: tall }));
+    });
+    picture.append(svg("line", { class: "baseline", x1: 0, x2: 100, y1: height - 0.5, y2: height - 0.5 }));
+    return picture;
+  }
+  const axis = (...labels) => el("div", { class: "axis", "aria-hidden": "true" }, ...labels.map((label) => el("span", {}, label)));
+
+  function wordList(topic) {
+    const list = el("ol", { class: "words" }), top = topic.words[0].probability || 1;
+    for (const entry of topic.words) list.append(el("li", {}, word(entry.word), bar(entry.probability / top), el("span", { class: "p" }, percent(entry.probability))));
+    return el("div", {}, el("h3", {}, "Words and their probability"), list);
+  }
+  function marked(text, terms) {
+    const quote = el("blockquote", { dir: "auto" });
+    for (const piece of text.split(/([\p{L}\p{M}\p{N}_]+)/u)) quote.append(terms.has(piece.toLowerCase()) ? el("mark", {}, piece) : piece);
+    return quote;
+  }
+  function documentList(topic) {
+    const terms = new Set(topic.words.flatMap((entry) => entry.word.toLowerCase().split(/\s+/)));
+    const list = el("ol", { class: "documents" });
+    for (const entry of topic.documents) {
+      const name = word(entry.name); name.className = "name";
+      const telling = el("p", { class: "telling" });
+      entry.words.forEach((text, i) => telling.append(i ? ", " : "", word(text)));
+      list.append(el("li", {}, el("div", { class: "head" }, name, el("span", { class: "meta" }, `${percent(entry.share)} of ${plural(entry.n_tokens, "token")}`)),
+        entry.snippet === null ? telling : marked(entry.snippet, terms)));
+    }
+    return el("div", {}, el("h3", {}, "Documents that show it best"), list);
+  }
+  function pictures(topic) {
+    const described = plural(data.corpus.n_described, "document"), most = Math.max(...topic.along.map((v) => v ?? 0));
+    return el("div", { class: "pictures" },
+      el("figure", {}, el("h3", {}, "Share within documents"), histogramChart(topic.histogram, 84, `At least 5% of ${whole(topic.n_present)} of ${described}`), axis("5%", `of ${plural(topic.n_present, "document")}`, "100%")),
+      el("figure", {}, el("h3", {}, "Share along the order of the documents"), areaChart(topic.along, 84, `Mean share along the corpus, at most ${percent(most)}`), axis("first", `up to ${percent(most)}`, "last")));
+  }
+  function similarList(topic) {
+    if (!topic.similar.length) return null;
+    const list = el("ul", { class: "similar" });
+    for (const k of topic.similar) {
+      const link = el("a", { href: `#topic-${k}` }, word(`#${k} ${gist(topics[k], 3)}`));
+      link.addEventListener("click", (event) => { event.preventDefault(); openTopic(k); });
+      list.append(el("li", {}, link));
+    }
+    return el("div", {}, el("h3", {}, "Topics with similar words"), list);
+  }
+  function detail(topic) {
+    const numbers = el("dl", { class: "numbers" }, term("Share of the tokens", percent(topic.token_share)), term("Expected weight", percent(topic.weight)),
+      term("Documents ≥ 5%", whole(topic.n_present)), term("Documents it leads", whole(topic.n_largest)),
+      topic.coherence === null ? null : term("Coherence", fixed(topic.coherence, 1)));
+    return el("div", { class: "detail" }, wordList(topic), el("div", {}, numbers, pictures(topic), topic.documents.length ? documentList(topic) : null, similarList(topic)));
+  }
+
+  // ------------------------------------------------------------------------------------------------ the list
+  const rows = new Map();
+  const largestShare = Math.max(...topics.map((topic) => topic.token_share), 1e-9);
+  function row(topic) {
+    if (rows.has(topic.index)) return rows.get(topic.index);
+    const words = el("span", { class: "gist" });
+    for (const entry of topic.words.slice(0, 9)) words.append(word(entry.word), " ");
+    const summary = el("summary", {}, el("span", { class: "number" }, `#${topic.index}`), words,
+      el("span", { class: "spark", "aria-hidden": "true" }, areaChart(topic.along, 26, "")),
+      el("span", { class: "share" }, bar(topic.token_share / largestShare), el("b", {}, percent(topic.token_share))), el("span", { class: "chevron", "aria-hidden": "true" }));
+    const box = el("details", {}, summary);
+    box.addEventListener("toggle", () => { if (box.open && box.childElementCount === 1) box.append(detail(topic)); });
+    const item = el("li", { id: `topic-${topic.index}` }, box);
+    rows.set(topic.index, item);
+    return item;
+  }
+  const orders = {
+    share: (t) => -t.token_share, weight: (t) => -t.weight, index: (t) => t.index, present: (t) => -t.n_present,
+    coherence: (t) => (t.coherence === null ? Infinity : -t.coherence), focus: (t) => -t.words.slice(0, 10).reduce((sum, entry) => sum + entry.probability, 0),
+  };
+  const haystacks = topics.map((topic) => [`#${topic.index}`, ...topic.words.map((entry) => entry.word), ...topic.documents.map((entry) => entry.name)].join("\n").toLowerCase());
+  let limit = PAGE, current = [];
+  function select() {
+    const asked = byId("query").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const key = orders[byId("order").value];
+    const fits = (topic, part) => (/^#?\d+$/.test(part) && `#${topic.index}` === `#${part.replace("#", "")}`) || haystacks[topic.index].includes(part);
+    current = topics.filter((topic) => asked.every((part) => fits(topic, part))).sort((a, b) => key(a) - key(b) || a.index - b.index);
+  }
+  function drawList() {
+    const list = byId("list"), shown = current.slice(0, limit), rest = current.length - shown.length;
+    list.replaceChildren(...shown.map(row));
+    byId("count").textContent = current.length === topics.length ? `${plural(topics.length, "topic")}; choose one to see its words and documents.`
+      : current.length ? `${whole(current.length)} of ${plural(topics.length, "topic")}.` : "No topic has these words. Try fewer letters, or another word.";
+    const more = byId("more");
+    more.hidden = rest <= 0;
+    more.textContent = `Show ${whole(Math.min(rest, 10 * PAGE))} more of ${whole(rest)}`;
+  }
+  const refresh = () => { limit = PAGE; select(); drawList(); };
+  function openTopic(k) {
+    let place = current.findIndex((topic) => topic.index === k);
+    if (place < 0) { byId("query").value = ""; select(); place = current.findIndex((topic) => topic.index === k); }
+    if (place < 0) return;
+    limit = Math.max(limit, place + 1);
+    drawList();
+    const item = rows.get(k), box = item.firstElementChild;
+    box.open = true;
+    if (box.childElementCount === 1) box.append(detail(topics[k]));
+    history.replaceState(null, "", `#topic-${k}`);
+    item.scrollIntoView({ block: "start" });
+    box.firstElementChild.focus({ preventScroll: true });
+  }
+  function openFromAddress() { const found = /^#topic-(\d+)$/.exec(location.hash); if (found && topics[Number(found[1])]) openTopic(Number(found[1])); }
+
+  // ------------------------------------------------------------------------------------------------ the fit
+  function drawFitText() {
+    const fit = data.fit, parts = [];
+    if (fit.n_laps !== null) parts.push(`${fit.family}, ${plural(fit.n_laps, "lap")} over the documents${fit.seconds === null ? "" : ` in ${duration(fit.seconds)}`}.`);
+    if (fit.stop_reason) parts.push(sentence(fit.stop_reason));
+    byId("fit-text").textContent = parts.join(" ");
+    const names = ["lap", ...Object.keys(fit.trace).filter((name) => name !== "lap")];
+    const table = el("table", {}, el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))));
+    const body = el("tbody");
+    const cell = (v) => (v === null || v === undefined ? "–" : Number.isInteger(v) ? whole(v) : fixed(v, 4));
+    (fit.trace.lap ?? []).forEach((_, i) => body.append(el("tr", {}, ...names.map((name) => el("td", {}, cell(fit.trace[name][i]))))));
+    table.append(body);
+    byId("fit-table").append(table);
+  }
+  function drawFit() {
+    const holder = byId("fit-plot"), trace = data.fit.trace, laps = trace.lap ?? [];
+    if (laps.length < 2 || typeof Plotly === "undefined") {
+      holder.classList.add("message");
+      holder.textContent = laps.length < 2 ? "The fit recorded fewer than two laps, so there is no curve to draw." : "The curves could not be drawn here; the table below has the numbers.";
+      return;
+    }
+    const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name).trim();
+    const mode = laps.length > 60 ? "lines" : "lines+markers", curves = [];
+    const curve = (name, label, axisName, shape, colourName, format) => trace[name] && curves.push({ x: laps, y: trace[name], name: label, mode, type: "scatter", yaxis: axisName,
+      line: { color: colour(colourName), width: 2, shape }, marker: { size: 5 }, hovertemplate: `lap %{x}: %{y:${format}}<extra>${label}</extra>` });
+    curve("objective", "objective", "y", "linear", "--accent", ".4f");
+    curve("n_topics", "topics", "y2", "hv", "--focus", ",d");
+    const ruled = { gridcolor: colour("--line"), zeroline: false, automargin: true, linecolor: colour("--line") };
+    const narrow = holder.clientWidth < 600;
+    Plotly.react(holder, curves, {
+      autosize: true, showlegend: false, hovermode: "x unified", dragmode: narrow ? false : "zoom", margin: { l: 60, r: 20, t: 48, b: 60 }, modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--accent") }, separators: ".,",
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("--soft") },
+      hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
+      xaxis: { ...ruled, title: { text: "lap", font: { size: 13 }, standoff: 8 }, anchor: "y2", tickformat: ",d", ...(laps.length < 12 ? { dtick: 1 } : {}) },
+      yaxis: { ...ruled, domain: [0.56, 1], tickformat: "~f" }, yaxis2: { ...ruled, domain: [0, 0.42], rangemode: "tozero", tickformat: ",d" },
+      annotations: [["Objective, nats per token", 1], ["Number of topics", 0.42]].map(([text, y]) => ({ text, x: 0, y, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", showarrow: false, font: { color: colour("--ink") } })),
+    }, { responsive: true, displaylogo: false, displayModeBar: narrow ? false : "hover", modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]], toImageButtonOptions: { filename: "stickbreak-fit", format: "svg" } });
+  }
+
+  // ------------------------------------------------------------------------------------------------ settings, notes
+  function drawAbout() {
+    byId("settings-heading").textContent = `Parameters of ${data.fit.family}`;
+    for (const [name, value] of data.fit.settings) byId("settings").append(el("dt", {}, name), el("dd", {}, value));
+    const corpus = data.corpus, note = (text) => byId("notes").append(el("li", {}, text));
+    if (corpus.n_described < corpus.n_documents - corpus.n_empty) note(`Shares and examples rest on a random sample of ${plural(corpus.n_described, "document")} of ${whole(corpus.n_documents)}.`);
+    if (corpus.n_empty) note(`${plural(corpus.n_empty, "document")} without a word of the vocabulary ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`);
+    note("A topic’s number is its row in topic_word_ and its column in the result of transform.");
+    note("Share of the tokens: the topic’s weight in each document, averaged over documents by their length. Expected weight: the model’s own weight of the topic over the whole corpus.");
+    note("Documents that show a topic best: ranked by the lower end of the 95% Wilson interval of the topic’s share, so that long documents are not beaten by documents of three words.");
+    note("Coherence (Mimno et al. 2011): how often the ten most probable words occur in the same documents. Zero is best; a pair that never meets costs 27.6 and more.");
+    if (data.held_out !== null) {
+      const other = data.held_out.with_inactive === null ? "" : ` With the mass of inactive topics counted in it is ${fixed(data.held_out.with_inactive)}.`;
+      note(`Held-out words: each held-out document is split at random, its weights come from one half and the words of the other half are scored.${other}`);
+    }
+    byId("colophon").textContent = `Written by stickbreak ${data.version}. This file is complete in itself and loads nothing from a network.`;
+  }
+
+  function start() {
+    drawHeadline(); drawFitText(); drawAbout(); drawStick(); drawMap(); refresh();
+    byId("query").addEventListener("input", refresh);
+    byId("order").addEventListener("change", refresh);
+    byId("controls").addEventListener("submit", (event) => event.preventDefault());
+    byId("more").addEventListener("click", () => { limit += 10 * PAGE; drawList(); });
+    let width = innerWidth;
+    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStick(); drawMap(); } });
+    addEventListener("hashchange", openFromAddress);
+    document.addEventListener("DOMContentLoaded", () => { drawFit(); openFromAddress(); }); // plotly.js comes after this script
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawFit);
+  }
+  start();
+})();

@@ -1,0 +1,86 @@
+"""From the numbers of a report to one HTML file that opens without a network."""
+
+import base64
+import hashlib
+import html
+import os
+import re
+from importlib import resources
+from pathlib import Path
+
+from stickbreak.atomic import replace_file
+from stickbreak.report.data import ReportData
+
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+
+
+def write_report(data: ReportData, path: str | os.PathLike[str]) -> None:
+    """Write a report as one self-contained HTML file.
+
+    The file is complete or absent, never half-written: it is built beside its place and renamed.
+
+    Parameters
+    ----------
+    data : ReportData
+        What the report says, from `build_report`.
+    path : str or path-like
+        The file; an existing one is replaced.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be written.
+    """
+    page = render_html(data)
+    with replace_file(path) as temporary:
+        Path(temporary).write_bytes(page.encode("utf-8"))
+
+
+def render_html(data: ReportData) -> str:
+    """Return the report as HTML.
+
+    Style, program, plotly.js and the numbers are inlined. A content security policy forbids the page to load
+    anything and to run any script but its own two, which it names by their hashes; words and names only ever
+    become text nodes.
+
+    Parameters
+    ----------
+    data : ReportData
+        What the report says.
+
+    Returns
+    -------
+    str
+        The whole page.
+    """
+    from plotly.offline import get_plotlyjs  # 4.6 MB of text: read only when a report is written
+
+    program = _package_text("report.js")
+    plotly = _inline_script(get_plotlyjs())
+    parts = {
+        "title": html.escape(data.title.encode("utf-8", "replace").decode("utf-8")),  # no lone surrogates
+        "style": _package_text("style.css"),
+        "data": data.to_json(),
+        "program": program,
+        "plotly": plotly,
+        "script_hashes": f"{_source_hash(program)} {_source_hash(plotly)}",
+    }
+    # One pass: what is put in is never searched for placeholders again.
+    return _PLACEHOLDER.sub(lambda match: parts[match.group(1)], _package_text("template.html"))
+
+
+def _package_text(name: str) -> str:
+    """Read a file that lies beside this module, with line ends as the browser will hash them."""
+    text = resources.files("stickbreak.report").joinpath(name).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")
+
+
+def _inline_script(text: str) -> str:
+    """Make sure that a script cannot close its element; plotly.js today contains nothing of the kind."""
+    return text.replace("\r\n", "\n").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _source_hash(script: str) -> str:
+    """Return the source expression of a script for a content security policy."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,0 +1,321 @@
+"""Compiled loops of the variational HDP: plain arrays in and out; NumPy twins in tests/variational/reference.py.
+
+All kernels release the interpreter lock and touch only the rows that they are given, so that shards of documents (or of
+words) run on any number of threads with the same result. `reassoc` lets the compiler vectorise the sums; the order of
+summation is then fixed by the code, not by the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from stickbreak.special import digamma, exp_digamma, log_gamma, trigamma
+
+VANISHED = 1e-20  # a topic with fewer tokens than this has left the document (SPEC 1.15): no sum of doubles sees it
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def expected_word_weights(tau, tau_sum, words, out):
+    """out[i, k] = exp(E log phi_kw - s_w), w = words[i].                           math.md (V4)
+
+    s_w = 0 except for words where every exp(E log phi_kw) would underflow: there the largest becomes 1.
+    The responsibilities do not depend on s_w.
+    """
+    n_topics = tau_sum.size
+    inverse = np.empty(n_topics)
+    for k in range(n_topics):
+        inverse[k] = 1.0 / exp_digamma(tau_sum[k])
+    for i in range(words.size):
+        row, largest = tau[words[i]], 0.0
+        for k in range(n_topics):
+            out[i, k] = exp_digamma(row[k]) * inverse[k]
+            largest = max(largest, out[i, k])
+        if largest < 1e-100:
+            shift = -np.inf
+            for k in range(n_topics):
+                out[i, k] = digamma(row[k]) - digamma(tau_sum[k])
+                shift = max(shift, out[i, k])
+            for k in range(n_topics):
+                out[i, k] = math.exp(out[i, k] - shift)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _normalisers(block, row, weight, n_active, z):
+    """z[i] = sum_j weight[j] block[row[j], i]: Z_dw of the document's types, four topics at a time."""
+    z[:] = 0.0
+    j = 0
+    while j + 4 <= n_active:
+        b0, b1, b2, b3 = block[row[j]], block[row[j + 1]], block[row[j + 2]], block[row[j + 3]]
+        w0, w1, w2, w3 = weight[j], weight[j + 1], weight[j + 2], weight[j + 3]
+        for i in range(z.size):
+            z[i] += w0 * b0[i] + w1 * b1[i] + w2 * b2[i] + w3 * b3[i]
+        j += 4
+    while j < n_active:
+        b0, w0 = block[row[j]], weight[j]
+        for i in range(z.size):
+            z[i] += w0 * b0[i]
+        j += 1
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _project(block, row, n_active, v, out):
+    """out[j] = sum_i block[row[j], i] v[i], four topics at a time."""
+    j = 0
+    while j + 4 <= n_active:
+        b0, b1, b2, b3 = block[row[j]], block[row[j + 1]], block[row[j + 2]], block[row[j + 3]]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for i in range(v.size):
+            s0 += b0[i] * v[i]
+            s1 += b1[i] * v[i]
+            s2 += b2[i] * v[i]
+            s3 += b3[i] * v[i]
+        out[j], out[j + 1], out[j + 2], out[j + 3] = s0, s1, s2, s3
+        j += 4
+    while j < n_active:
+        b0, s0 = block[row[j]], 0.0
+        for i in range(v.size):
+            s0 += b0[i] * v[i]
+        out[j] = s0
+        j += 1
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def local_step(
+    indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr,
+    tolerance, max_sweeps, mean, topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps,
+):  # fmt: skip
+    """Coordinate ascent on (r, theta) of each document, globals fixed.             SPEC 1.4, math.md (V5), (V6)
+
+        r_dwk ∝ exp(E log pi_dk) weights[w, k],   theta_dk = prior[k] + N_dk,   prior = alpha E[beta] (K + 1)
+
+    Only the topics that still hold tokens are swept. A document with an empty start (start_ptr[d] == start_ptr[d + 1])
+    begins with all topics at E[beta]. With `mean`, theta_dk takes the place of exp(E log pi_dk): the update of CVB0
+    with the topics fixed (SPEC 1.14).
+
+    Written per document d, from capacity_ptr[d] on: topic, n_dk, weight_dk (which multiplied weights[w, k] in r),
+    entropy_dk = sum_w c_dw r_dwk log Z_dw; per stored count: ratio = c_dw / Z_dw.
+    """
+    n_topics = prior.size - 1
+    widest = 0
+    for d in range(indptr.size - 1):
+        widest = max(widest, indptr[d + 1] - indptr[d])
+    block = np.empty((n_topics, widest))
+    weight, new, row = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics, np.int64)
+    z_all, v_all = np.empty(widest), np.empty(widest)
+    for d in range(indptr.size - 1):
+        begin, end, at = indptr[d], indptr[d + 1], capacity_ptr[d]
+        size = end - begin
+        if size == 0:
+            n_active[d] = 0
+            n_sweeps[d] = 0
+            continue
+        z, v = z_all[:size], v_all[:size]
+        cold = start_ptr[d + 1] == start_ptr[d]
+        active = n_topics if cold else start_ptr[d + 1] - start_ptr[d]
+        for j in range(active):
+            k = j if cold else start_topic[start_ptr[d] + j]
+            topic[at + j] = k
+            row[j] = j
+            n_dk[at + j] = 0.0 if cold else start_n[start_ptr[d] + j]
+            x = prior[k] + n_dk[at + j]
+            weight[j] = x if cold or mean else exp_digamma(x)
+        for i in range(size):
+            source = weights[word[begin + i]]
+            for j in range(active):
+                block[j, i] = source[topic[at + j]]
+        sweep, moved = 0, np.inf
+        while True:
+            _normalisers(block, row, weight, active, z)
+            for i in range(size):
+                v[i] = count[begin + i] / z[i]
+            _project(block, row, active, v, new)
+            sweep += 1
+            moved = 0.0
+            for j in range(active):
+                new[j] *= weight[j]
+                moved = max(moved, abs(new[j] - n_dk[at + j]))
+                n_dk[at + j] = new[j]
+            if moved < tolerance or sweep >= max_sweeps:
+                break
+            kept = 0
+            for j in range(active):  # topics that have left the document leave the loop
+                if n_dk[at + j] > VANISHED:
+                    k = topic[at + j]
+                    topic[at + kept] = k
+                    n_dk[at + kept] = n_dk[at + j]
+                    row[kept] = row[j]
+                    x = prior[k] + n_dk[at + j]
+                    weight[kept] = x if mean else exp_digamma(x)
+                    kept += 1
+            active = kept
+        for i in range(size):
+            ratio[begin + i] = v[i]
+            v[i] *= math.log(z[i])
+        _project(block, row, active, v, new)
+        for j in range(active):
+            entropy_dk[at + j] = weight[j] * new[j]
+            weight_dk[at + j] = weight[j]
+        n_active[d] = active
+        n_sweeps[d] = sweep
+
+
+@njit(cache=True, nogil=True)
+def document_statistics(indptr, topic, n_dk, prior, lengths, T, Q):
+    """Add sum_d of E log pi_dk and log Gamma(theta_dk), theta_dk = prior[k] + N_dk; return sum_d log Gamma(sum theta).
+
+    Topics that a document does not use all have theta_dk = prior[k]: they are counted and added once.      SPEC 1.6
+    """
+    n_topics, n_documents = prior.size - 1, indptr.size - 1
+    used = np.zeros(n_topics, np.int64)
+    total_prior = 0.0
+    for k in range(n_topics + 1):
+        total_prior += prior[k]
+    psi_sum, Q0 = 0.0, 0.0
+    for d in range(n_documents):
+        psi_sum += digamma(total_prior + lengths[d])
+        Q0 += log_gamma(total_prior + lengths[d])
+        for p in range(indptr[d], indptr[d + 1]):
+            k = topic[p]
+            theta = prior[k] + n_dk[p]
+            used[k] += 1
+            T[k] += digamma(theta)
+            Q[k] += log_gamma(theta)
+    for k in range(n_topics + 1):
+        unused = n_documents - (used[k] if k < n_topics else 0)
+        if unused > 0:
+            T[k] += unused * digamma(prior[k])
+            Q[k] += unused * log_gamma(prior[k])
+        T[k] -= psi_sum
+    return Q0
+
+
+@njit(cache=True, nogil=True)
+def word_statistics(
+    first, last, by_word_ptr, position, document, ratio, topic_ptr, topic, weight, weights, S, cross
+):  # fmt: skip
+    """S[w, k] = weights[w, k] sum_d ratio_dw weight_dk, first <= w < last; cross[k] += sum_w S[w, k] log weights[w, k].
+
+    Accumulated word by word, so that threads never write to one place.             SPEC 1.6, math.md (V8)
+    """
+    n_topics = S.shape[1]
+    for w in range(first, last):
+        row = S[w]
+        for q in range(by_word_ptr[w], by_word_ptr[w + 1]):
+            p = position[q]
+            d, v = document[p], ratio[p]
+            for j in range(topic_ptr[d], topic_ptr[d + 1]):
+                row[topic[j]] += v * weight[j]
+        for k in range(n_topics):
+            row[k] *= weights[w, k]
+            if row[k] > 0.0:
+                cross[k] += row[k] * math.log(weights[w, k])
+
+
+@njit(cache=True, nogil=True)
+def group_by_word(word, n_words):
+    """Positions of the stored counts sorted by word (stable): (by_word_ptr, position)."""
+    pointer = np.zeros(n_words + 1, np.int64)
+    for p in range(word.size):
+        pointer[word[p] + 1] += 1
+    for w in range(n_words):
+        pointer[w + 1] += pointer[w]
+    position = np.empty(word.size, np.int64)
+    free = pointer[:-1].copy()
+    for p in range(word.size):
+        position[free[word[p]]] = p
+        free[word[p]] += 1
+    return pointer, position
+
+
+@njit(cache=True, nogil=True)
+def pair_statistics(
+    indptr, word, ratio, weights, prior, lengths, topic_ptr, topic, n_dk, weight, left, right, T, G, Q, H
+):  # fmt: skip
+    """Add T, G, Q of the union of each tracked pair, and H' - H_l - H_m.           SPEC 1.7, math.md (V12)
+
+    The entropy differs from the sum of both only in documents that use both topics.
+    """
+    n_topics, n_pairs, n_documents = prior.size - 1, left.size, indptr.size - 1
+    slot = np.full(n_topics, -1, np.int64)
+    total_prior = 0.0
+    for k in range(n_topics + 1):
+        total_prior += prior[k]
+    neither = np.zeros(n_pairs, np.int64)
+    for d in range(n_documents):
+        psi_sum = digamma(total_prior + lengths[d])
+        for p in range(topic_ptr[d], topic_ptr[d + 1]):
+            slot[topic[p]] = p
+        for i in range(n_pairs):
+            a, b = slot[left[i]], slot[right[i]]
+            base = prior[left[i]] + prior[right[i]]
+            if a < 0 and b < 0:
+                neither[i] += 1
+                T[i] -= psi_sum
+                G[i] += base * psi_sum
+                continue
+            n = (n_dk[a] if a >= 0 else 0.0) + (n_dk[b] if b >= 0 else 0.0)
+            e = digamma(base + n) - psi_sum
+            T[i] += e
+            G[i] -= base * e  # N - theta of the union is minus its prior
+            Q[i] += log_gamma(base + n)
+            if a >= 0 and b >= 0:
+                H[i] += _joint_entropy(
+                    indptr[d], indptr[d + 1], word, ratio, weights, left[i], right[i], weight[a], weight[b]
+                )
+        for p in range(topic_ptr[d], topic_ptr[d + 1]):
+            slot[topic[p]] = -1
+    for i in range(n_pairs):
+        base = prior[left[i]] + prior[right[i]]
+        T[i] += neither[i] * digamma(base)
+        G[i] -= neither[i] * base * digamma(base)
+        Q[i] += neither[i] * log_gamma(base)
+
+
+@njit(cache=True, nogil=True)
+def _joint_entropy(begin, end, word, ratio, weights, left, right, weight_left, weight_right):
+    """- sum_w c [ (r_l + r_m) log(r_l + r_m) - r_l log r_l - r_m log r_m ] of one document."""
+    total = 0.0
+    for p in range(begin, end):
+        x = weight_left * weights[word[p], left] * ratio[p]
+        y = weight_right * weights[word[p], right] * ratio[p]  # c r_l, c r_m
+        if x > 0.0 and y > 0.0:
+            total += x * math.log(x / (x + y)) + y * math.log(y / (x + y))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def stick_terms(rho, omega, T, n_documents, alpha, gamma, by_rho, by_omega):
+    """Return L_G and write its gradient.                                            SPEC 1.5, math.md (V10), (V11)
+
+    L_G = sum_k { -c_B(a_k, b_k) + (D + 1 - a_k) E log u_k + (D (K + 1 - k) + gamma - b_k) E log(1 - u_k) }
+          + alpha sum_{k <= K+1} E[beta_k] T_k,                    a = rho omega, b = (1 - rho) omega
+
+    alpha Delta T costs O(K) by the suffix sums R_m = sum_{k>m} E[beta_k] T_k: its row m is
+    E[beta_m] T_m / rho_m - R_m / (1 - rho_m).
+    """
+    n_topics = rho.size
+    total, log_rest = 0.0, 0.0
+    for k in range(n_topics):  # by_rho holds E[beta_k] T_k until the second loop
+        a, b = rho[k] * omega[k], (1.0 - rho[k]) * omega[k]
+        from_a, from_b = n_documents + 1.0 - a, n_documents * (n_topics - k) + gamma - b
+        psi_omega = digamma(omega[k])
+        total += log_gamma(a) + log_gamma(b) - log_gamma(omega[k])
+        total += from_a * (digamma(a) - psi_omega) + from_b * (digamma(b) - psi_omega)
+        by_rho[k] = rho[k] * math.exp(log_rest) * T[k]
+        total += alpha * by_rho[k]
+        log_rest += math.log1p(-rho[k])
+    suffix = math.exp(log_rest) * T[n_topics]
+    total += alpha * suffix
+    for k in range(n_topics - 1, -1, -1):
+        a, b = rho[k] * omega[k], (1.0 - rho[k]) * omega[k]
+        from_a, from_b = n_documents + 1.0 - a, n_documents * (n_topics - k) + gamma - b
+        trigamma_a, trigamma_b, trigamma_omega = trigamma(a), trigamma(b), trigamma(omega[k])
+        delta_t = by_rho[k] / rho[k] - suffix / (1.0 - rho[k])
+        suffix += by_rho[k]
+        by_rho[k] = omega[k] * (from_a * trigamma_a - from_b * trigamma_b) + alpha * delta_t
+        by_omega[k] = from_a * (rho[k] * trigamma_a - trigamma_omega)
+        by_omega[k] += from_b * ((1.0 - rho[k]) * trigamma_b - trigamma_omega)
+    return total

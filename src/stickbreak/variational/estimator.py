@@ -1,0 +1,382 @@
+"""`VariationalHDP`: the face of the variational family."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from stickbreak.corpus import Corpus, make_batches
+from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.inference.estimator import TopicModel
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.loop import Callback, Interruption, Lap, Trace, drive
+from stickbreak.inference.progress import progress_bar
+from stickbreak.inference.streams import seed_from
+from stickbreak.initialization import StartSettings, make_start, start_from_topics
+from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.variational.checkpoint import fingerprint, read_checkpoint, write_checkpoint
+from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.local_step import Batch, LocalSettings, local_step
+from stickbreak.variational.memoized import LapInfo, Schedule, first_lap, laps
+from stickbreak.variational.model import HDP, Inference
+from stickbreak.variational.moves import MOVES
+from stickbreak.variational.state import Float, GlobalParameters
+
+DOCUMENTS_PER_BATCH = 10_000
+TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
+_NOT_IDENTITY = (
+    "n_jobs",
+    "verbose",
+    "n_laps",
+    "tolerance",
+    "document_weights",
+)  # a resumed fit may change these
+
+
+class VariationalHDP(TopicModel):
+    """Topics of a collection and their number, by memoized variational inference for the HDP.
+
+    Model (SPEC 1.1): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
+    z_dn ~ Cat(pi_d); words w_dn ~ Cat(phi_{z_dn}); phi_k ~ Dir(eta, ..., eta). The surrogate objective of Hughes, Kim
+    and Sudderth (2015) is raised by exact coordinate steps, batch by batch, and by moves that remove topics; it
+    never falls after the first lap.
+
+    Parameters
+    ----------
+    n_topics : int, default=100
+        Topics to start with; moves remove those that the data do not need. (Paper: 50 to 200.)
+    alpha : float, default=0.5
+        Document-level concentration. (Paper: 0.5. The bound is loose for alpha much above 1.)
+    gamma : float, default=10.0
+        Corpus-level concentration. (Paper: 10.)
+    eta : float, default=0.1
+        Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.)
+    init : {"collapsed", "near-uniform", "documents"} or array-like of shape (K, W), default="collapsed"
+        Where the topics start: a short collapsed run (CVB0), nearly uniform topics, K random documents (the paper's
+        start), or given topics (then `n_topics` is ignored).
+    init_sweeps : int, default=50
+        Sweeps of the collapsed start.
+    moves : sequence of {"merge", "reorder"}, default=("merge", "reorder")
+        Tried after each lap, in this order. An empty sequence keeps the number of topics.
+    n_laps : int, default=50
+        Most laps through the documents.
+    tolerance : float, default=1e-5
+        Stop when a lap without an accepted merge raises the objective by less than this, in nats per token.
+    n_batches : int or None, default=None
+        Batches of a lap; None: one for every 10,000 documents. (Paper: 20 and more.)
+    local_tolerance : float, default=1e-4
+        The local step of a document stops when no expected count N_dk changes by more. (Paper: 1e-4.)
+    local_sweeps : int, default=100
+        Most sweeps of a document's local step. (Paper: 100.)
+    document_weights : {"mean_field", "collapsed"}, default="mean_field"
+        How `transform` and `score` infer the weights of a document from the fitted topics: by the local step of
+        the fit (sparse weights), or by its collapsed form, the mean of theta in place of exp(E log pi) (CVB0;
+        smoother weights that predict better).
+    random_state : int, RandomState or None, default=None
+        Seeds the start and the batches. The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads; None means 1, -1 all cores.
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    n_topics_ : int
+        Number of topics K that were kept.
+    topic_word_ : ndarray of shape (K, W)
+        Expected word distribution of each topic.
+    topic_weights_ : ndarray of shape (K,)
+        Expected corpus weights E[beta_k]; what they lack to one belongs to topics not seen yet.
+    components_ : ndarray of shape (K, W)
+        Dirichlet parameters tau of the topics.
+    trace_ : dict of ndarray of shape (n_laps_,)
+        "lap", "objective" (nats per token), "n_topics", "seconds", "sweeps" (mean local sweeps of a document), and for
+        each move how often it was tried and accepted.
+    objective_ : float
+        The surrogate objective in nats per token, with all its constants.
+    n_laps_ : int
+    converged_ : bool
+    stop_reason_ : str
+    rho_, omega_ : ndarray of shape (K,)
+        Beta factors of the sticks: u_k ~ Beta(rho_k omega_k, (1 - rho_k) omega_k).
+    vocabulary_ : tuple of str
+
+    References
+    ----------
+    M. C. Hughes, D. I. Kim, E. B. Sudderth. Reliable and Scalable Variational Inference for the Hierarchical
+    Dirichlet Process. AISTATS 2015.
+
+    Examples
+    --------
+    >>> from stickbreak import VariationalHDP
+    >>> from stickbreak.corpus import toy_bars
+    >>> corpus, truth = toy_bars(n_documents=100, seed=0)
+    >>> model = VariationalHDP(n_topics=15, n_laps=3, random_state=0).fit(corpus)
+    >>> model.transform(corpus).shape[0]
+    100
+    """
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
+    _fitted_values: ClassVar[tuple[str, ...]] = ("objective_", "n_laps_", "converged_", "stop_reason_")
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_topics": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "eta": [Interval(Real, 0, None, closed="neither")],
+        "init": [str, "array-like"],
+        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "moves": [list, tuple],
+        "n_laps": [Interval(Integral, 1, None, closed="left")],
+        "tolerance": [Interval(Real, 0, None, closed="left")],
+        "n_batches": [None, Interval(Integral, 1, None, closed="left")],
+        "local_tolerance": [Interval(Real, 0, None, closed="neither")],
+        "local_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "document_weights": [StrOptions({"mean_field", "collapsed"})],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_topics: int = 100,
+        alpha: float = 0.5,
+        gamma: float = 10.0,
+        eta: float = 0.1,
+        init: str | NDArray = "collapsed",
+        init_sweeps: int = 50,
+        moves: Sequence[str] = ("merge", "reorder"),
+        n_laps: int = 50,
+        tolerance: float = 1e-5,
+        n_batches: int | None = None,
+        local_tolerance: float = 1e-4,
+        local_sweeps: int = 100,
+        document_weights: str = "mean_field",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.gamma = gamma
+        self.eta = eta
+        self.init = init
+        self.init_sweeps = init_sweeps
+        self.moves = moves
+        self.n_laps = n_laps
+        self.tolerance = tolerance
+        self.n_batches = n_batches
+        self.local_tolerance = local_tolerance
+        self.local_sweeps = local_sweeps
+        self.document_weights = document_weights
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Learn topics from counts.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts of words in documents; non-negative weights are taken as they are.
+        y : ignored
+        callback : callable, optional
+            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each lap
+            (the lap's row of `trace_` and "n_laps").
+        checkpoint : path-like, optional
+            A folder that is replaced after every lap by all that the next laps depend on.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists: the result equals that of an uncut fit.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative, not finite, or hold no token at all.
+        InputError
+            If a parameter does not fit the documents, or the checkpoint is of another fit.
+        """
+        corpus = self._corpus(X, reset=True)
+        self._check(corpus)
+        seed = seed_from(self.random_state)
+        with (
+            progress_bar(self.verbose, callback) as report,
+            ThreadExecutor(self.n_jobs) as executor,
+            threadpool_limits(1, user_api="blas"),  # the threads are ours; BLAS only sees tiny arrays
+        ):
+            self._fit(corpus, seed, executor, report, checkpoint, resume)
+        return self
+
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            E[pi_d] = theta_d / (alpha + N_d) with the topics fixed; rows sum to one.
+        """
+        check_is_fitted(self)
+        corpus = self._corpus(X)
+        parameters = self._parameters()
+        settings = LocalSettings(self.local_tolerance, self.local_sweeps, self.document_weights == "collapsed")
+        weights = np.empty((corpus.n_documents, parameters.n_topics + 1))
+        with ThreadExecutor(self.n_jobs) as executor:
+            for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
+                rows = slice(begin, begin + TRANSFORM_BLOCK)
+                visit = local_step(Batch.from_corpus(corpus[rows]), parameters, self.alpha, None, settings, executor)
+                theta = np.zeros((visit.documents.n_documents, visit.prior.size))
+                theta[:, :-1] = visit.documents.dense(parameters.n_topics)
+                theta += visit.prior
+                weights[rows] = theta / theta.sum(axis=1, keepdims=True)
+        return weights
+
+    def _check(self, corpus: Corpus) -> None:
+        """Refuse what no fit could make sense of."""
+        if corpus.n_tokens == 0:
+            raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
+        unknown = [name for name in self.moves if name not in MOVES]
+        if unknown:
+            raise InputError(f"moves names {unknown[0]!r}; the moves are {', '.join(map(repr, MOVES))}.")
+        if isinstance(self.init, str) and self.n_topics > corpus.n_tokens:
+            raise InputError(
+                f"n_topics is {self.n_topics}, but the documents hold only {corpus.n_tokens:g} tokens; "
+                "give fewer topics than tokens (100 is a good start)."
+            )
+
+    def _fit(
+        self,
+        corpus: Corpus,
+        seed: int,
+        executor: ThreadExecutor,
+        report: Callback,
+        checkpoint: str | os.PathLike[str] | None,
+        resume: bool,
+    ) -> None:
+        """Run the laps and copy the result."""
+        n_tokens = float(corpus.n_tokens)
+        schedule = self._schedule(corpus, seed, executor)
+        moves = [MOVES[name]() for name in self.moves]
+        kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
+        identity = fingerprint(corpus, {**kept, "moves": list(self.moves), "random_state": seed})
+        found = read_checkpoint(checkpoint, schedule.model, moves, identity) if checkpoint and resume else None
+        trace = found[1] if found else Trace()
+        states: list[Inference] = [found[0]] if found else []
+
+        def run() -> Iterator[Lap]:
+            if not states:
+                state, info = first_lap(schedule, self._begin(corpus, seed, report))
+                states.append(state)
+                yield _lap(info, n_tokens, self.moves)
+            for _, info in laps(schedule, states[0], moves, lap=len(trace)):
+                yield _lap(info, n_tokens, self.moves)
+
+        def after_lap() -> None:
+            if checkpoint is not None:
+                write_checkpoint(checkpoint, states[0], moves, trace, identity)
+
+        with Interruption() as interruption:
+            outcome = drive(
+                run(),
+                trace,
+                n_laps=self.n_laps,
+                tolerance=self.tolerance,
+                interruption=interruption,
+                callback=report,
+                after_lap=after_lap,
+            )
+        self._take(states[0], corpus, trace, n_tokens)
+        self.converged_, self.stop_reason_ = outcome
+
+    def _schedule(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Schedule:
+        """Cut the corpus into batches and put together what stays the same from lap to lap."""
+        n_batches = self.n_batches or -(-corpus.n_documents // DOCUMENTS_PER_BATCH)
+        rows = make_batches(corpus, n_batches, seed=seed)
+
+        def loader(selection: NDArray[np.int64]) -> Callable[[], Batch]:
+            return lambda: Batch.from_corpus(corpus[selection])
+
+        model = HDP(DirichletMultinomial(self.eta, corpus.n_words), self.alpha, self.gamma)
+        settings = LocalSettings(self.local_tolerance, self.local_sweeps)
+        return Schedule(model, [loader(selection) for selection in rows], settings, executor)
+
+    def _begin(self, corpus: Corpus, seed: int, report: Callback) -> GlobalParameters:
+        """Return the global parameters at the start."""
+        settings = StartSettings(
+            int(self.n_topics),
+            self.alpha,
+            self.gamma,
+            self.eta,
+            seed,
+            self.init_sweeps,
+            lambda done, total: report({"stage": "init", "done": done, "total": total}),
+        )
+        if isinstance(self.init, str):
+            start = make_start(self.init, corpus, settings)
+        else:
+            start = start_from_topics(self.init, corpus)
+        tau = start.counts + self.eta
+        sticks = sticks_of(start.weights, 1.0 + self.gamma + corpus.n_documents)
+        return GlobalParameters(tau, tau.sum(axis=0), *sticks)
+
+    def _take(self, state: Inference, corpus: Corpus, trace: Trace, n_tokens: float) -> None:
+        """Copy the result into the fitted attributes."""
+        self.components_ = np.ascontiguousarray(state.parameters.tau.T)
+        self.rho_, self.omega_ = state.parameters.rho, state.parameters.omega
+        self.vocabulary_ = corpus.words
+        self.trace_ = trace.arrays()
+        self.objective_ = state.objective / n_tokens
+        self.n_laps_ = len(trace)
+
+    @property
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+        check_is_fitted(self)
+        return self.components_ / self.components_.sum(axis=1, keepdims=True)
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights E[beta_k], (K,)."""
+        check_is_fitted(self)
+        return self._parameters().expected_beta[:-1]
+
+    def _parameters(self) -> GlobalParameters:
+        """Return the global parameters of the fitted model."""
+        tau = np.ascontiguousarray(self.components_.T)
+        return GlobalParameters(tau, tau.sum(axis=0), self.rho_, self.omega_)
+
+
+def _lap(info: LapInfo, n_tokens: float, moves: Sequence[str]) -> Lap:
+    """Translate what the schedule did into a row of the trace."""
+    columns: dict[str, float] = {"sweeps": info.sweeps}
+    for name in moves:
+        columns[f"{name}_tried"], columns[f"{name}_accepted"] = info.moves.get(name, (0, 0))
+    changed = info.moves.get("merge", (0, 0))[1] > 0
+    return Lap(info.objective / n_tokens, info.n_topics, changed, columns)

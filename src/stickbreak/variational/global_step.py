@@ -1,0 +1,99 @@
+"""The global step for the sticks: (rho, omega) by L-BFGS in the unconstrained form (SPEC 1.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from stickbreak.variational._kernels import stick_terms
+from stickbreak.variational.state import Float
+
+SMALLEST_RHO = 1e-10  # SPEC 1.13
+LOG_OMEGA = (-20.0, 40.0)
+
+
+def stick_objective(
+    rho: Float, omega: Float, T: Float, n_documents: int, alpha: float, gamma: float
+) -> tuple[float, Float, Float]:
+    """Return L_G, the terms of the objective that depend on (rho, omega), and its gradient.
+
+    Parameters
+    ----------
+    rho, omega : ndarray of shape (K,)
+    T : ndarray of shape (K + 1,)
+        sum_d E log pi_dk.
+    n_documents : int
+    alpha, gamma : float
+
+    Returns
+    -------
+    value : float
+        L_G.                                                                        SPEC 1.5, math.md (V10)
+    by_rho, by_omega : ndarray of shape (K,)
+        dL_G/drho, dL_G/domega.                                                     SPEC 1.5, math.md (V11)
+    """
+    by_rho, by_omega = np.empty(rho.size), np.empty(rho.size)
+    value = stick_terms(rho, omega, T, float(n_documents), alpha, gamma, by_rho, by_omega)
+    return value, by_rho, by_omega
+
+
+def sticks_of(weights: Float, omega: float | Float) -> tuple[Float, Float]:
+    """Return (rho, omega) such that E[beta_k] = weights_k; what the weights lack to one is the inactive rest."""
+    rest = max(0.0, 1.0 - float(weights.sum()))
+    remaining = np.cumsum(weights[::-1])[::-1] + rest
+    rho = np.clip(weights / np.maximum(remaining, 1e-300), SMALLEST_RHO, 1 - SMALLEST_RHO)
+    return rho, np.broadcast_to(omega, rho.shape).astype(np.float64)
+
+
+def optimise_sticks(
+    T: Float,
+    n_documents: int,
+    alpha: float,
+    gamma: float,
+    rho: Float,
+    omega: Float,
+    *,
+    max_iterations: int = 200,
+) -> tuple[Float, Float]:
+    """Return the (rho, omega) that maximise L_G given T, never worse than the start.
+
+    Optimised over logit rho and log omega, the objective divided by D.
+
+    Parameters
+    ----------
+    T : ndarray of shape (K + 1,)
+        sum_d E log pi_dk.
+    n_documents : int
+    alpha, gamma : float
+    rho, omega : ndarray of shape (K,)
+        Where to start.
+    max_iterations : int, default=200
+
+    Returns
+    -------
+    rho, omega : ndarray of shape (K,)
+    """
+    n_topics, scale = rho.size, 1.0 / max(n_documents, 1)
+    rho = np.clip(rho, SMALLEST_RHO, 1 - SMALLEST_RHO)
+
+    def unpack(x: Float) -> tuple[Float, Float]:
+        positive = 1 / (1 + np.exp(-np.clip(x[:n_topics], -40, 40)))
+        return np.clip(positive, SMALLEST_RHO, 1 - SMALLEST_RHO), np.exp(np.clip(x[n_topics:], *LOG_OMEGA))
+
+    def loss(x: Float) -> tuple[float, Float]:
+        r, o = unpack(x)
+        value, by_rho, by_omega = stick_objective(r, o, T, n_documents, alpha, gamma)
+        return -scale * value, -scale * np.concatenate([by_rho * r * (1 - r), by_omega * o])
+
+    found = minimize(
+        loss,
+        np.concatenate([np.log(rho) - np.log1p(-rho), np.log(omega)]),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iterations, "ftol": 1e-13, "gtol": 1e-8, "maxcor": 20},
+    )
+    new_rho, new_omega = unpack(found.x)
+    before = stick_objective(rho, omega, T, n_documents, alpha, gamma)[0]
+    if stick_objective(new_rho, new_omega, T, n_documents, alpha, gamma)[0] >= before:
+        return new_rho, new_omega
+    return rho.copy(), omega.copy()

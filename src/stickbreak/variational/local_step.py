@@ -1,0 +1,225 @@
+"""The local step of a batch (SPEC 1.4), and what its responsibilities and document weights sum to (SPEC 1.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from stickbreak.corpus import Corpus
+from stickbreak.inference.executor import Executor, shards
+from stickbreak.variational import _kernels
+from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, PairStatistics, Summary
+
+SHARD_COUNTS = 16_384  # stored counts of a shard: large enough to hide the hand-over, small enough to balance threads
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The counts of a set of documents over the words that occur in it."""
+
+    indptr: Int  # (D_b + 1,)
+    word: np.ndarray  # int32 (nnz,)   row of `words`
+    count: Float  # (nnz,)
+    words: np.ndarray  # int32 (W_b,)   ascending word numbers
+    lengths: Float  # (D_b,)   tokens of a document
+
+    @classmethod
+    def from_corpus(cls, corpus: Corpus) -> Batch:
+        """Take the counts of a corpus (the documents of one batch)."""
+        counts = corpus.counts
+        occurs = np.zeros(corpus.n_words, dtype=bool)
+        occurs[counts.indices] = True
+        row = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+        return cls(
+            counts.indptr.astype(np.int64),
+            row[counts.indices],
+            counts.data.astype(np.float64),
+            np.flatnonzero(occurs).astype(np.int32),
+            np.asarray(counts.sum(axis=1), dtype=np.float64).ravel(),
+        )
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents in the batch."""
+        return self.indptr.size - 1
+
+
+class LocalSettings(NamedTuple):
+    """When the local step of a document stops."""
+
+    tolerance: float = 1e-4  # largest change of an N_dk
+    max_sweeps: int = 100
+    mean: bool = False  # CVB0's update in place of mean field's
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """All that one visit of a batch found; the responsibilities follow from it and are never stored.
+
+    r_dwk = weight_dk weights[w, k] / Z_dw,   ratio = c_dw / Z_dw.
+    """
+
+    batch: Batch
+    prior: Float  # (K + 1,) alpha E[beta]
+    weights: Float  # (W_b, K) exp(E log phi)
+    ratio: Float  # (nnz,)
+    documents: DocumentTopics
+    weight: Float  # (documents.topic.size,)
+    entropy: Float  # (documents.topic.size,) sum_w c r log Z
+    sweeps: Int  # (D_b,)
+
+
+def local_step(
+    batch: Batch,
+    parameters: GlobalParameters,
+    alpha: float,
+    start: DocumentTopics | None,
+    settings: LocalSettings,
+    executor: Executor,
+) -> Visit:
+    """Run the local step of every document of a batch.
+
+    Parameters
+    ----------
+    batch : Batch
+    parameters : GlobalParameters
+    alpha : float
+        Document-level concentration.
+    start : DocumentTopics or None
+        Expected counts from an earlier visit; documents without any (and all, if None) start at E[beta].
+    settings : LocalSettings
+    executor : Executor
+
+    Returns
+    -------
+    Visit
+    """
+    prior = alpha * parameters.expected_beta
+    n_topics = parameters.n_topics
+    weights = np.empty((batch.words.size, n_topics))
+
+    def weigh(rows: tuple[int, int]) -> None:
+        part = slice(*rows)
+        _kernels.expected_word_weights(parameters.tau, parameters.tau_sum, batch.words[part], weights[part])
+
+    executor.map(weigh, shards(np.full(batch.words.size, n_topics), SHARD_COUNTS))
+    if start is None:
+        start = DocumentTopics(np.zeros(batch.n_documents + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+
+    def run(rows: tuple[int, int]) -> tuple[np.ndarray, ...]:
+        return _shard_step(batch, rows, weights, prior, start, settings)
+
+    parts = executor.map(run, shards(np.diff(batch.indptr), SHARD_COUNTS))
+    topic, n_dk, weight, entropy, ratio, n_active, sweeps = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    indptr = np.concatenate(([0], np.cumsum(n_active)))
+    return Visit(batch, prior, weights, ratio, DocumentTopics(indptr, topic, n_dk), weight, entropy, sweeps)
+
+
+def _shard_step(
+    batch: Batch,
+    rows: tuple[int, int],
+    weights: Float,
+    prior: Float,
+    start: DocumentTopics,
+    settings: LocalSettings,
+) -> tuple[np.ndarray, ...]:
+    """Run the kernel over the documents first..last and close up the unused places."""
+    first, last = rows
+    low, high = batch.indptr[first], batch.indptr[last]
+    indptr = batch.indptr[first : last + 1] - low
+    start_ptr = start.indptr[first : last + 1]
+    n_start = np.diff(start_ptr)
+    capacity = np.where(n_start > 0, n_start, prior.size - 1)
+    capacity[np.diff(indptr) == 0] = 0
+    capacity_ptr = np.concatenate(([0], np.cumsum(capacity)))
+    size = int(capacity_ptr[-1])
+    topic, n_dk = np.empty(size, np.int32), np.empty(size)
+    weight, entropy = np.empty(size), np.empty(size)
+    ratio = np.empty(int(high - low))
+    n_active, sweeps = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
+    _kernels.local_step(
+        indptr, batch.word[low:high], batch.count[low:high], weights, prior, start_ptr, start.topic, start.n_dk,
+        capacity_ptr, settings.tolerance, settings.max_sweeps, settings.mean,
+        topic, n_dk, weight, entropy, ratio, n_active, sweeps,
+    )  # fmt: skip
+    offset = np.arange(size) - np.repeat(capacity_ptr[:-1], capacity)
+    used = offset < np.repeat(n_active, capacity)
+    return topic[used], n_dk[used], weight[used], entropy[used], ratio, n_active, sweeps
+
+
+def summarise(visit: Visit, executor: Executor) -> Summary:
+    """Return the additive statistics of a visited batch (SPEC 1.6)."""
+    batch, docs = visit.batch, visit.documents
+    n_topics = visit.prior.size - 1
+    pointer, position = _kernels.group_by_word(batch.word, batch.words.size)
+    document = np.repeat(np.arange(batch.n_documents), np.diff(batch.indptr))
+    S = np.zeros((batch.words.size, n_topics))
+
+    def spread(rows: tuple[int, int]) -> Float:
+        cross = np.zeros(n_topics)
+        _kernels.word_statistics(
+            *rows,
+            pointer,
+            position,
+            document,
+            visit.ratio,
+            docs.indptr,
+            docs.topic,
+            visit.weight,
+            visit.weights,
+            S,
+            cross,
+        )
+        return cross
+
+    def reduce_documents(rows: tuple[int, int]) -> tuple[Float, Float, float]:
+        T, Q = np.zeros(n_topics + 1), np.zeros(n_topics + 1)
+        first, last = rows
+        Q0 = _kernels.document_statistics(
+            docs.indptr[first : last + 1], docs.topic, docs.n_dk, visit.prior, batch.lengths[first:last], T, Q
+        )
+        return T, Q, Q0
+
+    cross = sum(executor.map(spread, shards(np.diff(pointer), SHARD_COUNTS)), np.zeros(n_topics))
+    T, Q, Q0 = np.zeros(n_topics + 1), np.zeros(n_topics + 1), 0.0
+    for part in executor.map(reduce_documents, shards(np.diff(batch.indptr), SHARD_COUNTS)):
+        T, Q, Q0 = T + part[0], Q + part[1], Q0 + part[2]
+    tokens = np.bincount(docs.topic, weights=docs.n_dk, minlength=n_topics).astype(np.float64)
+    # H_k = sum c r (log Z - log weight_dk - log weights_wk)                        math.md (V9)
+    log_weight = np.log(np.maximum(visit.weight, np.finfo(float).tiny))
+    own = np.bincount(docs.topic, weights=visit.entropy - docs.n_dk * log_weight, minlength=n_topics)
+    return Summary(
+        batch.n_documents,
+        batch.words,
+        S,
+        tokens,
+        own - cross,
+        T,
+        -visit.prior * T,  # N - theta = -prior after the theta update
+        Q,
+        float(Q0),
+    )
+
+
+def track_pairs(visit: Visit, left: Int, right: Int, executor: Executor) -> PairStatistics:
+    """Return T, G, Q of the union of each pair and H' - H_l - H_m, over the batch (SPEC 1.7)."""
+    batch, docs = visit.batch, visit.documents
+
+    def run(rows: tuple[int, int]) -> PairStatistics:
+        first, last = rows
+        out = PairStatistics.zeros(left.size)
+        _kernels.pair_statistics(
+            batch.indptr[first : last + 1], batch.word, visit.ratio, visit.weights, visit.prior,
+            batch.lengths[first:last], docs.indptr[first : last + 1], docs.topic, docs.n_dk, visit.weight, left, right,
+            out.T, out.G, out.Q, out.H,
+        )  # fmt: skip
+        return out
+
+    total = PairStatistics.zeros(left.size)
+    for part in executor.map(run, shards(np.diff(batch.indptr), SHARD_COUNTS)):
+        total.add(part)
+    return total

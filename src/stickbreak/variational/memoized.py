@@ -1,0 +1,117 @@
+"""The memoized schedule: one batch at a time, exact additive bookkeeping (SPEC 1.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stickbreak.inference.executor import Executor
+from stickbreak.variational.local_step import Batch, LocalSettings, local_step, summarise
+from stickbreak.variational.model import HDP, Inference, n_tokens
+from stickbreak.variational.moves import Move, run_move
+from stickbreak.variational.state import GlobalParameters, Summary
+
+RESUM_LAPS = 10  # laps between two recomputations of the totals
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What does not change from lap to lap."""
+
+    model: HDP
+    batches: Sequence[Callable[[], Batch]]  # called at every visit: a batch need not stay in memory
+    settings: LocalSettings
+    executor: Executor
+
+
+@dataclass(frozen=True, slots=True)
+class LapInfo:
+    """What one lap did, for people."""
+
+    objective: float  # nats
+    n_tokens: float
+    n_topics: int
+    sweeps: float  # mean sweeps of a document
+    moves: dict[str, tuple[int, int]] = field(default_factory=dict)  # name -> (tried, accepted)
+
+
+def first_lap(
+    schedule: Schedule,
+    parameters: GlobalParameters,
+) -> tuple[Inference, LapInfo]:
+    """Visit every batch for the first time.
+
+    The start holds until every document has been seen: a global step after the first batches would forget what the
+    start knows of the other documents (on KOS with 20 batches it ends 0.02 nats per token lower).
+
+    Parameters
+    ----------
+    schedule : Schedule
+    parameters : GlobalParameters
+        The start.
+    """
+    n_words, n_topics = parameters.tau.shape
+    model = schedule.model
+    totals = Summary.zeros(n_words, n_topics)
+    stored, found, sweeps = [], [], []
+    for load in schedule.batches:
+        visit = local_step(load(), parameters, model.alpha, None, schedule.settings, schedule.executor)
+        summary = summarise(visit, schedule.executor)
+        totals.add(summary)
+        stored.append(summary)
+        found.append(visit.documents)
+        sweeps.append(visit.sweeps)
+    parameters.rho, parameters.omega = model.best_sticks(totals, parameters.rho, parameters.omega)
+    state = Inference(parameters, totals, stored, found, np.arange(n_topics), np.zeros(n_topics), -np.inf)
+    state.refresh(model)
+    return state, _info(state, sweeps, {})
+
+
+def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) -> Iterator[tuple[Inference, LapInfo]]:
+    """Yield after every further lap; the objective never falls.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    state : Inference
+        After lap `lap`; changed in place.
+    moves : sequence of Move
+        Tried at the end of each lap, in this order.
+    lap : int
+        Laps done so far.
+    """
+    while True:
+        lap += 1
+        for move in moves:
+            move.begin(state)
+        sweeps = [_visit(schedule, state, moves, b) for b in range(len(schedule.batches))]
+        if lap % RESUM_LAPS == 0:
+            state.resum()
+        state.refresh(schedule.model)
+        counts = {move.name: run_move(move, state, schedule.model) for move in moves}
+        yield state, _info(state, sweeps, counts)
+
+
+def _visit(schedule: Schedule, state: Inference, moves: Sequence[Move], b: int) -> np.ndarray:
+    """Visit batch b: local step, exact replacement of its statistics, global step; return the documents' sweeps."""
+    model, parameters, executor = schedule.model, state.parameters, schedule.executor
+    batch = schedule.batches[b]()
+    visit = local_step(batch, parameters, model.alpha, state.documents[b], schedule.settings, executor)
+    for move in moves:
+        move.observe(b, visit, executor)
+    summary = summarise(visit, executor)
+    state.totals.add(state.batches[b], -1.0)
+    state.totals.add(summary)
+    state.batches[b], state.documents[b] = summary, visit.documents
+    tau = model.likelihood.posterior(state.totals.S[batch.words])
+    parameters.tau_sum = parameters.tau_sum + (tau - parameters.tau[batch.words]).sum(axis=0)
+    parameters.tau[batch.words] = tau
+    parameters.rho, parameters.omega = model.best_sticks(state.totals, parameters.rho, parameters.omega)
+    return visit.sweeps
+
+
+def _info(state: Inference, sweeps: list[np.ndarray], moves: dict[str, tuple[int, int]]) -> LapInfo:
+    mean_sweeps = float(np.mean(np.concatenate(sweeps))) if sweeps else 0.0
+    return LapInfo(state.objective, n_tokens(state.totals), state.topic_ids.size, mean_sweeps, moves)

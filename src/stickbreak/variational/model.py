@@ -1,0 +1,67 @@
+"""The model and where its inference stands: what the memoized schedule and the moves work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stickbreak.likelihoods import Likelihood
+from stickbreak.variational.global_step import optimise_sticks
+from stickbreak.variational.objective import objective
+from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class HDP:
+    """The hyperparameters of the model: likelihood, alpha (documents) and gamma (corpus)."""
+
+    likelihood: Likelihood
+    alpha: float
+    gamma: float
+
+    def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
+        """Return the optimal (rho, omega) given the statistics.                        SPEC 1.5"""
+        return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega)
+
+    def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
+        """Return the objective in nats; `data` is L_data of each topic.                 SPEC 1.3"""
+        return objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data)
+
+
+@dataclass(slots=True)
+class Inference:
+    """Where memoized inference stands (SPEC 1.6)."""
+
+    parameters: GlobalParameters
+    totals: Summary  # sum of `batches`
+    batches: list[Summary]
+    documents: list[DocumentTopics]  # N_dk of every document, by batch
+    topic_ids: Int  # (K,) a name for each topic that outlives merges and re-ordering
+    data: Float  # (K,) L_data of each topic
+    objective: float  # nats
+
+    def refresh(self, model: HDP) -> None:
+        """Set tau, L_data and the objective from the totals (the sticks are left as they are)."""
+        tau = model.likelihood.posterior(self.totals.S)
+        self.parameters.tau, self.parameters.tau_sum = tau, tau.sum(axis=0)
+        self.data = model.likelihood.evidence(self.totals.S, self.totals.N)
+        self.objective = model.objective(self.totals, self.parameters.rho, self.parameters.omega, self.data)
+
+    def resum(self) -> None:
+        """Recompute the totals as the sum of the stored batches: removes the drift of rounding (SPEC 1.6)."""
+        totals = Summary.zeros(self.totals.S.shape[0], self.batches[0].N.size)
+        for batch in self.batches:
+            totals.add(batch)
+        self.totals = totals
+
+    def edit(self, statistics: list[Summary], documents: list[DocumentTopics], rho: Float, omega: Float) -> None:
+        """Replace every per-topic store after a move; call `refresh` when all moves are done."""
+        self.batches, self.documents = statistics, documents
+        self.resum()
+        self.parameters.rho, self.parameters.omega = rho, omega
+
+
+def n_tokens(totals: Summary) -> float:
+    """Return the number of tokens behind a summary."""
+    return float(np.sum(totals.N))

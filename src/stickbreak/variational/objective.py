@@ -1,0 +1,50 @@
+"""The surrogate objective of the HDP, in nats, with all its constants (SPEC 1.2, 1.3, 1.6)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betaln, psi
+
+from stickbreak.variational.state import Float, Summary, expected_beta
+
+
+def expected_log_sticks(rho: Float, omega: Float) -> tuple[Float, Float]:
+    """Return E log u_k and E log(1 - u_k), each (K,).                              SPEC 1.1"""
+    total = psi(omega)
+    return psi(rho * omega) - total, psi((1 - rho) * omega) - total
+
+
+def expected_log_normaliser(rho: Float, omega: Float, alpha: float) -> float:
+    """Return E[c_D(alpha beta)]_sur, the lower bound of the expected log normaliser.   SPEC 1.2, math.md (V2)
+
+    K log alpha + sum_k [ E log u_k + (K + 1 - k) E log(1 - u_k) ]
+    """
+    n_topics = rho.size
+    log_u, log_rest = expected_log_sticks(rho, omega)
+    return float(n_topics * np.log(alpha) + log_u.sum() + (np.arange(n_topics, 0, -1) * log_rest).sum())
+
+
+def stick_term(rho: Float, omega: Float, gamma: float) -> float:
+    """Return L_u = - sum_k KL(q(u_k) || Beta(1, gamma)).                           SPEC 1.3
+
+    sum_k c_B(1, gamma) - c_B(a_k, b_k) + (1 - a_k) E log u_k + (gamma - b_k) E log(1 - u_k);  c_B = -betaln
+    """
+    a, b = rho * omega, (1 - rho) * omega
+    log_u, log_rest = expected_log_sticks(rho, omega)
+    return float((np.log(gamma) + betaln(a, b) + (1 - a) * log_u + (gamma - b) * log_rest).sum())
+
+
+def allocation_term(totals: Summary, rho: Float, omega: Float, alpha: float) -> float:
+    """Return L_HDP from the statistics.                                            SPEC 1.6, math.md (V7)
+
+    D E[c_D]_sur - Q0 + sum_{k <= K+1} ( Q_k + G_k + alpha E[beta_k] T_k )
+    """
+    per_topic = totals.Q + totals.G + alpha * expected_beta(rho) * totals.T
+    return float(totals.n_documents * expected_log_normaliser(rho, omega, alpha) - totals.Q0 + per_topic.sum())
+
+
+def objective(totals: Summary, rho: Float, omega: Float, *, alpha: float, gamma: float, data: Float) -> float:
+    """Return L = L_data + H_z + L_HDP + L_u; `data` is L_data of each topic.       SPEC 1.3, math.md (V1)"""
+    return float(
+        data.sum() + totals.H.sum() + allocation_term(totals, rho, omega, alpha) + stick_term(rho, omega, gamma)
+    )

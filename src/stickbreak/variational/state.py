@@ -1,0 +1,193 @@
+"""State of the variational HDP: what is stored between steps, as plain arrays.
+
+Notation (docs/notation.md): D documents, W words, K active topics; the last of K + 1 entries is the inactive rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+PER_TOPIC = ("N", "H", "T", "G", "Q")  # the vectors of a Summary
+
+
+@dataclass(slots=True)
+class GlobalParameters:
+    """Corpus-level variational parameters (SPEC 1.1)."""
+
+    tau: Float  # (W, K)  q(phi_k) = Dir(tau_k), word-major so that the rows of a document's words are contiguous
+    tau_sum: Float  # (K,)    tau.sum(0)
+    rho: Float  # (K,)    q(u_k) = Beta(rho_k omega_k, (1 - rho_k) omega_k)
+    omega: Float  # (K,)
+
+    @property
+    def n_topics(self) -> int:
+        """Number of active topics K."""
+        return self.rho.size
+
+    @property
+    def expected_beta(self) -> Float:
+        """E[beta_1..beta_K, beta_{>K}], (K + 1,)."""
+        return expected_beta(self.rho)
+
+    def copy(self) -> GlobalParameters:
+        """Return a deep copy."""
+        return GlobalParameters(self.tau.copy(), self.tau_sum.copy(), self.rho.copy(), self.omega.copy())
+
+
+def expected_beta(rho: Float) -> Float:
+    """Return E[beta] (K + 1,) of independent sticks with means rho.      SPEC 1.1; in log space, SPEC 1.13."""
+    log_rest = np.concatenate(([0.0], np.cumsum(np.log1p(-rho))))
+    out = np.exp(log_rest)
+    out[:-1] *= rho
+    return out
+
+
+@dataclass(slots=True)
+class DocumentTopics:
+    """Expected counts N_dk of the topics that a document uses, compressed by rows.
+
+    Topics that are not listed have N_dk = 0 exactly; theta_dk = alpha E[beta_k] + N_dk.
+    """
+
+    indptr: Int  # int64 (D + 1,)
+    topic: NDArray[np.int32]  # (nnz,) ascending within a document
+    n_dk: Float  # (nnz,)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents D."""
+        return self.indptr.size - 1
+
+    def dense(self, n_topics: int) -> Float:
+        """Return N as a (D, K) array."""
+        out = np.zeros((self.n_documents, n_topics))
+        rows = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
+        out[rows, self.topic] = self.n_dk
+        return out
+
+    @classmethod
+    def from_dense(cls, n_dk: Float, smallest: float = 0.0) -> DocumentTopics:
+        """Compress a (D, K) array, leaving out entries not above `smallest`."""
+        rows, topic = np.nonzero(n_dk > smallest)
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_dk.shape[0])))).astype(np.int64)
+        return cls(indptr, topic.astype(np.int32), n_dk[rows, topic].astype(np.float64))
+
+    def relabelled(self, new_index: Int) -> DocumentTopics:
+        """Return the same counts with topic k called `new_index[k]`; topics with equal new index are pooled."""
+        rows = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
+        topic = new_index[self.topic]
+        order = np.lexsort((topic, rows))
+        rows, topic, n_dk = rows[order], topic[order], self.n_dk[order]
+        first = np.ones(rows.size, dtype=bool)
+        first[1:] = (rows[1:] != rows[:-1]) | (topic[1:] != topic[:-1])
+        starts = np.flatnonzero(first)
+        pooled = np.add.reduceat(n_dk, starts) if starts.size else n_dk
+        counts = np.bincount(rows[starts], minlength=self.n_documents)
+        indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        return DocumentTopics(indptr, topic[starts].astype(np.int32), pooled)
+
+
+@dataclass(slots=True)
+class Summary:
+    """Additive statistics of a set of documents, one batch or the whole corpus (SPEC 1.6).
+
+    `words` lists the words that the rows of S stand for; None means all W words.
+    """
+
+    n_documents: int
+    words: NDArray[np.int32] | None  # (W_b,)
+    S: Float  # (W_b, K) sum_d c_dw r_dwk
+    N: Float  # (K,)     sum_d N_dk
+    H: Float  # (K,)     - sum c r log r
+    T: Float  # (K + 1,) sum_d E log pi_dk
+    G: Float  # (K + 1,) sum_d (N_dk - theta_dk) E log pi_dk
+    Q: Float  # (K + 1,) sum_d log Gamma(theta_dk)
+    Q0: float  # sum_d log Gamma(sum_k theta_dk)
+
+    @classmethod
+    def zeros(cls, n_words: int, n_topics: int) -> Summary:
+        """Return the summary of no documents over all words."""
+        per_topic = {name: np.zeros(n_topics + (name in "TGQ")) for name in PER_TOPIC}
+        return cls(n_documents=0, words=None, S=np.zeros((n_words, n_topics)), Q0=0.0, **per_topic)
+
+    def add(self, other: Summary, sign: float = 1.0) -> None:
+        """Add (sign = 1) or take away (sign = -1) another summary in place."""
+        self.n_documents += int(sign) * other.n_documents
+        if other.words is None:
+            self.S += sign * other.S
+        else:
+            self.S[other.words] += sign * other.S
+        for name in PER_TOPIC:
+            setattr(self, name, getattr(self, name) + sign * getattr(other, name))
+        self.Q0 += sign * other.Q0
+
+    def without_words(self) -> Summary:
+        """Return the same statistics with no rows of S: enough to evaluate a candidate."""
+        return replace(self, words=np.zeros(0, np.int32), S=self.S[:0])
+
+    def pooled(self, keep: int, gone: int, union: UnionStatistics) -> Summary:
+        """Return the summary in which topic `gone` is pooled into `keep`.             SPEC 1.7"""
+        out = replace(self, S=self.S.copy(), **{name: getattr(self, name).copy() for name in PER_TOPIC})
+        out.S[:, keep] += out.S[:, gone]
+        out.N[keep] += out.N[gone]
+        out.H[keep] += out.H[gone] + union.H
+        out.T[keep], out.G[keep], out.Q[keep] = union.T, union.G, union.Q
+        out.S = np.ascontiguousarray(np.delete(out.S, gone, axis=1))
+        for name in PER_TOPIC:
+            setattr(out, name, np.delete(getattr(out, name), gone))
+        return out
+
+    def permuted(self, order: Int) -> Summary:
+        """Return the summary with topics in a new order: new topic i is old topic order[i]."""
+        with_rest = np.append(order, self.N.size)
+        return replace(
+            self,
+            S=np.ascontiguousarray(self.S[:, order]),
+            N=self.N[order],
+            H=self.H[order],
+            T=self.T[with_rest],
+            G=self.G[with_rest],
+            Q=self.Q[with_rest],
+        )
+
+
+class UnionStatistics(NamedTuple):
+    """Statistics of the union of one pair of topics over a set of documents (SPEC 1.7)."""
+
+    T: float
+    G: float
+    Q: float
+    H: float  # H' - H_l - H_m
+
+
+@dataclass(slots=True)
+class PairStatistics:
+    """Statistics of the unions of P tracked pairs of topics, additive over documents (SPEC 1.7)."""
+
+    T: Float  # (P,)
+    G: Float  # (P,)
+    Q: Float  # (P,)
+    H: Float  # (P,)     H' - H_l - H_m: only documents that use both topics add to it
+
+    @classmethod
+    def zeros(cls, n_pairs: int) -> PairStatistics:
+        """Return the statistics of no documents."""
+        return cls(np.zeros(n_pairs), np.zeros(n_pairs), np.zeros(n_pairs), np.zeros(n_pairs))
+
+    def add(self, other: PairStatistics) -> None:
+        """Add the statistics of other documents in place."""
+        self.T += other.T
+        self.G += other.G
+        self.Q += other.Q
+        self.H += other.H
+
+    def union(self, index: int) -> UnionStatistics:
+        """Return the statistics of one pair."""
+        return UnionStatistics(*(float(x[index]) for x in (self.T, self.G, self.Q, self.H)))

@@ -1,0 +1,367 @@
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak.corpus import read, write_corpus
+
+
+def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, fast):
+    out = tmp_path / "model"
+    result = run("fit", documents, "--out", out, "--held-out", "0.1", *fast)
+    assert result.stdout.startswith("topic   weight  words\n    ")
+    for text in (
+        "started with 5",
+        "stopped    after ",
+        "nats per token",
+        "held-out",
+        f"report     {out}/report.html",
+    ):
+        assert text in result.stdout
+    assert "reading" in result.stderr
+    assert "topic   weight" not in result.stderr
+    assert sorted(entry.name for entry in out.iterdir()) == [
+        "arrays.safetensors",
+        "input.json",
+        "model.json",
+        "report.html",
+    ]
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_quiet_says_nothing_on_stderr(run, documents, tmp_path, fast):
+    result = run("fit", documents, "--out", tmp_path / "model", "--no-report", "--quiet", *fast)
+    assert result.stderr == ""
+    assert [e.name for e in (tmp_path / "model").iterdir() if e.suffix == ".html"] == []
+
+
+def test_json_says_all_that_is_printed(run, documents, tmp_path, fast):
+    out = tmp_path / "model"
+    result = run("fit", documents, "--out", out, "--held-out", "9", "--json", *fast)
+    found = json.loads(result.stdout)
+    model = stickbreak.load(out)
+    assert found["n_topics"] == model.n_topics_ == len(found["topics"])
+    assert found["n_topics_start"] == 5
+    assert (found["n_documents"], found["n_documents_fitted"]) == (90, 81)
+    assert found["n_words"] == 30
+    assert found["n_laps"] == model.n_laps_ <= 4
+    assert found["stop_reason"] == model.stop_reason_
+    assert found["objective"] == pytest.approx(float(model.trace_["objective"][-1]))
+    assert found["held_out"]["n_documents"] == 9
+    assert found["held_out"]["perplexity"] == pytest.approx(np.exp(-found["held_out"]["active"]))
+    first = found["topics"][0]
+    assert [w["word"] for w in first["words"]] == model.top_words(10)[first["id"]]
+    assert (found["model"], found["report"]) == (str(out), str(out / "report.html"))
+
+
+def test_the_held_out_score_is_that_of_the_library(run, documents, tmp_path, fast):
+    from stickbreak.evaluation import document_completion
+
+    out = tmp_path / "model"
+    found = json.loads(run("fit", documents, "--out", out, "--held-out", "0.2", "--json", *fast).stdout)
+    _, held = read(documents).split(0.2, seed=1)
+    expected = document_completion(stickbreak.load(out), *held.halves(seed=1))
+    assert found["held_out"]["active"] == pytest.approx(expected.active, rel=1e-12)
+
+
+def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch):
+    seen = {}
+
+    class Stop(Exception):
+        pass
+
+    def estimator(**parameters):
+        seen.update(parameters)
+        raise Stop
+
+    monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
+    options = (
+        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --init documents --laps 9 --batches 2 --no-merge "
+        "--seed 5 --jobs 1"
+    )
+    with pytest.raises(Stop):
+        run("fit", documents, "--out", tmp_path / "m", *options.split())
+    assert seen == {
+        "n_topics": 7,
+        "alpha": 0.6,
+        "gamma": 3.0,
+        "eta": 0.2,
+        "init": "documents",
+        "n_laps": 9,
+        "n_batches": 2,
+        "moves": ("reorder",),
+        "random_state": 5,
+        "n_jobs": 1,
+    }
+    assert not (tmp_path / "m").exists()
+
+
+def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents, tmp_path, monkeypatch):
+    class Stop(Exception):
+        pass
+
+    def estimator(**parameters):
+        assert parameters == {"n_topics": 100, "random_state": 0, "n_jobs": -1}
+        raise Stop
+
+    monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
+    with pytest.raises(Stop):
+        run("fit", documents, "--out", tmp_path / "m")
+
+
+def test_text_options_change_the_vocabulary(run, documents, tmp_path, fast):
+    words = tmp_path / "stop.txt"
+    words.write_text("bread butter\n")
+    options = ["--stop-words", words, "--max-features", "12", "--min-df", "0.05", "--ngram-max", "2"]
+    run("fit", documents, "--out", tmp_path / "m", "--no-report", *options, *fast)
+    vocabulary = stickbreak.load(tmp_path / "m").vocabulary_
+    assert len(vocabulary) == 12
+    assert not {"bread", "butter"} & set(vocabulary)
+    known = json.loads((tmp_path / "m" / "input.json").read_text())
+    assert known["text"]["ngram_range"] == [1, 2]
+
+
+def test_english_and_own_stop_words_join(run, tmp_path, fast):
+    path = tmp_path / "d.txt"
+    path.write_text("the ship don't sail\nthe ship and bread\nthe bread sail\n" * 9)
+    words = tmp_path / "stop.txt"
+    words.write_text("ship")
+    options = ["--stop-words", f"english+{words}", "--max-df", "1.0"]
+    run("fit", path, "--out", tmp_path / "m", "--no-report", *options, *fast)
+    assert stickbreak.load(tmp_path / "m").vocabulary_ == ("bread", "sail")
+
+
+def test_given_words_alone_are_counted(run, documents, tmp_path, fast):
+    words = tmp_path / "words.txt"
+    words.write_text("sail\nbread\nship\ncourt\n")
+    run("fit", documents, "--out", tmp_path / "m", "--no-report", "--vocabulary", words, *fast)
+    assert stickbreak.load(tmp_path / "m").vocabulary_ == ("sail", "bread", "ship", "court")
+
+
+def test_an_existing_model_is_replaced_only_by_force(run, refuse, documents, tmp_path, fast):
+    out = tmp_path / "model"
+    run("fit", documents, "--out", out, "--no-report", *fast)
+    before = (out / "model.json").stat().st_ino
+    assert "already exists" in refuse("fit", documents, "--out", out, *fast)
+    assert (out / "model.json").stat().st_ino == before
+    run("fit", documents, "--out", out, "--force", "--no-report", *fast)
+    assert (out / "model.json").stat().st_ino != before
+
+
+def test_an_empty_folder_can_be_the_output(run, documents, tmp_path, fast):
+    (tmp_path / "model").mkdir()
+    run("fit", documents, "--out", tmp_path / "model", "--no-report", *fast)
+    assert stickbreak.load(tmp_path / "model").n_topics_ >= 1
+
+
+def test_the_report_can_go_elsewhere_and_shows_texts(run, documents, tmp_path, fast):
+    run("fit", documents, "--out", tmp_path / "model", "--report", tmp_path / "r.html", *fast)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert '"snippet":"' in page
+    assert not (tmp_path / "model" / "report.html").exists()
+
+
+def test_resumed_fit_equals_the_uncut_one(run, documents, tmp_path, fast):
+    checkpoint = tmp_path / "checkpoint"
+    run("fit", documents, "--out", tmp_path / "whole", "--no-report", *fast)
+    cut = [*fast[:2], "--laps", "2", *fast[4:]]
+    run("fit", documents, "--out", tmp_path / "cut", "--no-report", "--checkpoint", checkpoint, *cut)
+    arguments = ("fit", documents, "--out", tmp_path / "resumed", "--no-report", "--checkpoint", checkpoint)
+    run(*arguments, "--resume", *fast)
+    whole, resumed = (stickbreak.load(tmp_path / name) for name in ("whole", "resumed"))
+    assert np.array_equal(whole.topic_word_, resumed.topic_word_)
+
+
+def test_same_seed_gives_the_same_model(run, documents, model, tmp_path, fast):
+    run("fit", documents, "--out", tmp_path / "again", "--held-out", "0.1", "--no-report", *fast)
+    assert (tmp_path / "again" / "arrays.safetensors").stat().st_size > 0
+    first, second = stickbreak.load(model), stickbreak.load(tmp_path / "again")
+    assert np.array_equal(first.topic_word_, second.topic_word_)
+
+
+def in_format(kind, folder, records, documents):
+    """Write the documents in a format, with nothing but what belongs to it."""
+    folder.mkdir()
+    if kind == "csv.gz":
+        lines = ["id,text\n", *(f"{r['id']},{r['text']}\n" for r in records)]
+        path = folder / "d.csv.gz"
+        path.write_bytes(gzip.compress("".join(lines).encode()))
+        return path
+    if kind == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.Table.from_pylist(records), folder / "d.parquet")
+        return folder / "d.parquet"
+    if kind == "folder":
+        for record in records:
+            (folder / f"{record['id']}.txt").write_text(record["text"])
+        return folder
+    if kind == "lines":
+        (folder / "d.txt").write_text("".join(r["text"] + "\n" for r in records))
+        return folder / "d.txt"
+    corpus = read(documents)
+    if kind == "corpus":
+        write_corpus(corpus, folder / "c")
+        return folder / "c"
+    (folder / "vocab.d.txt").write_text("".join(word + "\n" for word in corpus.words))
+    if kind == "npz":
+        import scipy.sparse as sp
+
+        sp.save_npz(folder / "d.npz", corpus.counts)
+        return folder / "d.npz"
+    counts = corpus.counts.tocoo()
+    entries = zip(counts.row + 1, counts.col + 1, counts.data, strict=True)
+    head = f"{corpus.n_documents}\n{corpus.n_words}\n{counts.nnz}\n"
+    (folder / "docword.d.txt").write_text(head + "".join(f"{d} {w} {n}\n" for d, w, n in entries))
+    return folder / "docword.d.txt"
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "parquet", "folder", "lines", "corpus", "npz", "uci"])
+def test_every_format_is_fitted_and_scored(run, documents, records, tmp_path, fast, kind):
+    path = in_format(kind, tmp_path / "input", records, documents)
+    run("fit", path, "--out", tmp_path / "m", *fast)
+    found = json.loads(run("evaluate", tmp_path / "m", path, "--json").stdout)
+    assert found["n_documents"] == 90
+    assert found["n_tokens_outside_vocabulary"] == 0
+    assert set(stickbreak.load(tmp_path / "m").vocabulary_) == set(read(documents).words)
+
+
+GOOD = '{"text": "ship sail bread butter"}\n' * 3
+BAD_INPUTS = {
+    "missing file": (None, [], "does not exist"),
+    "empty file": ("", [], "is empty"),
+    "malformed line": (GOOD + "{oops\n", [], "line 4 is not valid JSON"),
+    "missing text column": ('{"body": "a", "more": "b"}\n', ["--text-field", "abstract"], "'body', 'more'"),
+    "not UTF-8": (b'{"text": "caf\xe9 au lait"}\n', [], "not UTF-8"),
+    "truncated gzip": (gzip.compress((GOOD * 50).encode())[:40], [], "truncated .gz"),
+    "no word left": (GOOD, ["--min-df", "1", "--token-pattern", "xyz"], "no word is left"),
+    "unknown format": (GOOD, ["--format", "word"], "'word' is unknown"),
+    "no number": (GOOD, ["--min-df", "few"], "--min-df is 'few'"),
+    "no expression": (GOOD, ["--token-pattern", "(("], "no regular expression"),
+    "no stop words": (GOOD, ["--stop-words", "nowhere.txt"], "nowhere.txt cannot be read"),
+    "negative alpha": (GOOD, ["--alpha", "-1"], "--alpha is -1"),
+    "held-out share": (GOOD, ["--held-out", "0"], "--held-out is 0"),
+    "unknown start": (GOOD, ["--init", "luck"], "init"),
+    "resume from nowhere": (GOOD, ["--resume"], "--checkpoint"),
+    "two reports": (GOOD, ["--report", "x.html", "--no-report"], "contradict"),
+    "no place for the report": (GOOD, ["--report", "no/such/x.html"], "parent folder does not exist"),
+    "no vocabulary": (GOOD, ["--vocabulary", "nowhere.txt"], "nowhere.txt does not exist"),
+}
+
+
+@pytest.mark.parametrize(("content", "options", "words"), BAD_INPUTS.values(), ids=BAD_INPUTS)
+def test_bad_input_is_one_sentence_and_writes_nothing(refuse, tmp_path, monkeypatch, content, options, words):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / ("d.jsonl.gz" if words == "truncated .gz" else "d.jsonl")
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = sorted(tmp_path.iterdir())
+    assert words in refuse("fit", path, "--out", "m", "--topics", "2", "--laps", "2", *options)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+MTX = "%%MatrixMarket matrix coordinate {} general\n{}\n"
+BAD_COUNTS = {
+    "negative counts": ("d.mtx", MTX.format("real", "2 2 2\n1 1 3\n2 2 -1"), "negative"),
+    "NaN counts": ("d.mtx", MTX.format("real", "2 2 2\n1 1 3\n2 2 nan"), ""),
+    "no documents": ("d.mtx", MTX.format("real", "0 2 0"), "document"),
+    "vocabulary that does not fit": ("d.mtx", MTX.format("integer", "2 2 2\n1 1 3\n2 2 1"), "vocab"),
+    "index out of range": ("docword.d.txt", "2\n3\n2\n1 1 3\n2 9 1\n", "line 5"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "words"), BAD_COUNTS.values(), ids=BAD_COUNTS)
+def test_bad_counts_are_one_sentence_and_write_nothing(refuse, tmp_path, name, content, words):
+    (tmp_path / name).write_text(content)
+    if words == "vocab":
+        (tmp_path / "vocab.d.txt").write_text("one\ntwo\nthree\n")
+    before = sorted(tmp_path.iterdir())
+    assert words in refuse("fit", tmp_path / name, "--out", tmp_path / "m", "--topics", "2", "--laps", "2")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_output_is_checked_before_the_input_is_read(refuse, tmp_path):
+    (tmp_path / "m").write_text("a file")
+    assert "m already exists" in refuse("fit", tmp_path / "nowhere.jsonl", "--out", tmp_path / "m")
+    assert "parent folder" in refuse("fit", tmp_path / "nowhere.jsonl", "--out", tmp_path / "no" / "m")
+
+
+def test_an_output_that_may_not_be_written_is_told(refuse, documents, tmp_path, unprivileged):
+    tmp_path.chmod(0o500)
+    assert "permission denied" in refuse("fit", documents, "--out", tmp_path / "m")
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(documents, tmp_path, fast):
+    program = (
+        "import resource, signal, sys\n"
+        "from stickbreak.cli import main\n"
+        "import stickbreak\n"
+        "real = stickbreak.VariationalHDP\n"
+        "def limited(**parameters):\n"
+        "    model = real(**parameters)\n"
+        "    save = model.save\n"
+        "    def small(path):\n"
+        "        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "        resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+        "        save(path)\n"
+        "    model.save = small\n"
+        "    return model\n"
+        "stickbreak.VariationalHDP = limited\n"
+        "main()\n"
+    )
+    pytest.importorskip("resource")
+    done = fit_in_process(program, documents, "--out", tmp_path / "m", *fast)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.splitlines()[-1].startswith("Error: cannot write")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent otherwise there")
+def test_ctrl_c_ends_after_the_lap_and_the_model_is_written(documents, tmp_path):
+    program = _INTERRUPTED.format(kills=1)
+    done = fit_in_process(program, documents, "--out", tmp_path / "m", "--no-report", "--topics", "5")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    model = stickbreak.load(tmp_path / "m")
+    assert model.n_laps_ == 3
+    assert not model.converged_
+    assert model.stop_reason_ in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent otherwise there")
+def test_a_second_ctrl_c_ends_at_once_and_writes_nothing(documents, tmp_path):
+    program = _INTERRUPTED.format(kills=2)
+    done = fit_in_process(program, documents, "--out", tmp_path / "m", "--no-report", "--topics", "5")
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.splitlines()[-1].startswith("Error: interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
+def fit_in_process(program, *arguments):
+    command = [sys.executable, "-c", program, "fit", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+# A fit that is interrupted in its third lap, `kills` times.
+_INTERRUPTED = """
+import os, signal
+import stickbreak
+from stickbreak.cli import main
+
+class VariationalHDP(stickbreak.VariationalHDP):
+    def fit(self, X, y=None, *, callback=None, **options):
+        def told(event):
+            callback(event)
+            if event.get("lap") == 3:
+                for _ in range({kills}):
+                    os.kill(os.getpid(), signal.SIGINT)
+        return super().fit(X, y, callback=told, **options)
+
+stickbreak.VariationalHDP = VariationalHDP
+main()
+"""

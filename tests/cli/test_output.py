@@ -1,0 +1,44 @@
+import json
+import math
+
+import numpy as np
+
+from stickbreak.cli.output import describe_topics, print_json, print_topics, printable
+
+
+class Model:
+    vocabulary_ = ("a", "[red]b", "c\x1b[2J")
+    topic_word_ = np.array([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]])
+    topic_weights_ = np.array([0.3, 0.6])
+
+
+def test_topics_come_by_weight_and_their_words_by_probability():
+    first, second = describe_topics(Model(), 2)
+    assert (first.id, first.weight, first.probabilities) == (1, 0.6, (0.5, 0.3))
+    assert (second.id, second.words) == (0, ("[red]b", "c\x1b[2J"))
+
+
+def test_printed_topics_are_one_line_each_without_control_characters(capsys):
+    print_topics(describe_topics(Model(), 2))
+    assert capsys.readouterr().out.splitlines() == [
+        "topic   weight  words",
+        "    1   60.00%  a c\ufffd[2J",
+        "    0   30.00%  [red]b c\ufffd[2J",
+    ]
+
+
+def test_topics_on_a_terminal_show_markup_as_text(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    print_topics(describe_topics(Model(), 2))
+    out = capsys.readouterr().out
+    assert "[red]b" in out
+    assert "\x1b[2J" not in out
+
+
+def test_json_is_strict(capsys):
+    print_json({"a": math.nan, "b": [math.inf, 1.5], "c": {"d": (1, "\u2028")}})
+    assert json.loads(capsys.readouterr().out) == {"a": None, "b": [None, 1.5], "c": {"d": [1, "\u2028"]}}
+
+
+def test_printable_keeps_letters_of_any_script():
+    assert printable("naïve 日本 \t\n\u202e") == "naïve 日本 \ufffd\ufffd\ufffd"

@@ -1,0 +1,49 @@
+import json
+
+import pytest
+
+import stickbreak
+
+
+def test_topics_are_printed_by_decreasing_weight(run, model):
+    header, *lines = run("topics", model, "--words", "4").stdout.splitlines()
+    assert header.split() == ["topic", "weight", "words"]
+    fitted = stickbreak.load(model)
+    order = [int(line.split()[0]) for line in lines]
+    assert sorted(order) == list(range(fitted.n_topics_))
+    assert [line.split()[2:] for line in lines] == [fitted.top_words(4)[k] for k in order]
+    weights = [float(line.split()[1].rstrip("%")) for line in lines]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_planted_themes_are_found(run, model):
+    found = json.loads(run("topics", model, "--json", "--words", "5").stdout)
+    best = [{word["word"] for word in topic["words"]} for topic in found["topics"]]
+    for theme in (
+        "ship sail captain wave harbour anchor sailor island storm deck",
+        "bread butter oven flour sugar recipe kitchen pepper onion soup",
+    ):
+        assert any(words <= set(theme.split()) for words in best)
+
+
+def test_json_holds_probabilities_and_weights(run, model):
+    found = json.loads(run("topics", model, "--json").stdout)
+    fitted = stickbreak.load(model)
+    assert found["n_topics"] == fitted.n_topics_
+    for topic in found["topics"]:
+        assert topic["weight"] == fitted.topic_weights_[topic["id"]]
+        assert topic["words"][0]["probability"] == fitted.topic_word_[topic["id"]].max()
+
+
+@pytest.mark.parametrize("damage", ["truncated", "newer", "no model"])
+def test_what_is_no_usable_model_is_one_sentence(refuse, model, tmp_path, damage):
+    for name in ("model.json", "arrays.safetensors"):
+        (tmp_path / name).write_bytes((model / name).read_bytes())
+    if damage == "truncated":
+        (tmp_path / "arrays.safetensors").write_bytes(b"\0" * 10)
+    elif damage == "newer":
+        head = json.loads((tmp_path / "model.json").read_text())
+        (tmp_path / "model.json").write_text(json.dumps(head | {"version": 99}))
+    else:
+        (tmp_path / "model.json").unlink()
+    assert str(tmp_path) in refuse("topics", tmp_path)

@@ -1,0 +1,69 @@
+import csv
+import io
+import json
+
+import numpy as np
+
+import stickbreak
+from stickbreak.corpus import read
+
+
+def test_csv_is_printed_with_a_row_for_each_document(run, model, documents, records):
+    result = run("transform", model, documents)
+    header, *rows = csv.reader(io.StringIO(result.stdout))
+    fitted = stickbreak.load(model)
+    assert header == ["document", *(f"topic_{k}" for k in range(fitted.n_topics_))]
+    assert [row[0] for row in rows] == [record["id"] for record in records]
+    weights = np.array([[float(x) for x in row[1:]] for row in rows])
+    assert np.array_equal(weights, fitted.transform(read(documents)))
+    assert "90 documents" in result.stderr
+
+
+def test_a_fresh_process_gives_the_same_numbers(run, process, model, documents):
+    assert process("transform", model, documents).stdout == run("transform", model, documents).stdout
+
+
+def test_json_prints_a_line_for_each_document(run, model, documents):
+    lines = [json.loads(line) for line in run("transform", model, documents, "--json").stdout.splitlines()]
+    assert len(lines) == 90
+    assert all(abs(sum(line["weights"]) - 1) < 1e-9 for line in lines)
+
+
+def test_a_file_is_written_and_summed_up(run, model, documents, tmp_path):
+    out = tmp_path / "weights.npz"
+    found = json.loads(run("transform", model, documents, "--out", out, "--json").stdout)
+    assert (found["out"], found["n_documents"], found["n_tokens_outside_vocabulary"]) == (str(out), 90, 0)
+    with np.load(out) as written:
+        assert written["weights"].shape == (90, found["n_topics"])
+
+
+def test_documents_of_unknown_or_no_words_are_kept(run, model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text('name,text\na,"ship zebra giraffe"\nb,"zebra"\nc,\n')
+    result = run("transform", model, path, "--json")
+    weights = [json.loads(line)["weights"] for line in result.stdout.splitlines()]
+    assert np.allclose(weights[1], weights[2])
+    assert not np.allclose(weights[0], weights[1])
+    assert "3 tokens (75.0%) of words outside" in result.stderr
+
+
+def test_another_ending_is_refused_before_the_work(refuse, tmp_path):
+    assert ".parquet" in refuse("transform", "nowhere", "nowhere", "--out", tmp_path / "weights.xlsx")
+
+
+def test_bad_documents_leave_no_file(refuse, model, tmp_path):
+    path = tmp_path / "new.jsonl"
+    path.write_text('{"text": "ship"}\n{\n')
+    assert "line 2" in refuse("transform", model, path, "--out", tmp_path / "w.csv")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["new.jsonl"]
+
+
+def test_documents_of_another_world_are_refused(refuse, model, tmp_path):
+    path = tmp_path / "new.jsonl"
+    path.write_text('{"text": "zebra giraffe"}\n')
+    assert "none of the words" in refuse("transform", model, path)
+
+
+def test_unwritable_output_is_one_sentence(refuse, model, documents, tmp_path):
+    out = tmp_path / "no" / "weights.csv"
+    assert refuse("transform", model, documents, "--quiet", "--out", out).startswith("Error: cannot write")

@@ -1,0 +1,117 @@
+import json
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stickbreak.corpus import Corpus, open_corpus, read, write_corpus
+from stickbreak.exceptions import ReadError, WriteError
+
+
+def small_corpus():
+    return Corpus.from_counts(
+        [[2, 0, 1], [0, 0, 0], [0, 3, 4]], ["foo", "bar", "qux"], ["a", "b\nc", "\u2028é"]
+    )
+
+
+def assert_same(corpus, other):
+    assert corpus.counts.shape == other.counts.shape
+    assert corpus.counts.dtype == other.counts.dtype
+    assert (corpus.counts != other.counts).nnz == 0
+    assert corpus.vocabulary == other.vocabulary
+    assert corpus.names == other.names
+
+
+def test_corpus_folder_round_trip(tmp_path):
+    write_corpus(small_corpus(), tmp_path / "c")
+    assert_same(open_corpus(tmp_path / "c"), small_corpus())
+    assert_same(read(tmp_path / "c"), small_corpus())
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0, 0, 1, 7, 0.25]), min_size=3, max_size=3), min_size=1, max_size=6),
+    st.lists(st.text(), min_size=3, max_size=3, unique=True),
+)
+def test_corpus_folder_keeps_any_counts_and_words(tmp_path_factory, table, words):
+    corpus = Corpus.from_counts(np.array(table), words)
+    path = tmp_path_factory.mktemp("folder") / "c"
+    write_corpus(corpus, path)
+    assert_same(open_corpus(path), corpus)
+
+
+def test_corpus_folder_keeps_unpaired_surrogates(tmp_path):
+    corpus = Corpus.from_counts([[1]], ["\ud800"])
+    write_corpus(corpus, tmp_path / "c")
+    assert open_corpus(tmp_path / "c").words == ("\ud800",)
+
+
+def test_opened_corpus_stays_on_disk(tmp_path):
+    write_corpus(small_corpus(), tmp_path / "c")
+    corpus = open_corpus(tmp_path / "c")
+    for array in (corpus.counts.data, corpus.counts.indices, corpus.counts.indptr):
+        assert isinstance(array.base, np.memmap)
+        assert not array.flags.writeable
+    assert isinstance(corpus[1:].counts.data.base, np.memmap | np.ndarray)
+    assert np.shares_memory(corpus[1:].counts.data, corpus.counts.data)
+    np.testing.assert_array_equal(corpus[[2, 0]].counts.toarray(), [[0, 3, 4], [2, 0, 1]])
+    assert corpus.halves()[0].n_tokens == 2 + 4
+    assert Corpus.from_counts(corpus.counts).n_tokens == 10
+
+
+def test_write_refuses_what_is_there(tmp_path):
+    write_corpus(small_corpus(), tmp_path / "c")
+    with pytest.raises(WriteError, match="already exists"):
+        write_corpus(small_corpus(), tmp_path / "c")
+    write_corpus(small_corpus()[:1], tmp_path / "c", overwrite=True)
+    assert open_corpus(tmp_path / "c").names == ("a",)
+    (tmp_path / "thesis").mkdir()
+    with pytest.raises(WriteError, match="no corpus folder"):
+        write_corpus(small_corpus(), tmp_path / "thesis", overwrite=True)
+    assert sorted(os.listdir(tmp_path)) == ["c", "thesis"]
+
+
+def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(WriteError, match="disk is full"):
+        write_corpus(small_corpus(), tmp_path / "c")
+    assert os.listdir(tmp_path) == []
+
+
+def _change_meta(folder, **changes):
+    meta = json.loads((folder / "corpus.json").read_text())
+    (folder / "corpus.json").write_text(json.dumps(meta | changes))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda f: (f / "corpus.json").write_text("{"), "is damaged"),
+        (lambda f: (f / "corpus.json").write_text("[]"), "is damaged"),
+        (lambda f: _change_meta(f, version=99), "version 99; this stickbreak reads"),
+        (lambda f: _change_meta(f, kind="model"), "kind 'model'"),
+        (lambda f: _change_meta(f, n_documents=2), "do not fit"),
+        (lambda f: (f / "data.npy").write_bytes((f / "data.npy").read_bytes()[:-4]), "data.npy is damaged"),
+        (lambda f: (f / "data.npy").write_bytes(b""), "data.npy is damaged"),
+        (lambda f: (f / "indices.npy").unlink(), "indices.npy does not exist"),
+        (lambda f: np.save(f / "data.npy", np.arange(2)), "do not fit"),
+        (lambda f: np.save(f / "indptr.npy", np.array([0, 2, 2, 5], dtype=np.int32)), "do not fit"),
+        (lambda f: (f / "names.jsonl").write_text('"a"\n'), "1 lines instead of 3"),
+        (lambda f: (f / "vocabulary.jsonl").write_text("a\n"), "vocabulary.jsonl is damaged"),
+        (lambda f: (f / "corpus.json").unlink(), "is no corpus folder"),
+    ],
+)
+def test_open_refuses_a_damaged_folder(tmp_path, damage, message):
+    write_corpus(small_corpus(), tmp_path / "c")
+    damage(tmp_path / "c")
+    with pytest.raises(ReadError, match=message):
+        open_corpus(tmp_path / "c")
+
+
+def test_open_refuses_a_missing_folder(tmp_path):
+    with pytest.raises(ReadError, match="does not exist"):
+        open_corpus(tmp_path / "no")

@@ -1,0 +1,260 @@
+"""Every format read back; test_bad_input.py has what is refused."""
+
+import gzip
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from stickbreak.corpus import TextOptions, read, read_texts
+from stickbreak.exceptions import InputError
+
+TEXTS = ["bread and butter", "", 'butter\nwith jam, "fresh" jam']
+NAMES = ["monday", "tuesday", "wednesday"]
+ALL = TextOptions(min_df=1, max_df=1.0, stop_words=None)
+COUNTS = [[1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0, 0, 1, 1, 2, 1]]
+WORDS = ("and", "bread", "butter", "fresh", "jam", "with")
+TABLE = [[2, 0, 1], [0, 0, 0], [0, 3, 4]]
+
+tables = st.tuples(st.integers(1, 6), st.integers(1, 5)).flatmap(
+    lambda shape: arrays(np.int32, shape, elements=st.integers(0, 4))
+)
+
+
+def write(path, content):
+    """Write text or bytes; packed if the name ends in .gz."""
+    content = content.encode() if isinstance(content, str) else content
+    path.write_bytes(gzip.compress(content) if path.name.endswith(".gz") else content)
+    return path
+
+
+def jsonl(field="text", name="id"):
+    return "".join(json.dumps({name: n, field: t}) + "\n" for n, t in zip(NAMES, TEXTS, strict=True))
+
+
+def table(delimiter, field="text", name="id"):
+    quoted = ['"' + text.replace('"', '""') + '"' for text in TEXTS]
+    lines = [f"{name}{delimiter}{field}"] + [f"{n}{delimiter}{t}" for n, t in zip(NAMES, quoted, strict=True)]
+    return "\r\n".join(lines) + "\r\n"
+
+
+def uci(matrix):
+    X = sp.coo_array(np.array(matrix))
+    lines = [f"{i + 1} {j + 1} {v}" for i, j, v in zip(*X.coords, X.data, strict=True)]
+    return "\n".join([str(X.shape[0]), str(X.shape[1]), str(X.nnz), *lines]) + "\n"
+
+
+def ldac(matrix):
+    rows = [[f"{j}:{v}" for j, v in enumerate(row) if v] for row in matrix]
+    return "".join(" ".join([str(len(row)), *row]) + "\n" for row in rows)
+
+
+def npz(path, matrix):
+    sp.save_npz(path, sp.csr_matrix(np.array(matrix)))
+    return path
+
+
+def mtx(path, matrix):
+    scipy.io.mmwrite(path, sp.coo_matrix(np.array(matrix)), symmetry="general")
+    return path
+
+
+# ---------------------------------------------------------------- texts
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("d.jsonl", jsonl()),
+        ("d.ndjson", jsonl()),
+        ("d.jsonl.gz", jsonl()),
+        ("packed_without_saying.jsonl", gzip.compress(jsonl().encode())),
+        ("no_suffix", jsonl()),
+        ("d.jsonl", "\ufeff" + jsonl() + "\n"),
+        ("d.jsonl", jsonl("body", "title")),
+        ("d.csv", table(",")),
+        ("d.csv.gz", table(",")),
+        ("d.tsv", table("\t")),
+        ("d.csv", table(",", "story", "name")),
+        ("d.csv", "\ufeff" + table(",")),
+    ],
+)
+def test_text_files_give_counts_and_names(tmp_path, name, content):
+    corpus = read(write(tmp_path / name, content), text=ALL)
+    assert corpus.words == WORDS
+    assert corpus.names == tuple(NAMES)
+    np.testing.assert_array_equal(corpus.counts.toarray(), COUNTS)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_parquet_gives_counts_and_names(tmp_path, kind):
+    pq.write_table(
+        pa.table({"id": NAMES, "n": [1, 2, 3], "text": pa.array(TEXTS).cast(kind)}), tmp_path / "d.parquet"
+    )
+    for chunk_size in (1, 2, 100):
+        corpus = read(tmp_path / "d.parquet", text=ALL, chunk_size=chunk_size)
+        assert corpus.names == tuple(NAMES)
+        np.testing.assert_array_equal(corpus.counts.toarray(), COUNTS)
+
+
+def test_folder_of_text_files_is_read_in_order(tmp_path):
+    for name, text in zip(["a.txt", "b/c.txt", "b/d"], TEXTS, strict=True):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0\xff")
+    (tmp_path / ".hidden").write_text("hidden")
+    corpus = read(tmp_path, text=ALL)
+    assert corpus.names == ("a.txt", "b/c.txt", "b/d")
+    np.testing.assert_array_equal(corpus.counts.toarray(), COUNTS)
+
+
+def test_lines_are_documents_of_a_txt_file(tmp_path):
+    corpus = read(write(tmp_path / "d.txt", "bread\n\nbutter bread"), text=ALL)
+    assert corpus.counts.toarray().tolist() == [[1, 0], [0, 0], [1, 1]]
+    assert corpus.names is None
+
+
+def test_json_strings_and_nulls_are_documents(tmp_path):
+    corpus = read(
+        write(tmp_path / "d.jsonl", '"bread"\n{"text": null}\n{"text": "butter", "id": 7}\n'), text=ALL
+    )
+    assert corpus.document_lengths.tolist() == [1, 0, 1]
+
+
+def test_fields_can_be_named(tmp_path):
+    path = write(tmp_path / "d.jsonl", '{"text": "no", "body": "bread", "key": 5, "id": "x"}\n')
+    corpus = read(path, text=ALL, text_field="body", name_field="key")
+    assert (corpus.words, corpus.names) == (("bread",), ("5",))
+
+
+def test_numbers_are_not_taken_for_the_text_column(tmp_path):
+    corpus = read(write(tmp_path / "d.csv", "year,story\n1999,bread\n2000,butter\n"), text=ALL)
+    assert corpus.words == ("bread", "butter")
+
+
+def test_long_csv_fields_are_read(tmp_path):
+    corpus = read(write(tmp_path / "d.csv", "text,n\n" + "bread " * 50_000 + ",1\n"), text=ALL)
+    assert corpus.n_tokens == 50_000
+
+
+def test_encoding_can_be_named(tmp_path):
+    path = write(tmp_path / "d.jsonl", '"café"\n'.encode("latin-1"))
+    assert read(path, text=ALL, encoding="latin-1").words == ("café",)
+    path = write(tmp_path / "d.jsonl", '\ufeff"café"\n"jam"\n')
+    assert read(path, text=ALL, encoding="utf-8-sig").words == ("café", "jam")
+
+
+def test_vocabulary_counts_exactly_its_words(tmp_path):
+    path = write(tmp_path / "d.jsonl", jsonl())
+    vocabulary = write(tmp_path / "words.txt", "jam\nbread\nhoney\n")
+    for given_as in (vocabulary, str(vocabulary), ("jam", "bread", "honey")):
+        corpus = read(path, vocabulary=given_as)
+        assert corpus.words == ("jam", "bread", "honey")
+        assert corpus.counts.toarray().tolist() == [[0, 1, 0], [0, 0, 0], [2, 0, 0]]
+
+
+def test_read_texts_gives_documents_of_the_rows(tmp_path):
+    path = write(tmp_path / "d.csv", table(","))
+    assert read_texts(path, [2, 0, 2]) == [TEXTS[2], TEXTS[0], TEXTS[2]]
+    with pytest.raises(InputError, match="no document 3"):
+        read_texts(path, [3])
+    with pytest.raises(InputError, match="counts and no texts"):
+        read_texts(npz(tmp_path / "c.npz", TABLE), [0])
+
+
+# ---------------------------------------------------------------- counts
+
+
+@given(tables)
+def test_counts_formats_round_trip(tmp_path_factory, matrix):
+    folder = tmp_path_factory.mktemp("counts")
+    words = tuple(f"word {j}" for j in range(matrix.shape[1]))
+    write(folder / "vocab.txt", "\n".join(words) + "\n")
+    paths = [
+        write(folder / "docword.a.txt.gz", uci(matrix)),
+        write(folder / "docword.txt", uci(matrix)),
+        write(folder / "b.ldac", ldac(matrix)),
+        write(folder / "c.dat.gz", ldac(matrix)),
+        npz(folder / "d.npz", matrix),
+        mtx(folder / "e.mtx", matrix),
+        write(folder / "f.mtx.gz", (folder / "e.mtx").read_bytes()),
+    ]
+    for path in paths:
+        corpus = read(path)
+        np.testing.assert_array_equal(corpus.counts.toarray(), matrix)
+        assert corpus.counts.dtype == np.int32
+        assert corpus.words == words
+
+
+@pytest.mark.parametrize(
+    ("counts", "vocabulary"),
+    [
+        ("docword.kos.txt", "vocab.kos.txt"),
+        ("docword.kos.txt", "kos.vocab"),
+        ("docword.kos.txt.gz", "vocab.txt.gz"),
+        ("kos.ldac", "kos.tokens"),
+        ("kos.dat", "vocab.kos.txt"),
+        ("kos.dat", "vocabulary.txt"),
+    ],
+)
+def test_vocabulary_is_found_beside_the_counts(tmp_path, counts, vocabulary):
+    write(tmp_path / vocabulary, "a\r\nb\nc\n\n")
+    assert read(write(tmp_path / counts, (uci if "docword" in counts else ldac)(TABLE))).words == (
+        "a",
+        "b",
+        "c",
+    )
+
+
+def test_words_are_numbered_without_a_vocabulary(tmp_path):
+    corpus = read(write(tmp_path / "a.ldac", ldac(TABLE)))
+    assert corpus.vocabulary is None
+    assert corpus.n_words == 3
+
+
+def test_titles_beside_ldac_are_the_names(tmp_path):
+    write(tmp_path / "a.titles", "x\ny\nz\n")
+    assert read(write(tmp_path / "a.ldac", ldac(TABLE))).names == ("x", "y", "z")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("counts", uci(TABLE)), ("counts.bin", ldac(TABLE)), ("c.txt", uci(TABLE))]
+)
+def test_format_is_told_by_the_content(tmp_path, name, content):
+    np.testing.assert_array_equal(read(write(tmp_path / name, content)).counts.toarray(), TABLE)
+
+
+def test_format_overrides_name_and_content(tmp_path):
+    path = npz(tmp_path / "a.npz", TABLE).rename(tmp_path / "a.jsonl")
+    np.testing.assert_array_equal(read(path, format="npz").counts.toarray(), TABLE)
+
+
+def test_uci_is_read_with_any_blanks(tmp_path):
+    path = write(tmp_path / "docword.txt", "2\r\n 3 \r\n2\r\n\r\n1  2\t5 \r\n2 1 1\r\n")
+    assert read(path).counts.toarray().tolist() == [[0, 5, 0], [1, 0, 0]]
+
+
+def test_uci_quick_and_careful_reading_agree(tmp_path, monkeypatch):
+    from stickbreak.corpus import uci as module
+
+    matrix = np.random.default_rng(0).poisson(0.3, size=(50, 40))
+    path = write(tmp_path / "docword.txt", uci(matrix))
+    assert module._entries_quickly(path, (50, 40, np.count_nonzero(matrix))) is not None
+    quick = read(path).counts
+    monkeypatch.setattr(module, "_entries_quickly", lambda *_: None)
+    assert (quick != read(path).counts).nnz == 0
+    np.testing.assert_array_equal(quick.toarray(), matrix)
+
+
+def test_matrix_market_takes_weights_and_dense_files(tmp_path):
+    scipy.io.mmwrite(tmp_path / "a.mtx", sp.coo_matrix([[0.5, 0.0, 2.0]]))
+    assert not read(tmp_path / "a.mtx").is_integer
+    scipy.io.mmwrite(tmp_path / "b.mtx", np.array(TABLE), symmetry="general")
+    np.testing.assert_array_equal(read(tmp_path / "b.mtx").counts.toarray(), TABLE)

@@ -1,0 +1,76 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stickbreak.corpus import Corpus
+from stickbreak.evaluation import coherence
+from stickbreak.evaluation.coherence import top_word_indices
+from stickbreak.exceptions import InputError
+
+CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation.json").read_text())["coherence"]
+
+
+def corpus_of(documents, n_words=5):
+    counts = np.zeros((len(documents), n_words), dtype=int)
+    for d, words in enumerate(documents):
+        counts[d, words] = 1 + d  # only the presence of a word may matter
+    return Corpus.from_counts(counts)
+
+
+def topic_with_top(words, n_words=5):
+    row = np.full(n_words, 1e-3)
+    row[words] = np.linspace(1.0, 0.5, len(words))
+    return row / row.sum()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_coherence_agrees_with_the_oracle(case):
+    value = coherence(
+        [topic_with_top(case["top"])], corpus_of(case["docs"]), n_words=len(case["top"]), eps=case["eps"]
+    )
+    assert value == pytest.approx([case["value"]], abs=case["tol"])
+
+
+def test_coherence_of_several_topics_keeps_their_order():
+    documents, eps = CASES[0]["docs"], CASES[0]["eps"]
+    found = coherence([topic_with_top([4, 0]), topic_with_top([0, 1])], corpus_of(documents), 2, eps)
+    assert found == pytest.approx([np.log(eps), np.log((2 + eps) / 3)])
+
+
+def test_coherence_counts_a_word_of_no_document_as_occurring_with_nothing():
+    corpus = corpus_of([[0, 1], [0, 2], [0, 1]])
+    first, last = coherence([topic_with_top([4, 0]), topic_with_top([0, 4])], corpus, 2)
+    assert first == pytest.approx(np.log(1e-12))
+    assert last == pytest.approx(np.log(1e-12 / 3))
+
+
+def test_coherence_of_a_single_word_is_nan():
+    assert np.isnan(coherence([[1.0], [1.0]], Corpus.from_counts(np.ones((2, 1), dtype=int)))).all()
+
+
+def test_coherence_takes_fewer_words_where_there_are_no_more():
+    corpus = corpus_of([[0, 1], [0]], n_words=2)
+    assert coherence([[0.6, 0.4]], corpus, n_words=10) == pytest.approx([np.log(1 / 2)])
+
+
+@pytest.mark.parametrize("options", [{"n_words": 1}, {"eps": 0.0}, {"eps": np.nan}])
+def test_coherence_refuses_bad_options(options):
+    with pytest.raises(InputError, match="n_words >= 2 and eps > 0"):
+        coherence(np.full((1, 5), 0.2), corpus_of([[0, 1]]), **options)
+
+
+def test_coherence_refuses_topics_over_other_words():
+    with pytest.raises(InputError, match="the corpus has 5 words"):
+        coherence(np.full((1, 4), 0.25), corpus_of([[0, 1]]))
+
+
+def test_top_words_break_ties_by_index():
+    assert top_word_indices(np.array([[1.0, 2.0, 1.0, 2.0, 1.0]]), 3).tolist() == [[1, 3, 0]]
+
+
+def test_top_words_equal_a_stable_sort():
+    rows = np.random.default_rng(0).integers(0, 4, (30, 12)).astype(float)
+    expected = np.argsort(-rows, axis=1, kind="stable")[:, :5]
+    assert np.array_equal(top_word_indices(rows, 5), expected)

@@ -1,0 +1,173 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stickbreak.corpus import Corpus
+from stickbreak.evaluation import Completion, coherence, fitted
+from stickbreak.exceptions import InputError
+from stickbreak.report import build_report
+
+GOLDEN = Path(__file__).parents[1] / "data" / "report.json"
+
+
+def approximately(value):
+    """Wrap every number of nested JSON in a tolerance."""
+    if isinstance(value, dict):
+        return {key: approximately(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [approximately(entry) for entry in value]
+    return pytest.approx(value, rel=1e-5, abs=1e-9) if isinstance(value, float) else value
+
+
+def test_report_equals_the_golden_one(model, corpus):
+    texts = [f"Text {d}: a cat, a bond and a team." for d in range(5)]
+    data = build_report(
+        model, corpus, title="Small", held_out=Completion(-1.5, -1.75, 20, 4), texts=texts, n_words=3
+    )
+    found = json.loads(replace(data, version="golden").to_json())
+    assert found == approximately(json.loads(GOLDEN.read_text()))
+
+
+def test_report_states_the_corpus_and_the_fit(model, corpus):
+    data = build_report(model, corpus)
+    assert data.title == "Topics of 5 documents"
+    described = data.corpus
+    assert (described.n_documents, described.n_words, described.n_tokens) == (5, 6, 118)
+    assert (described.n_empty, described.n_described) == (1, 4)
+    assert (data.fit.family, data.fit.n_laps, data.fit.converged) == ("SmallModel", 3, True)
+    assert (data.fit.objective, data.fit.seconds) == (-8.25, 1.0)
+    assert data.fit.trace["lap"] == (1, 2, 3)
+    assert data.fit.trace["merge_gain"] == (None, 1.5, None)
+    assert data.inactive_share == pytest.approx(0.05)
+    assert data.held_out is None
+
+
+def test_report_weighs_shares_by_the_length_of_documents(model, corpus):
+    topics = build_report(model, corpus).topics
+    mass = [8 + 80 * 0.97 + 20 * 0.05, 10 + 80 * 0.03 + 20 * 0.05, 20 * 0.9]
+    assert [t.token_share for t in topics] == pytest.approx([m / 118 for m in mass])
+    assert [t.n_largest for t in topics] == [2, 1, 1]
+    assert [t.n_present for t in topics] == [3, 2, 1]
+    assert [sum(t.histogram) for t in topics] == [4, 4, 4]
+    assert topics[2].histogram[18] == 1  # 0.9
+    assert topics[0].along == (1.0, 0.0, None, 0.97, 0.05)
+
+
+def test_report_shows_long_documents_before_short_ones_of_equal_share(model, corpus):
+    first = build_report(model, corpus, n_examples=2).topics[0]
+    assert [d.name for d in first.documents] == ["more pets", "pets"]
+    assert first.documents[0].share == pytest.approx(0.97)
+    assert first.documents[0].n_tokens == 80
+
+
+def test_report_describes_documents_by_telling_words_where_there_is_no_text(model, corpus):
+    sport = build_report(model, corpus).topics[2].documents[0]
+    assert sport.snippet is None
+    assert sport.words == ("goal", "team", "bond", "cat")
+
+
+def test_report_counts_a_repeated_word_as_more_telling(model):
+    rows = np.array([[1, 8, 0, 0, 0, 0]], dtype=np.int32)  # the topic itself prefers "cat" to "dog"
+    corpus = Corpus.from_counts(rows, vocabulary=list(model.vocabulary_))
+    topics = build_report(model, corpus, weights=[[1.0, 0.0, 0.0]]).topics
+    assert topics[0].documents[0].words == ("dog", "cat")
+
+
+def test_report_asks_for_the_texts_of_shown_documents_once(model, corpus):
+    asked = []
+
+    def texts(rows):
+        asked.append(list(rows))
+        return [f"text of {row}" for row in rows]
+
+    topics = build_report(model, corpus, texts=texts, n_examples=1).topics
+    assert asked == [[1, 3, 4]]
+    assert [t.documents[0].snippet for t in topics] == ["text of 3", "text of 1", "text of 4"]
+
+
+def test_report_carries_the_coherence_of_the_whole_corpus(model, corpus):
+    data = build_report(model, corpus)
+    assert [t.coherence for t in data.topics] == pytest.approx(list(coherence(model.topic_word_, corpus)))
+    assert data.mean_coherence == pytest.approx(np.mean([t.coherence for t in data.topics]))
+
+
+def test_report_is_the_same_from_given_weights_in_blocks(model, corpus, monkeypatch):
+    asked = build_report(model, corpus)
+    monkeypatch.setattr(fitted, "_BLOCK_ELEMENTS", 8)
+    cut = build_report(model, corpus)
+    given = build_report(model, corpus, weights=model.transform(corpus))
+    with_rest = build_report(model, corpus, weights=model.expected_weights(corpus))
+    assert asked.to_json() == cut.to_json() == given.to_json() == with_rest.to_json()
+    assert model.asked[1:3] == [2, 2]
+
+
+def test_report_rests_on_a_seeded_sample_of_a_large_corpus(model):
+    rows = np.tile([[4, 4, 0, 0, 0, 0], [0, 0, 6, 4, 0, 0]], (50, 1)).astype(np.int32)
+    corpus = Corpus.from_counts(rows, vocabulary=list(model.vocabulary_))
+    data = build_report(model, corpus, max_documents=30)
+    assert (data.corpus.n_documents, data.corpus.n_described) == (100, 30)
+    assert sum(t.n_largest for t in data.topics) == sum(data.topics[0].histogram) == 30
+    assert sum(model.asked) == 30
+    shown = [d.row for d in data.topics[0].documents]
+    assert shown == sorted(shown)  # all equal: ties go to the earlier document
+    assert data == build_report(model, corpus, max_documents=30)
+    assert data != build_report(model, corpus, max_documents=30, seed=1)
+
+
+def test_report_of_an_empty_trace_has_no_objective(model, corpus):
+    fit = build_report(replace(model, trace_={}), corpus).fit
+    assert (fit.objective, fit.seconds, fit.trace) == (None, None, {"lap": ()})
+
+
+def test_report_thins_a_long_trace_and_keeps_both_ends(model, corpus):
+    long = replace(model, trace_={"objective": np.arange(5000.0)})
+    trace = build_report(long, corpus).fit.trace
+    assert len(trace["lap"]) == 1000
+    assert (trace["lap"][0], trace["lap"][-1]) == (1, 5000)
+    assert trace["objective"][-1] == 4999
+
+
+def test_report_writes_settings_as_text(model, corpus):
+    settings = dict(build_report(model, corpus).fit.settings)
+    assert settings == {
+        "alpha": "0.5",
+        "callback": "object",
+        "init": "array of shape (3, 6)",
+        "moves": "merge, reorder",
+        "n_jobs": "None",
+    }
+
+
+def test_report_of_a_corpus_without_a_token_is_made(model):
+    nothing = Corpus.from_counts(np.zeros((3, 6), dtype=int), vocabulary=list(model.vocabulary_))
+    data = build_report(model, nothing)
+    assert [t.token_share for t in data.topics] == [0, 0, 0]
+    assert all(t.documents == () for t in data.topics)
+    data.to_json()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"texts": ["one"]}, "there are 1 texts for 5 documents"),
+        ({"texts": lambda rows: ["one"]}, "texts returned 1 texts for"),
+        ({"weights": np.ones((4, 3))}, r"weights have shape \(4, 3\)"),
+        ({"weights": np.ones((5, 2))}, r"weights have shape \(5, 2\)"),
+        ({"n_words": 0}, "n_words is 0"),
+        ({"n_examples": -1}, "n_examples is -1"),
+        ({"max_documents": 0}, "max_documents is 0"),
+        ({"snippet_length": 1}, "snippet_length is 1"),
+    ],
+)
+def test_report_refuses_what_does_not_fit(model, corpus, options, message):
+    with pytest.raises(InputError, match=message):
+        build_report(model, corpus, **options)
+
+
+def test_report_refuses_a_corpus_of_other_words(model):
+    other = Corpus.from_counts(np.ones((1, 6), dtype=int), vocabulary=list("abcdef"))
+    with pytest.raises(InputError, match="column 0 is 'a' in the corpus but 'cat' in the model"):
+        build_report(model, other)

@@ -1,0 +1,33 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from stickbreak.report import build_report
+
+NASTY = ["</script><b>", "<!--<script>", "a&b", "\u2028x\u2029", "\ud800", 'say "no"']
+
+
+def test_json_holds_no_character_that_ends_a_script(with_words):
+    text = build_report(*with_words(NASTY)).to_json()
+    assert text.isascii()
+    assert not set("<>&") & set(text)
+
+
+def test_json_gives_back_the_words_unchanged(with_words):
+    topics = json.loads(build_report(*with_words(NASTY), n_words=6).to_json())["topics"]
+    assert {entry["word"] for topic in topics for entry in topic["words"]} == set(NASTY)
+
+
+def test_json_refuses_numbers_that_are_not_finite(model, corpus):
+    data = replace(build_report(model, corpus), inactive_share=float("nan"))
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        data.to_json()
+
+
+def test_json_keeps_six_digits_and_whole_numbers(model, corpus):
+    data = replace(build_report(model, corpus), inactive_share=0.123456789, mean_coherence=-3.0)
+    text = data.to_json()
+    assert '"inactive_share":0.123457' in text
+    assert '"mean_coherence":-3,' in text
+    assert '"n_tokens":118,' in text

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stickbreak.report.shares import HISTOGRAM_BINS, TopicShares, wilson_lower_bound
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10_000), cut=st.integers(1, 29))
+def test_shares_of_two_blocks_equal_those_of_one(seed, cut):
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet([0.3] * 4, 30)
+    lengths = rng.integers(1, 50, 30).astype(float)
+    rows, positions = np.arange(30), np.arange(30) * 7 // 30
+    whole, cut_up = TopicShares.empty(4, 7, 3), TopicShares.empty(4, 7, 3)
+    whole.add(rows, lengths, weights, positions)
+    for part in (slice(0, cut), slice(cut, 30)):
+        cut_up.add(rows[part], lengths[part], weights[part], positions[part])
+    for name in TopicShares.__slots__:
+        assert np.allclose(getattr(whole, name), getattr(cut_up, name)), name
+    scores = wilson_lower_bound(weights, lengths[:, None])
+    assert np.array_equal(whole.example_rows.T, np.argsort(-scores, axis=0, kind="stable")[:3])
+
+
+def test_shares_put_the_whole_document_in_the_last_bin():
+    shares = TopicShares.empty(2, 1, 1)
+    shares.add(np.array([0]), np.array([3.0]), np.array([[1.0, 0.0]]), np.array([0]))
+    assert shares.histogram[0, HISTOGRAM_BINS - 1] == shares.histogram[1, 0] == 1
+    assert shares.histogram.sum() == 2
+
+
+def test_shares_keep_no_example_where_none_is_asked():
+    shares = TopicShares.empty(1, 1, 0)
+    shares.add(np.array([0]), np.array([3.0]), np.array([[1.0]]), np.array([0]))
+    assert shares.example_rows.shape == (1, 0)
+
+
+def test_wilson_bound_agrees_with_its_defining_quadratic():
+    share, n = np.array([0.2, 0.9, 1.0]), np.array([10.0, 40.0, 3.0])
+    bound = wilson_lower_bound(share, n)
+    assert (share - bound) ** 2 == pytest.approx(1.96**2 * bound * (1 - bound) / n)
+    assert (bound < share).all()
+
+
+def test_wilson_bound_of_nothing_is_zero():
+    assert wilson_lower_bound(np.array([0.0]), np.array([5.0])) == pytest.approx([0.0], abs=1e-15)
