@@ -117,9 +117,7 @@ def test_meta_that_is_not_plain_is_refused_with_its_place(tmp_path, meta, words)
 
 
 def test_model_json_is_strict_ascii_and_names_its_version(tmp_path):
-    head = json.loads(
-        (saved(tmp_path, meta={"word": "naïve", "x": math.inf}) / "model.json").read_text("ascii")
-    )
+    head = json.loads((saved(tmp_path, meta={"word": "naïve", "x": math.inf}) / "model.json").read_text("ascii"))
     assert (head["format"], head["version"], head["kind"]) == ("stickbreak", FORMAT_VERSION, "example")
 
 
@@ -177,9 +175,7 @@ def test_old_model_stays_when_writing_the_new_one_fails(tmp_path, monkeypatch):
     assert [entry.name for entry in tmp_path.iterdir()] == ["saved"]
 
 
-@pytest.mark.skipif(
-    not os.path.exists("/dev/full") or sys.platform == "win32", reason="needs a limit on file sizes"
-)
+@pytest.mark.skipif(not os.path.exists("/dev/full") or sys.platform == "win32", reason="needs a limit on file sizes")
 def test_a_full_disk_leaves_nothing_behind(tmp_path):
     program = (
         "import resource, signal, sys, numpy as np\n"
@@ -188,9 +184,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "write_folder(sys.argv[1], kind='example', arrays={'x': np.zeros(100_000)}, meta={})\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "saved")], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "saved")], capture_output=True, text=True)
     assert "stickbreak.exceptions.WriteError: cannot write" in done.stderr
     assert list(tmp_path.iterdir()) == []
 

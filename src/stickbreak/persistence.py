@@ -208,13 +208,13 @@ def _is_empty_folder(path: Path) -> bool:
 
 
 def _writable(name: str, array: NDArray) -> NDArray:
-    """Return an array in the memory layout of the file: C order, little-endian."""
+    """Return an array in C order, if it is of a kind that the file can hold."""
     plain = np.asarray(array, order="C")
     if plain.dtype.kind not in "biuf" or plain.dtype.itemsize > 8:
         raise InputError(
             f"array {name!r} is of dtype {plain.dtype}, which cannot be saved; use bool, integers or floats"
         )
-    return plain.astype(plain.dtype.newbyteorder("<"), copy=False)
+    return plain
 
 
 def _write_arrays(arrays: dict[str, NDArray], file: Path) -> int:
@@ -246,7 +246,7 @@ def _read_arrays(folder: Path, head: dict[str, Any]) -> dict[str, NDArray]:
     described = {name: {"dtype": a.dtype.name, "shape": list(a.shape)} for name, a in found.items()}
     if described != head["arrays"]:
         raise ModelFormatError(f"{file} does not hold the arrays that {_MODEL} names; save the model again")
-    return {name: array if array.flags.writeable else array.copy() for name, array in found.items()}
+    return dict(found)
 
 
 def _checksum(file: Path) -> int:

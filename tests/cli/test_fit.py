@@ -58,13 +58,15 @@ def test_json_says_all_that_is_printed(run, documents, tmp_path, fast):
     assert (found["model"], found["report"]) == (str(out), str(out / "report.html"))
 
 
-def test_the_held_out_score_is_that_of_the_library(run, documents, tmp_path, fast):
+def test_the_held_out_documents_are_scored_and_not_fitted(run, documents, tmp_path, fast):
     from stickbreak.evaluation import document_completion
 
     out = tmp_path / "model"
     found = json.loads(run("fit", documents, "--out", out, "--held-out", "0.2", "--json", *fast).stdout)
-    _, held = read(documents).split(0.2, seed=1)
-    expected = document_completion(stickbreak.load(out), *held.halves(seed=1))
+    train, held = read(documents).split(0.2, seed=1)
+    model = stickbreak.VariationalHDP(n_topics=5, n_laps=4, random_state=1).fit(train)
+    assert np.array_equal(stickbreak.load(out).topic_word_, model.topic_word_)
+    expected = document_completion(model, *held.halves(seed=1))
     assert found["held_out"]["active"] == pytest.approx(expected.active, rel=1e-12)
 
 
@@ -80,8 +82,7 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
 
     monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
     options = (
-        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --init documents --laps 9 --batches 2 --no-merge "
-        "--seed 5 --jobs 1"
+        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --init documents --laps 9 --batches 2 --no-merge --seed 5 --jobs 1"
     )
     with pytest.raises(Stop):
         run("fit", documents, "--out", tmp_path / "m", *options.split())
@@ -168,12 +169,13 @@ def test_the_report_can_go_elsewhere_and_shows_texts(run, documents, tmp_path, f
 def test_resumed_fit_equals_the_uncut_one(run, documents, tmp_path, fast):
     checkpoint = tmp_path / "checkpoint"
     run("fit", documents, "--out", tmp_path / "whole", "--no-report", *fast)
-    cut = [*fast[:2], "--laps", "2", *fast[4:]]
-    run("fit", documents, "--out", tmp_path / "cut", "--no-report", "--checkpoint", checkpoint, *cut)
+    short = [*fast[:2], "--laps", "2", *fast[4:]]
+    run("fit", documents, "--out", tmp_path / "cut", "--no-report", "--checkpoint", checkpoint, *short)
     arguments = ("fit", documents, "--out", tmp_path / "resumed", "--no-report", "--checkpoint", checkpoint)
     run(*arguments, "--resume", *fast)
-    whole, resumed = (stickbreak.load(tmp_path / name) for name in ("whole", "resumed"))
+    whole, cut, resumed = (stickbreak.load(tmp_path / name) for name in ("whole", "cut", "resumed"))
     assert np.array_equal(whole.topic_word_, resumed.topic_word_)
+    assert resumed.trace_["seconds"][:2].tolist() == cut.trace_["seconds"].tolist()  # not computed again
 
 
 def test_same_seed_gives_the_same_model(run, documents, model, tmp_path, fast):
@@ -245,6 +247,7 @@ BAD_INPUTS = {
     "no expression": (GOOD, ["--token-pattern", "(("], "no regular expression"),
     "no stop words": (GOOD, ["--stop-words", "nowhere.txt"], "nowhere.txt cannot be read"),
     "negative alpha": (GOOD, ["--alpha", "-1"], "--alpha is -1"),
+    "infinite alpha": (GOOD, ["--alpha", "inf"], "alpha"),
     "held-out share": (GOOD, ["--held-out", "0"], "--held-out is 0"),
     "unknown start": (GOOD, ["--init", "luck"], "init"),
     "resume from nowhere": (GOOD, ["--resume"], "--checkpoint"),

@@ -125,9 +125,7 @@ def test_bad_files_are_refused_by_place(tmp_path, name, content, parts):
         assert part in message
 
 
-@pytest.mark.parametrize(
-    "name", ["d.jsonl.gz", "d.csv.gz", "docword.txt.gz", "d.ldac.gz", "d.mtx.gz", "d.txt.gz"]
-)
+@pytest.mark.parametrize("name", ["d.jsonl.gz", "d.csv.gz", "docword.txt.gz", "d.ldac.gz", "d.mtx.gz", "d.txt.gz"])
 def test_truncated_gzip_is_refused(tmp_path, name):
     rows = np.random.default_rng(0).poisson(1, size=(200, 40)).tolist()
     content = {

@@ -11,9 +11,7 @@ from stickbreak.exceptions import ReadError, WriteError
 
 
 def small_corpus():
-    return Corpus.from_counts(
-        [[2, 0, 1], [0, 0, 0], [0, 3, 4]], ["foo", "bar", "qux"], ["a", "b\nc", "\u2028é"]
-    )
+    return Corpus.from_counts([[2, 0, 1], [0, 0, 0], [0, 3, 4]], ["foo", "bar", "qux"], ["a", "b\nc", "\u2028é"])
 
 
 def assert_same(corpus, other):

@@ -32,9 +32,7 @@ def test_toy_bars_noise_is_the_share_outside_the_bars():
     assert outside == pytest.approx(0.2 * 0.8, abs=0.01)  # a fifth of the noise falls on the bar
 
 
-@pytest.mark.parametrize(
-    "make", [lambda **k: planted_lda(300, 80, **k), lambda **k: planted_hdp(300, 80, **k)]
-)
+@pytest.mark.parametrize("make", [lambda **k: planted_lda(300, 80, **k), lambda **k: planted_hdp(300, 80, **k)])
 def test_planted_topics_explain_the_counts(make):
     corpus, truth = make(seed=3)
     np.testing.assert_allclose(truth.topic_word.sum(axis=1), 1)

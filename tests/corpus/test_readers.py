@@ -95,9 +95,7 @@ def test_text_files_give_counts_and_names(tmp_path, name, content):
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
 def test_parquet_gives_counts_and_names(tmp_path, kind):
-    pq.write_table(
-        pa.table({"id": NAMES, "n": [1, 2, 3], "text": pa.array(TEXTS).cast(kind)}), tmp_path / "d.parquet"
-    )
+    pq.write_table(pa.table({"id": NAMES, "n": [1, 2, 3], "text": pa.array(TEXTS).cast(kind)}), tmp_path / "d.parquet")
     for chunk_size in (1, 2, 100):
         corpus = read(tmp_path / "d.parquet", text=ALL, chunk_size=chunk_size)
         assert corpus.names == tuple(NAMES)
@@ -122,9 +120,7 @@ def test_lines_are_documents_of_a_txt_file(tmp_path):
 
 
 def test_json_strings_and_nulls_are_documents(tmp_path):
-    corpus = read(
-        write(tmp_path / "d.jsonl", '"bread"\n{"text": null}\n{"text": "butter", "id": 7}\n'), text=ALL
-    )
+    corpus = read(write(tmp_path / "d.jsonl", '"bread"\n{"text": null}\n{"text": "butter", "id": 7}\n'), text=ALL)
     assert corpus.document_lengths.tolist() == [1, 0, 1]
 
 

@@ -96,9 +96,7 @@ def test_english_stop_words_include_what_apostrophes_leave():
 
 
 def test_own_stop_words_go_through_the_same_tokenizing():
-    corpus = count_texts(
-        ["Bread Butter can't", "jam"], dataclasses.replace(ALL, stop_words=("BREAD", "can't"))
-    )
+    corpus = count_texts(["Bread Butter can't", "jam"], dataclasses.replace(ALL, stop_words=("BREAD", "can't")))
     assert corpus.words == ("butter", "jam")
 
 
@@ -184,9 +182,7 @@ def test_pruning_that_leaves_nothing_says_what_each_option_removed():
         count_texts(texts)
 
 
-@pytest.mark.parametrize(
-    ("vocabulary", "message"), [([], "empty"), (["a", "a"], "twice"), ("abc", "one string")]
-)
+@pytest.mark.parametrize(("vocabulary", "message"), [([], "empty"), (["a", "a"], "twice"), ("abc", "one string")])
 def test_fixed_vocabulary_is_checked(vocabulary, message):
     with pytest.raises(InvalidCorpus, match=message):
         count_texts(["bread"], vocabulary=vocabulary)

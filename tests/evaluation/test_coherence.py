@@ -27,9 +27,7 @@ def topic_with_top(words, n_words=5):
 
 @pytest.mark.parametrize("case", CASES)
 def test_coherence_agrees_with_the_oracle(case):
-    value = coherence(
-        [topic_with_top(case["top"])], corpus_of(case["docs"]), n_words=len(case["top"]), eps=case["eps"]
-    )
+    value = coherence([topic_with_top(case["top"])], corpus_of(case["docs"]), n_words=len(case["top"]), eps=case["eps"])
     assert value == pytest.approx([case["value"]], abs=case["tol"])
 
 

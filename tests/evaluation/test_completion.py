@@ -36,9 +36,7 @@ def oracle_model(make_model):
 def test_document_completion_agrees_with_the_oracle_in_both_conventions(oracle_model):
     found = document_completion(oracle_model, *oracle_halves())
     assert found.active == pytest.approx(ORACLE["loglik_active"] / ORACLE["n"], abs=ORACLE["tol"])
-    assert found.with_inactive == pytest.approx(
-        ORACLE["loglik_with_inactive"] / ORACLE["n"], abs=ORACLE["tol"]
-    )
+    assert found.with_inactive == pytest.approx(ORACLE["loglik_with_inactive"] / ORACLE["n"], abs=ORACLE["tol"])
     assert (found.n_tokens, found.n_documents) == (ORACLE["n"], 1)
     assert found.perplexity == pytest.approx(np.exp(-ORACLE["loglik_active"] / ORACLE["n"]))
 

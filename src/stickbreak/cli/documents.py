@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stickbreak.atomic import replace_file
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import ModelFormatError
 
 if TYPE_CHECKING:
     from stickbreak.corpus import Corpus, TextOptions
 
-__all__ = ["Documents", "InputSettings", "align", "read_for_model"]
+__all__ = ["Documents", "InputSettings", "read_for_model"]
 
 _FILE, _VERSION = "input.json", 1
 _TEXT_FORMATS = frozenset(("jsonl", "csv", "tsv", "parquet", "lines", "folder"))
@@ -169,7 +169,7 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     InputError
         If the documents cannot be read or share no word with the model.
     """
-    from stickbreak.corpus import TextOptions
+    from stickbreak.corpus import TextOptions, align
 
     remembered, fixed = _remembered(model_folder)
     settings = replace(given, text_field=given.text_field or remembered.text_field)
@@ -194,69 +194,6 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
     corpus, n_outside = align(replace(settings, vocabulary=None, text=unpruned).read(path), model.vocabulary_)
     return Documents(corpus, n_outside, texts)
-
-
-def align(corpus: "Corpus", vocabulary: Sequence[str]) -> tuple["Corpus", int | float]:
-    """Count documents in the words of a model: other words are left out.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Any documents. Where the words of either side are only numbered, columns are taken as they stand.
-    vocabulary : sequence of str
-        The words of the model.
-
-    Returns
-    -------
-    corpus : Corpus
-        With the columns of the model.
-    n_outside : int or float
-        Tokens left out.
-
-    Raises
-    ------
-    InputError
-        If no word is common to both, or numbered columns differ in number.
-
-    Examples
-    --------
-    >>> from stickbreak.corpus import Corpus
-    >>> corpus = Corpus.from_counts([[1, 2, 4]], vocabulary=["c", "x", "a"])
-    >>> aligned, n_outside = align(corpus, ["a", "b", "c"])
-    >>> aligned.counts.toarray(), n_outside
-    (array([[4, 0, 1]], dtype=int32), 2)
-    """
-    import numpy as np
-    import scipy.sparse as sp
-
-    from stickbreak.corpus import Corpus
-
-    words = tuple(vocabulary)
-    numbered = words == tuple(f"w{column}" for column in range(len(words)))
-    if corpus.vocabulary is None or numbered:
-        if corpus.n_words != len(words):
-            raise InputError(
-                f"the documents have {corpus.n_words} columns but the model has {len(words)} words, and not "
-                "both name their words; give the vocabulary of the documents, or counts with the same columns"
-            )
-        return Corpus.from_counts(corpus.counts, words, corpus.names), 0
-    if corpus.vocabulary == words:
-        return corpus, 0
-    column_of = {word: column for column, word in enumerate(words)}
-    new_column = np.array([column_of.get(word, -1) for word in corpus.vocabulary], dtype=np.int64)
-    entries = corpus.counts.tocoo()
-    column = new_column[entries.col]
-    inside = column >= 0
-    if corpus.n_tokens and not inside.any():
-        raise InputError(
-            "none of the words of these documents is in the vocabulary of the model; is it a model of other "
-            "documents, or another language?"
-        )
-    counts = sp.csr_matrix(
-        (entries.data[inside], (entries.row[inside], column[inside])), shape=(corpus.n_documents, len(words))
-    )
-    aligned = Corpus.from_counts(counts, words, corpus.names)
-    return aligned, corpus.n_tokens - aligned.n_tokens
 
 
 def _remembered(folder: Path) -> tuple[InputSettings, bool]:

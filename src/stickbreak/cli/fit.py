@@ -1,13 +1,16 @@
 """`stickbreak fit`."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stickbreak.cli import options as o
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.fitting import FitJob
 from stickbreak.cli.output import say
 from stickbreak.exceptions import InputError
+
+if TYPE_CHECKING:
+    from stickbreak.corpus import Corpus
 
 _WITHOUT_MERGE = ("reorder",)
 _ALL_CORES = -1
@@ -68,12 +71,17 @@ def fit(
     job.check()
     text = o.text_options(stop_words, min_df, max_df, max_features, ngram_max, token_pattern, keep_case, strip_accents)
     settings = InputSettings(format, text_field, name_field, encoding, vocabulary, text)
+    corpus = _read(documents, settings, quiet)
+    job.run(corpus, settings, settings.texts(documents)).show(as_json=as_json)
+
+
+def _read(documents: Path, settings: InputSettings, quiet: bool) -> "Corpus":
     if not quiet:
         say(f"reading {documents} ...")
     corpus = settings.read(documents)
     if not quiet:
-        say(f"{corpus.n_documents:,} documents, {corpus.n_words:,} different words, {corpus.n_tokens:,} tokens")
-    job.run(corpus, settings, settings.texts(documents)).show(as_json=as_json)
+        say(f"{corpus.n_documents:,} documents, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens")
+    return corpus
 
 
 def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None:

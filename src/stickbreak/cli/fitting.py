@@ -1,6 +1,7 @@
 """The main job as `fit` and `demo` run it: fit, save, score, report."""
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,6 @@ from stickbreak.atomic import replace_folder
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.evaluate import completion_json
 from stickbreak.cli.output import TopicLine, describe_topics, print_json, print_topics, say
-from stickbreak.cli.progress import FitProgress
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.persistence import check_target
 
@@ -123,6 +123,7 @@ class FitJob:
         """Fit the estimator, showing its progress."""
         self._tell("loading (the first fit on a machine also compiles: about a minute, once) ...")
         import stickbreak
+        from stickbreak.inference.progress import FitProgress
 
         model = stickbreak.VariationalHDP(**self.parameters)
         options: dict[str, Any] = {}
@@ -132,7 +133,7 @@ class FitJob:
             f"fitting {train.n_documents:,} documents, starting with {self.parameters['n_topics']} topics "
             "(Ctrl-C ends after the lap and keeps the model) ..."
         )
-        with FitProgress(quiet=self.quiet) as progress:
+        with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train, callback=progress.update, **options)
         return model
 

@@ -35,8 +35,6 @@ def english_and(words: Iterable[str]) -> tuple[str, ...]:
     tuple of str
         Sorted.
     """
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    from stickbreak.corpus.text import english_stop_words
 
-    from stickbreak.corpus.text import _CONTRACTIONS
-
-    return tuple(sorted({*ENGLISH_STOP_WORDS, *_CONTRACTIONS.split(), *words}))
+    return tuple(sorted(english_stop_words() | set(words)))

@@ -1,5 +1,6 @@
 """What is modelled: Corpus, its readers and writers, text to counts, batches, splits, synthetic data."""
 
+from stickbreak.corpus.alignment import align
 from stickbreak.corpus.batches import make_batches
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import open_corpus, write_corpus
@@ -13,6 +14,7 @@ __all__ = [
     "Corpus",
     "PlantedTopics",
     "TextOptions",
+    "align",
     "count_texts",
     "make_batches",
     "open_corpus",

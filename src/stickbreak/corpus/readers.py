@@ -57,8 +57,7 @@ def read(
         What to read. Texts: JSON lines, CSV or TSV, Parquet, a text file of one document a line, a folder of
         text files. Counts: UCI bag of words, LDA-C, Matrix Market, SciPy .npz, a corpus folder. Files may be
         gzipped.
-    format : {"jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "mtx", "npz", "corpus"},
-    optional
+    format : {"jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "mtx", "npz", "corpus"}, optional
         The format; found from the name and the content if not given.
     text_field : str, optional
         Field or column of the text; else "text", else the only one that holds strings.

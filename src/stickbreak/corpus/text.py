@@ -177,8 +177,15 @@ def _counted(
     return sp.csr_matrix(counts), [str(word) for word in vectorizer.get_feature_names_out()]
 
 
+def english_stop_words() -> frozenset[str]:
+    """Return what `stop_words="english"` stands for: scikit-learn's list and the stems of contractions."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return ENGLISH_STOP_WORDS | set(_CONTRACTIONS.split())
+
+
 def _vectorizer(options: TextOptions, vocabulary: Sequence[str] | None) -> Any:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+    from sklearn.feature_extraction.text import CountVectorizer
 
     settings: dict[str, Any] = {
         "tokenizer": unicode_words if options.token_pattern is None else None,
@@ -187,9 +194,7 @@ def _vectorizer(options: TextOptions, vocabulary: Sequence[str] | None) -> Any:
         "strip_accents": options.strip_accents,
         "dtype": np.int32,
     }
-    stop_words = set(options.stop_words or ())
-    if options.stop_words == "english":
-        stop_words = {*ENGLISH_STOP_WORDS, *_CONTRACTIONS.split()}
+    stop_words = set(english_stop_words() if options.stop_words == "english" else options.stop_words or ())
     analyzer = CountVectorizer(**settings).build_analyzer()
     stop_words |= {token for word in stop_words for token in analyzer(word)}
     if vocabulary is None:

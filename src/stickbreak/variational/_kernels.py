@@ -85,7 +85,7 @@ def _project(block, row, n_active, v, out):
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def local_step(
     indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr,
-    tolerance, max_sweeps, mean, topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps,
+    tolerance, max_sweeps, mean, topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps, value,
 ):  # fmt: skip
     """Coordinate ascent on (r, theta) of each document, globals fixed.             SPEC 1.4, math.md (V5), (V6)
 
@@ -96,7 +96,9 @@ def local_step(
     with the topics fixed (SPEC 1.14).
 
     Written per document d, from capacity_ptr[d] on: topic, n_dk, weight_dk (which multiplied weights[w, k] in r),
-    entropy_dk = sum_w c_dw r_dwk log Z_dw; per stored count: ratio = c_dw / Z_dw.
+    entropy_dk = sum_w c_dw r_dwk log Z_dw; per stored count: ratio = c_dw / Z_dw; per document: value, what the
+    objective owes to it up to terms that are the same for every (r, theta) of the document (SPEC 1.4):
+    sum_k [ log Gamma(theta_dk) - log Gamma(prior_k) ] + sum_w c_dw log Z_dw - sum_k N_dk log weight_dk.
     """
     n_topics = prior.size - 1
     widest = 0
@@ -109,8 +111,7 @@ def local_step(
         begin, end, at = indptr[d], indptr[d + 1], capacity_ptr[d]
         size = end - begin
         if size == 0:
-            n_active[d] = 0
-            n_sweeps[d] = 0
+            n_active[d], n_sweeps[d], value[d] = 0, 0, 0.0
             continue
         z, v = z_all[:size], v_all[:size]
         cold = start_ptr[d + 1] == start_ptr[d]
@@ -151,13 +152,21 @@ def local_step(
                     weight[kept] = x if mean else exp_digamma(x)
                     kept += 1
             active = kept
+        total = 0.0
         for i in range(size):
             ratio[begin + i] = v[i]
-            v[i] *= math.log(z[i])
+            log_z = math.log(z[i])
+            total += count[begin + i] * log_z
+            v[i] *= log_z
         _project(block, row, active, v, new)
         for j in range(active):
+            k = topic[at + j]
             entropy_dk[at + j] = weight[j] * new[j]
             weight_dk[at + j] = weight[j]
+            total += log_gamma(prior[k] + n_dk[at + j]) - log_gamma(prior[k])
+            if weight[j] > 0.0:
+                total -= n_dk[at + j] * math.log(weight[j])
+        value[d] = total
         n_active[d] = active
         n_sweeps[d] = sweep
 

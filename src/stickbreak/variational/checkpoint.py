@@ -59,6 +59,7 @@ def write_checkpoint(
     meta = {
         "identity": identity,
         "n_batches": len(state.batches),
+        "fresh_share": state.fresh_share,
         "trace": trace.columns,
         "moves": {move.name: move.snapshot() for move in moves},
     }
@@ -97,6 +98,7 @@ def read_checkpoint(
         arrays["topic_ids"],
         totals.N,
         0.0,
+        float(meta["fresh_share"]),
     )
     state.refresh(model)  # tau, L_data and the objective follow from the totals
     return state, Trace(meta["trace"])

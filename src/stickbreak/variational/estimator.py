@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -103,6 +104,8 @@ class VariationalHDP(TopicModel):
         each move how often it was tried and accepted.
     objective_ : float
         The surrogate objective in nats per token, with all its constants.
+    start_seconds_ : float
+        Seconds that the start took, before the first lap.
     n_laps_ : int
     converged_ : bool
     stop_reason_ : str
@@ -126,7 +129,13 @@ class VariationalHDP(TopicModel):
     """
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
-    _fitted_values: ClassVar[tuple[str, ...]] = ("objective_", "n_laps_", "converged_", "stop_reason_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+        "start_seconds_",
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [Interval(Integral, 1, None, closed="left")],
@@ -290,9 +299,9 @@ class VariationalHDP(TopicModel):
         trace = found[1] if found else Trace()
         states: list[Inference] = [found[0]] if found else []
 
-        def run() -> Iterator[Lap]:
-            if not states:
-                state, info = first_lap(schedule, self._begin(corpus, seed, report))
+        def run(start: GlobalParameters | None) -> Iterator[Lap]:
+            if start is not None:
+                state, info = first_lap(schedule, start)
                 states.append(state)
                 yield _lap(info, n_tokens, self.moves)
             for _, info in laps(schedule, states[0], moves, lap=len(trace)):
@@ -303,8 +312,11 @@ class VariationalHDP(TopicModel):
                 write_checkpoint(checkpoint, states[0], moves, trace, identity)
 
         with Interruption() as interruption:
+            begin = time.perf_counter()
+            start = None if found else self._begin(corpus, seed, report)
+            self.start_seconds_ = time.perf_counter() - begin
             outcome = drive(
-                run(),
+                run(start),
                 trace,
                 n_laps=self.n_laps,
                 tolerance=self.tolerance,
@@ -323,7 +335,7 @@ class VariationalHDP(TopicModel):
         def loader(selection: NDArray[np.int64]) -> Callable[[], Batch]:
             return lambda: Batch.from_corpus(corpus[selection])
 
-        model = HDP(DirichletMultinomial(self.eta, corpus.n_words), self.alpha, self.gamma)
+        model = HDP(self._likelihood(), self.alpha, self.gamma)
         settings = LocalSettings(self.local_tolerance, self.local_sweeps)
         return Schedule(model, [loader(selection) for selection in rows], settings, executor)
 
@@ -359,13 +371,17 @@ class VariationalHDP(TopicModel):
     def topic_word_(self) -> Float:
         """Expected word distributions, (K, W)."""
         check_is_fitted(self)
-        return self.components_ / self.components_.sum(axis=1, keepdims=True)
+        return self._likelihood().mean(self.components_.T).T
 
     @property
     def topic_weights_(self) -> Float:
         """Expected corpus weights E[beta_k], (K,)."""
         check_is_fitted(self)
         return self._parameters().expected_beta[:-1]
+
+    def _likelihood(self) -> DirichletMultinomial:
+        """Return what a topic emits."""
+        return DirichletMultinomial(self.eta, self.n_features_in_)
 
     def _parameters(self) -> GlobalParameters:
         """Return the global parameters of the fitted model."""

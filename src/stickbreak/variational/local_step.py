@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -69,6 +69,7 @@ class Visit:
     weight: Float  # (documents.topic.size,)
     entropy: Float  # (documents.topic.size,) sum_w c r log Z
     sweeps: Int  # (D_b,)
+    value: Float  # (D_b,) each document's part of the objective, up to constants: to compare visits
 
 
 def local_step(
@@ -112,11 +113,11 @@ def local_step(
         return _shard_step(batch, rows, weights, prior, start, settings)
 
     parts = executor.map(run, shards(np.diff(batch.indptr), SHARD_COUNTS))
-    topic, n_dk, weight, entropy, ratio, n_active, sweeps = (
+    topic, n_dk, weight, entropy, ratio, n_active, sweeps, value = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     indptr = np.concatenate(([0], np.cumsum(n_active)))
-    return Visit(batch, prior, weights, ratio, DocumentTopics(indptr, topic, n_dk), weight, entropy, sweeps)
+    return Visit(batch, prior, weights, ratio, DocumentTopics(indptr, topic, n_dk), weight, entropy, sweeps, value)
 
 
 def _shard_step(
@@ -141,14 +142,45 @@ def _shard_step(
     weight, entropy = np.empty(size), np.empty(size)
     ratio = np.empty(int(high - low))
     n_active, sweeps = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
+    value = np.empty(last - first)
     _kernels.local_step(
         indptr, batch.word[low:high], batch.count[low:high], weights, prior, start_ptr, start.topic, start.n_dk,
         capacity_ptr, settings.tolerance, settings.max_sweeps, settings.mean,
-        topic, n_dk, weight, entropy, ratio, n_active, sweeps,
+        topic, n_dk, weight, entropy, ratio, n_active, sweeps, value,
     )  # fmt: skip
     offset = np.arange(size) - np.repeat(capacity_ptr[:-1], capacity)
     used = offset < np.repeat(n_active, capacity)
-    return topic[used], n_dk[used], weight[used], entropy[used], ratio, n_active, sweeps
+    return topic[used], n_dk[used], weight[used], entropy[used], ratio, n_active, sweeps, value
+
+
+def better_of(one: Visit, other: Visit) -> Visit:
+    """Return, document by document, the visit with the larger objective; ties go to the first.
+
+    Both must be of the same batch under the same globals.
+    """
+    second = other.value > one.value
+    of_count = np.repeat(second, np.diff(one.batch.indptr))
+    rows = np.arange(second.size)
+    picks = [
+        (visit, np.repeat(chosen, np.diff(visit.documents.indptr)))
+        for visit, chosen in ((one, ~second), (other, second))
+    ]
+    document = np.concatenate([np.repeat(rows, np.diff(v.documents.indptr))[use] for v, use in picks])
+    order = np.argsort(document, kind="stable")
+    topic, n_dk, weight, entropy = (
+        np.concatenate([column[use] for column, (_, use) in zip(columns, picks, strict=True)])[order]
+        for columns in zip(*((v.documents.topic, v.documents.n_dk, v.weight, v.entropy) for v, _ in picks), strict=True)
+    )
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(document, minlength=rows.size)))).astype(np.int64)
+    return replace(
+        one,
+        ratio=np.where(of_count, other.ratio, one.ratio),
+        documents=DocumentTopics(indptr, topic, n_dk),
+        weight=weight,
+        entropy=entropy,
+        sweeps=one.sweeps + other.sweeps,
+        value=np.maximum(one.value, other.value),
+    )
 
 
 def summarise(visit: Visit, executor: Executor) -> Summary:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stickbreak.inference.executor import Executor
-from stickbreak.variational.local_step import Batch, LocalSettings, local_step, summarise
-from stickbreak.variational.model import HDP, Inference, n_tokens
-from stickbreak.variational.moves import Move, run_move
+from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise
+from stickbreak.variational.model import HDP, Inference
+from stickbreak.variational.moves import SMALLEST_GAIN, Move, run_move
 from stickbreak.variational.state import GlobalParameters, Summary
 
+FRESH_SHARE = 0.02  # documents are tried from a fresh start again while more than this share of them gained by it
 RESUM_LAPS = 10  # laps between two recomputations of the totals
 
 
@@ -31,7 +32,6 @@ class LapInfo:
     """What one lap did, for people."""
 
     objective: float  # nats
-    n_tokens: float
     n_topics: int
     sweeps: float  # mean sweeps of a document
     moves: dict[str, tuple[int, int]] = field(default_factory=dict)  # name -> (tried, accepted)
@@ -86,7 +86,11 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         lap += 1
         for move in moves:
             move.begin(state)
-        sweeps = [_visit(schedule, state, moves, b) for b in range(len(schedule.batches))]
+        afresh = state.fresh_share > FRESH_SHARE
+        done = [_visit(schedule, state, moves, b, afresh) for b in range(len(schedule.batches))]
+        if afresh:
+            state.fresh_share = sum(gained for _, gained in done) / max(state.totals.n_documents, 1)
+        sweeps = [of_batch for of_batch, _ in done]
         if lap % RESUM_LAPS == 0:
             state.resum()
         state.refresh(schedule.model)
@@ -94,11 +98,28 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         yield state, _info(state, sweeps, counts)
 
 
-def _visit(schedule: Schedule, state: Inference, moves: Sequence[Move], b: int) -> np.ndarray:
-    """Visit batch b: local step, exact replacement of its statistics, global step; return the documents' sweeps."""
+def _visit(schedule: Schedule, state: Inference, moves: Sequence[Move], b: int, afresh: bool) -> tuple[np.ndarray, int]:
+    """Visit batch b: local step, exact replacement of its statistics, global step.
+
+    The local step goes on from where the last visit left each document; so the objective cannot fall, but a document
+    cannot return to a topic that it has left. `afresh` also runs it from E[beta]: all fresh results are taken where
+    their sum is the larger one (early, while the topics still form, that leads further), else the better of the two for
+    each document. Either way the objective cannot fall.
+
+    Returns
+    -------
+    sweeps : ndarray of shape (D_b,)
+    gained : int
+        Documents that took the fresh start.
+    """
     model, parameters, executor = schedule.model, state.parameters, schedule.executor
     batch = schedule.batches[b]()
     visit = local_step(batch, parameters, model.alpha, state.documents[b], schedule.settings, executor)
+    gained = 0
+    if afresh:
+        fresh = local_step(batch, parameters, model.alpha, None, schedule.settings, executor)
+        gained = int(np.sum(fresh.value > visit.value + SMALLEST_GAIN * np.abs(visit.value)))
+        visit = fresh if fresh.value.sum() > visit.value.sum() else better_of(visit, fresh)
     for move in moves:
         move.observe(b, visit, executor)
     summary = summarise(visit, executor)
@@ -109,9 +130,9 @@ def _visit(schedule: Schedule, state: Inference, moves: Sequence[Move], b: int) 
     parameters.tau_sum = parameters.tau_sum + (tau - parameters.tau[batch.words]).sum(axis=0)
     parameters.tau[batch.words] = tau
     parameters.rho, parameters.omega = model.best_sticks(state.totals, parameters.rho, parameters.omega)
-    return visit.sweeps
+    return visit.sweeps, gained
 
 
 def _info(state: Inference, sweeps: list[np.ndarray], moves: dict[str, tuple[int, int]]) -> LapInfo:
     mean_sweeps = float(np.mean(np.concatenate(sweeps))) if sweeps else 0.0
-    return LapInfo(state.objective, n_tokens(state.totals), state.topic_ids.size, mean_sweeps, moves)
+    return LapInfo(state.objective, state.topic_ids.size, mean_sweeps, moves)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from stickbreak.likelihoods import Likelihood
 from stickbreak.variational.global_step import optimise_sticks
 from stickbreak.variational.objective import objective
@@ -40,6 +38,7 @@ class Inference:
     topic_ids: Int  # (K,) a name for each topic that outlives merges and re-ordering
     data: Float  # (K,) L_data of each topic
     objective: float  # nats
+    fresh_share: float = 1.0  # of the documents: those that took the fresh start when it was last tried
 
     def refresh(self, model: HDP) -> None:
         """Set tau, L_data and the objective from the totals (the sticks are left as they are)."""
@@ -60,8 +59,3 @@ class Inference:
         self.batches, self.documents = statistics, documents
         self.resum()
         self.parameters.rho, self.parameters.omega = rho, omega
-
-
-def n_tokens(totals: Summary) -> float:
-    """Return the number of tokens behind a summary."""
-    return float(np.sum(totals.N))

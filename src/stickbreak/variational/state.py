@@ -36,10 +36,6 @@ class GlobalParameters:
         """E[beta_1..beta_K, beta_{>K}], (K + 1,)."""
         return expected_beta(self.rho)
 
-    def copy(self) -> GlobalParameters:
-        """Return a deep copy."""
-        return GlobalParameters(self.tau.copy(), self.tau_sum.copy(), self.rho.copy(), self.omega.copy())
-
 
 def expected_beta(rho: Float) -> Float:
     """Return E[beta] (K + 1,) of independent sticks with means rho.      SPEC 1.1; in log space, SPEC 1.13."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from stickbreak.variational.state import Float, Int, PairStatistics, UnionStatis
 
 MAX_PAIRS = 50
 SMALLEST_CORRELATION = 0.05
+SMALLEST_AFFINITY = 0.5  # of at most 1
 REST_LAPS = 5  # a rejected pair makes room for others for this many laps
 EMPTY = 1e-6  # tokens
 NEAR = 1e-4  # of |L|: a candidate that loses more with the old sticks is not worth new ones (they gain far less)
@@ -31,12 +33,14 @@ class Candidate(NamedTuple):
 
 
 class Merge(Move):
-    """Pool pairs of topics that are used by the same documents.
+    """Pool pairs of topics that are used by the same documents, or that use the same words.
 
-    Pairs are chosen at the beginning of a lap, at most `MAX_PAIRS`, by the correlation of N_dl and N_dm over documents;
-    a topic without tokens has none and is paired with the largest. The statistics of each union are tracked
-    through the lap. At its end the pairs are tried in order of correlation; those that share no topic with one
-    accepted before are judged by their own tracked numbers, the others must wait for the next lap.
+    Pairs are chosen at the beginning of a lap, at most `MAX_PAIRS`: in turn the one with the largest correlation of
+    N_dl and N_dm over documents (the paper's rule: two halves of a topic) and the one with the most similar words (two
+    copies of a topic, between which documents choose one: these never correlate), and the smallest topic with the
+    one most like it. Topics without tokens come first, each with another large one. The statistics of each union are tracked through the lap. At its end the pairs are tried in
+    this order; those that share no topic with one accepted before are judged by their own tracked numbers, the
+    others must wait for the next lap.
     """
 
     name: ClassVar[str] = "merge"
@@ -147,20 +151,46 @@ def correlations(state: Inference) -> Float:
     return np.asarray(covariance / np.sqrt(np.outer(variance, variance)))
 
 
+def affinities(state: Inference) -> Float:
+    """Return sum_w sqrt(phi_lw phi_mw) of the topics' word shares (Bhattacharyya), (K, K); NaN for empty topics."""
+    tokens = np.where(state.totals.N > EMPTY, state.totals.N, np.nan)
+    root = np.sqrt(np.maximum(state.totals.S, 0.0) / tokens)
+    return root.T @ root
+
+
 def choose_pairs(state: Inference, resting: set[tuple[int, int]]) -> Int:
-    """Return at most MAX_PAIRS pairs (l, m) of topic indices, the best first, (P, 2)."""
-    score = correlations(state)
-    score[np.tril_indices_from(score)] = np.nan
-    empty = np.flatnonzero(state.totals.N < EMPTY)
-    largest = int(np.argmax(state.totals.N))
-    for k in empty[empty != largest]:
-        score[min(k, largest), max(k, largest)] = 2.0  # before every correlation
-    left, right = np.nonzero(score > SMALLEST_CORRELATION)
+    """Return at most MAX_PAIRS pairs (l, m) of topic indices, l < m, the best first, (P, 2)."""
+    order = np.argsort(-state.totals.N, kind="stable")
+    is_empty = state.totals.N[order] < EMPTY
+    pairs = zip(order[~is_empty].tolist(), order[is_empty].tolist(), strict=False)
+    ranked = [(min(pair), max(pair)) for pair in pairs]  # one empty topic to each: all can go in one lap
+    alike = affinities(state)
+    together = _ranked_pairs(correlations(state), SMALLEST_CORRELATION)
+    copies = _ranked_pairs(alike, SMALLEST_AFFINITY)
+    small = _nearest_pairs(alike, order[::-1])
+    ranked += [pair for three in zip_longest(together, copies, small) for pair in three if pair is not None]
+    chosen: dict[tuple[int, int], None] = {}
+    for left, right in ranked:
+        names = int(state.topic_ids[left]), int(state.topic_ids[right])
+        if names not in resting and names[::-1] not in resting:
+            chosen[left, right] = None
+        if len(chosen) == MAX_PAIRS:
+            break
+    return np.array(list(chosen), dtype=np.int64).reshape(-1, 2)
+
+
+def _ranked_pairs(score: Float, smallest: float) -> list[tuple[int, int]]:
+    """Return the pairs (l, m), l < m, that score more than `smallest`, the highest first."""
+    left, right = np.nonzero(np.triu(np.nan_to_num(score, nan=-np.inf) > smallest, k=1))
     order = np.argsort(-score[left, right], kind="stable")
-    ids = state.topic_ids
-    chosen = [
-        (a, b)
-        for a, b in zip(left[order].tolist(), right[order].tolist(), strict=True)
-        if (int(ids[a]), int(ids[b])) not in resting and (int(ids[b]), int(ids[a])) not in resting
+    return list(zip(left[order].tolist(), right[order].tolist(), strict=True))
+
+
+def _nearest_pairs(affinity: Float, order: Int) -> list[tuple[int, int]]:
+    """Return each topic, in the given order, with the topic whose words are most like its own."""
+    score = np.nan_to_num(affinity, nan=-np.inf)
+    np.fill_diagonal(score, -np.inf)
+    nearest = np.argmax(score, axis=1)
+    return [
+        (min(k, int(nearest[k])), max(k, int(nearest[k]))) for k in order.tolist() if np.isfinite(score[k, nearest[k]])
     ]
-    return np.array(chosen[:MAX_PAIRS], dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,79 @@
+# Everything happens in one virtual environment, .venv, made by the first target that needs it.
+# Versions and hashes are locked in requirements/; `make lock` renews them.
+# Another Python than python3: make demo PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCK := uv pip compile --quiet --universal --python-version 3.11 \
+	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
+
+.PHONY: help demo test docs cli-docs bench lock clean
+
+help:
+	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
+	@echo "make test      format, lint, types and tests"
+	@echo "make docs      the documentation, as a web site in site/"
+	@echo "make cli-docs  renew the help texts in docs/cli.md"
+	@echo "make bench     the benchmarks (STICKBREAK_DATA names the folder of the corpora)"
+	@echo "make lock      renew the locked versions in requirements/ (needs uv)"
+	@echo "make clean     remove .venv and all that was made"
+
+demo: $(VENV)/run.stamp
+	$(BIN)/stickbreak demo --out demo
+
+test: $(VENV)/dev.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+docs: $(VENV)/dev.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
+
+cli-docs: $(VENV)/dev.stamp
+	$(BIN)/python docs/generate_cli.py
+
+bench: $(VENV)/dev.stamp
+	@mkdir -p benchmarks/results
+	$(BIN)/python benchmarks/starts.py | tee benchmarks/results/starts.md
+	$(BIN)/python benchmarks/speed.py | tee benchmarks/results/speed.md
+
+lock:
+	$(LOCK) pyproject.toml --output-file requirements/run.txt
+	$(LOCK) pyproject.toml --group dev --group bench --constraint requirements/run.txt --output-file requirements/dev.txt
+	$(LOCK) requirements/build.in --constraint requirements/dev.txt --output-file requirements/build.txt
+
+clean:
+	rm -rf $(VENV) site demo dist benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+
+# --- the environment ------------------------------------------------------------------------------------------------
+# A stamp says that what it depends on is installed. dev.txt holds all of run.txt, so the first also makes the second.
+
+$(VENV)/venv.stamp:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not installed; stickbreak needs Python 3.11 or newer" \
+		"(another name: make PYTHON=python3.12 ...)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "stickbreak needs Python 3.11 or newer," \
+		"but $(PYTHON) is $$($(PYTHON) --version 2>&1); name a newer one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "making the virtual environment $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/build.stamp: requirements/build.txt | $(VENV)/venv.stamp
+	@$(INSTALL) --require-hashes --requirement requirements/build.txt
+	@touch $@
+
+$(VENV)/package.stamp: pyproject.toml $(VENV)/build.stamp
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/run.stamp: requirements/run.txt $(VENV)/package.stamp
+	@echo "installing what stickbreak needs (once; a minute or two) ..."
+	@$(INSTALL) --require-hashes --requirement requirements/run.txt
+	@touch $@
+
+$(VENV)/dev.stamp: requirements/dev.txt $(VENV)/package.stamp
+	@echo "installing what the tests and the documentation need (once; a minute or two) ..."
+	@$(INSTALL) --require-hashes --requirement requirements/dev.txt
+	@touch $(VENV)/run.stamp $@

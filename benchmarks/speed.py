@@ -1,0 +1,102 @@
+"""Seconds of a lap beside a pass of scikit-learn's batch LDA, and how the cost grows with K.
+
+The two take turns in one process, so that a machine whose speed drifts treats them alike. Same number of topics, same
+threads, at most 100 inner sweeps, inner tolerance 1e-4 for both (ours bounds the largest change of the expected counts of a
+document, scikit-learn the mean change: its rule is the looser one), same alpha = 0.5 in all and eta = 0.1.
+
+    python benchmarks/speed.py [--splits kos nips] [--topics 100 400] [--laps 5] [--jobs 1] [--alone]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.decomposition import LatentDirichletAllocation
+from sklearn.utils.parallel import Parallel
+from threadpoolctl import threadpool_limits
+
+from corpora import load_split, table
+from stickbreak import VariationalHDP
+
+
+def our_laps(split, n_topics: int, jobs: int, laps: int) -> tuple[list[float], float]:
+    """Return the seconds of each lap (merges on) and of the start."""
+    model = VariationalHDP(n_topics=n_topics, n_laps=laps, tolerance=0.0, random_state=0, n_jobs=jobs)
+    model.fit(split.train)
+    return model.trace_["seconds"].tolist(), model.start_seconds_
+
+
+def sklearn_passes(split, n_topics: int, jobs: int) -> Iterator[float]:
+    """Yield the seconds of each pass of scikit-learn's batch LDA."""
+    lda = LatentDirichletAllocation(
+        n_topics,
+        doc_topic_prior=0.5 / n_topics,
+        topic_word_prior=0.1,
+        learning_method="batch",
+        max_doc_update_iter=100,
+        mean_change_tol=1e-4,
+        n_jobs=jobs,
+        random_state=0,
+        max_iter=1,
+    )
+    X = split.train.counts.astype(np.float64)
+    lda._init_latent_vars(X.shape[1], dtype=np.float64)
+    with Parallel(n_jobs=jobs) as parallel:
+        while True:
+            begin = time.perf_counter()
+            lda._em_step(X, total_samples=X.shape[0], batch_update=True, parallel=parallel)
+            yield time.perf_counter() - begin
+
+
+def main() -> None:
+    """Run and print a Markdown table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--splits", nargs="+", default=["kos", "nips"])
+    parser.add_argument("--topics", nargs="+", type=int, default=[100, 400])
+    parser.add_argument("--laps", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--alone", action="store_true", help="time stickbreak alone")
+    options = parser.parse_args()
+    rows = []
+    for name in options.splits:
+        split = load_split(name)
+        our_laps(split, 5, options.jobs, 2)  # compiles
+        for n_topics in options.topics:
+            ours, theirs, starts = [], [], []
+            passes = sklearn_passes(split, n_topics, options.jobs)
+            for _ in range(3):
+                seconds, start = our_laps(split, n_topics, options.jobs, options.laps)
+                ours.append(seconds)
+                starts.append(start)
+                if not options.alone:
+                    theirs += [next(passes) for _ in range(2)]
+            first = float(np.median([run[0] for run in ours]))
+            later = float(np.median([s for run in ours for s in run[1:]]))
+            whole = float(np.median([np.mean(run) for run in ours]))
+            row = {
+                "corpus": name,
+                "K": n_topics,
+                "threads": options.jobs,
+                "start (50 sweeps), s": f"{np.median(starts):.2f}",
+                "first lap, s": f"{first:.3f}",
+                "later laps, s": f"{later:.3f}",
+            }
+            if theirs:
+                peer = float(np.median(theirs))
+                row |= {
+                    "scikit-learn pass, s": f"{peer:.2f}",
+                    "ratio, first lap": f"{peer / first:.1f}",
+                    "ratio, mean of the laps": f"{peer / whole:.1f}",
+                    "ratio, later laps": f"{peer / later:.1f}",
+                }
+            rows.append(row)
+            print(row, flush=True)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1, user_api="blas"):
+        main()

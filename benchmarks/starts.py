@@ -1,0 +1,69 @@
+"""Each start on each split: objective, number of topics, held-out completion, seconds.
+
+python benchmarks/starts.py [--splits kos nips ...] [--topics 100] [--laps 50] [--seeds 1] [--no-merge]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+from corpora import SPLITS, load_split, table
+from stickbreak import VariationalHDP
+
+
+def main() -> None:
+    """Run and print a Markdown table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--splits", nargs="+", default=list(SPLITS))
+    parser.add_argument("--starts", nargs="+", default=["collapsed", "near-uniform", "documents"])
+    parser.add_argument("--topics", type=int, default=100)
+    parser.add_argument("--laps", type=int, default=50)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--no-merge", action="store_true")
+    options = parser.parse_args()
+    moves = ("reorder",) if options.no_merge else ("merge", "reorder")
+    rows = []
+    for name in options.splits:
+        split = load_split(name)
+        for start in options.starts:
+            for seed in range(options.seeds):
+                model = VariationalHDP(
+                    n_topics=options.topics,
+                    init=start,
+                    n_laps=options.laps,
+                    moves=moves,
+                    random_state=seed,
+                    n_jobs=options.jobs,
+                )
+                begin = time.perf_counter()
+                model.fit(split.train)
+                seconds = time.perf_counter() - begin
+                fell = np.diff(model.trace_["objective"]).min(initial=0.0)
+                used = np.sort(model.transform(split.train).T @ split.train.document_lengths)[::-1]
+                rows.append(
+                    {
+                        "corpus": name,
+                        "start": start,
+                        "seed": seed,
+                        "objective": f"{model.objective_:.4f}",
+                        "K": model.n_topics_,
+                        "K (99 % of tokens)": int((np.cumsum(used) < 0.99 * used.sum()).sum()) + 1,
+                        "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
+                        "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
+                        "s/lap": f"{np.median(model.trace_['seconds']):.3f}",
+                        "s in all": f"{seconds:.1f}",
+                        "laps": model.n_laps_,
+                        "merges": int(np.sum(model.trace_.get("merge_accepted", 0))),
+                        "fell": f"{fell:.1e}" if fell < 0 else "never",
+                    }
+                )
+                print(rows[-1], flush=True)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""The estimators that the contract is about. A new family joins by one more entry of `ESTIMATORS`."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import stickbreak
+from stickbreak.corpus import Corpus, planted_lda
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An estimator and how to make a small one of it."""
+
+    name: str
+    small: dict[str, Any]  # parameters of a fit of milliseconds
+    fixed_topics: dict[str, Any]  # parameters that keep the number of topics and of laps as they are given
+    takes_weights: bool = True  # fractional weights, not only counts
+    failing_checks: dict[str, str] = field(default_factory=dict)  # scikit-learn's check -> why it cannot pass
+
+    def make(self, **changes: Any) -> Any:
+        return getattr(stickbreak, self.name)(**{**self.small, **changes})
+
+
+ESTIMATORS = [
+    Entry(
+        "VariationalHDP",
+        small={"n_topics": 5, "n_laps": 3, "init_sweeps": 3, "random_state": 0},
+        fixed_topics={"moves": (), "tolerance": 0.0},
+    ),
+]
+
+KINDS: dict[str, Callable[[Corpus], Any]] = {
+    "Corpus": lambda corpus: corpus,
+    "csr_matrix": lambda corpus: sparse.csr_matrix(corpus.counts),
+    "csr_array": lambda corpus: sparse.csr_array(corpus.counts),
+    "coo_array": lambda corpus: sparse.coo_array(corpus.counts),
+    "int ndarray": lambda corpus: corpus.counts.toarray(),
+    "float ndarray": lambda corpus: corpus.counts.toarray().astype(np.float64),
+    "float32 ndarray": lambda corpus: np.asfortranarray(corpus.counts.toarray(), dtype=np.float32),
+    "DataFrame": lambda corpus: pd.DataFrame(corpus.counts.toarray(), columns=corpus.vocabulary),
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give every test of this folder the estimators, and the kinds of X where it asks for them."""
+    if "check" in metafunc.fixturenames:
+        failing = {entry.name: entry.failing_checks for entry in ESTIMATORS}
+        mark = parametrize_with_checks(
+            [entry.make() for entry in ESTIMATORS],
+            expected_failed_checks=lambda estimator: failing[type(estimator).__name__],
+        ).mark
+        metafunc.parametrize(*mark.args, **mark.kwargs)
+    if "entry" in metafunc.fixturenames:
+        metafunc.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.name)
+    if "as_kind" in metafunc.fixturenames:
+        metafunc.parametrize("as_kind", list(KINDS.values()), ids=list(KINDS))
+
+
+@pytest.fixture
+def corpus(seed) -> Corpus:
+    """Forty short documents with named words, one of which never occurs and one document empty."""
+    drawn, _ = planted_lda(40, 30, n_topics=4, mean_tokens=30, seed=seed)
+    counts = drawn.counts.toarray()
+    counts[:, 7] = 0
+    counts[11] = 0
+    return Corpus.from_counts(counts, vocabulary=[f"word{w}" for w in range(30)])
+
+
+@pytest.fixture
+def model(entry, corpus) -> Any:
+    """The small estimator, fitted to the corpus."""
+    return entry.make().fit(corpus)
+
+
+@pytest.fixture
+def assert_same_fit() -> Callable[[Any, Any], None]:
+    """Return a function that compares all that two fits have learned, bit for bit (time aside)."""
+
+    def compare(left: Any, right: Any) -> None:
+        names = {name for name, _ in learned(left)}
+        assert names == {name for name, _ in learned(right)}
+        assert {"topic_word_", "components_", "topic_weights_", "trace_"} <= names
+        found = dict(learned(right))
+        for name, value in learned(left):
+            if name == "trace_":
+                assert value.keys() == found[name].keys()
+                for column in value.keys() - {"seconds"}:
+                    np.testing.assert_array_equal(value[column], found[name][column], err_msg=f"trace_ {column}")
+            else:
+                np.testing.assert_array_equal(np.asarray(value), np.asarray(found[name]), err_msg=name)
+
+    return compare
+
+
+def learned(model: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the public attributes that end in an underscore, measured times aside."""
+    for name in dir(model):
+        if name.endswith("_") and not name.startswith("_") and "seconds" not in name and hasattr(model, name):
+            yield name, getattr(model, name)

@@ -1,0 +1,175 @@
+"""Every estimator among its neighbours: scikit-learn's tools, pickle, saved models in another process."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+
+import stickbreak
+
+TEXTS = [
+    "the cat chased a mouse",
+    "a dog barked at the cat",
+    "mouse and cat and dog",
+    "stocks fell as markets closed",
+    "markets rose and stocks rose",
+    "investors sold stocks today",
+] * 3
+
+LOAD_AND_ASK = """
+import sys
+import numpy as np
+from scipy import sparse
+import stickbreak
+model = stickbreak.load(sys.argv[1])
+counts = sparse.load_npz(sys.argv[2])
+np.savez(sys.argv[3], transform=model.transform(counts), expected=model.expected_weights(counts),
+         score=model.score(counts), topics=model.topic_word_, weights=model.topic_weights_, top=model.top_words(3))
+"""
+
+
+@pytest.fixture
+def given_topics(corpus):
+    return np.random.default_rng(4).dirichlet(np.ones(corpus.n_words), size=3)
+
+
+def test_clone_has_the_parameters_and_nothing_learned(entry, model):
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "components_")
+
+
+def test_parameters_can_be_read_and_set(entry):
+    estimator = entry.make()
+    assert entry.small.items() <= estimator.get_params().items()
+    assert estimator.set_params(n_topics=7).n_topics == 7
+    with pytest.raises(ValueError, match="no_such"):
+        estimator.set_params(no_such=1)
+
+
+def test_constructor_does_nothing_but_keep_its_parameters(entry):
+    strange = object()
+    names = entry.make().get_params()
+    estimator = type(entry.make())(**dict.fromkeys(names, strange))
+    assert all(value is strange for value in vars(estimator).values())
+    assert vars(estimator).keys() == names.keys()
+
+
+@pytest.mark.parametrize("random_state", [None, 3])
+def test_fit_alters_no_parameter(entry, corpus, random_state):
+    estimator = entry.make(random_state=random_state)
+    before = estimator.get_params()
+    assert estimator.fit(corpus) is estimator
+    assert estimator.get_params() == before
+
+
+def test_pipeline_after_a_count_vectorizer_finds_topics(entry):
+    pipeline = make_pipeline(CountVectorizer(), entry.make())
+    weights = pipeline.fit_transform(TEXTS)
+    assert weights.shape == (len(TEXTS), pipeline[-1].n_topics_)
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+    np.testing.assert_array_equal(pipeline.transform(TEXTS), weights)
+    assert pipeline.score(TEXTS) < 0
+    assert len(pipeline.get_feature_names_out()) == pipeline[-1].n_topics_
+    words = pipeline[0].get_feature_names_out()
+    assert {word for row in pipeline[-1].top_words(2, vocabulary=words) for word in row} <= set(words)
+
+
+def test_grid_search_chooses_by_score(entry):
+    pipeline = Pipeline([("count", CountVectorizer()), ("topics", entry.make())])
+    search = GridSearchCV(pipeline, {"topics__n_topics": [1, 4], "topics__eta": [0.1, 5.0]}, cv=2, error_score="raise")
+    search.fit(TEXTS)
+    scores = search.cv_results_["mean_test_score"]
+    assert np.isfinite(scores).all()
+    assert len(np.unique(scores)) > 1
+    assert search.best_score_ == scores.max()
+    assert search.best_params_["topics__eta"] == 0.1, "flat topics scored better than peaked ones"
+
+
+def test_output_can_be_a_data_frame(entry, corpus):
+    model = entry.make().set_output(transform="pandas").fit(corpus.counts)
+    table = model.transform(corpus.counts)
+    assert list(table.columns) == list(model.get_feature_names_out())
+
+
+def test_pickle_keeps_everything(model, corpus, assert_same_fit):
+    copy = pickle.loads(pickle.dumps(model))
+    assert_same_fit(copy, model)
+    assert copy.get_params() == model.get_params()
+    np.testing.assert_array_equal(copy.transform(corpus), model.transform(corpus))
+
+
+def test_saved_model_comes_back_whole(entry, model, corpus, tmp_path, assert_same_fit):
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert type(loaded) is type(model)
+    assert_same_fit(loaded, model)
+    assert loaded.get_params() == model.get_params()
+    assert loaded.trace_["n_topics"].dtype == model.trace_["n_topics"].dtype
+    np.testing.assert_array_equal(loaded.trace_["seconds"], model.trace_["seconds"])
+    np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
+
+
+def test_saved_model_keeps_the_types_of_its_parameters(entry, corpus, tmp_path):
+    model = entry.make(n_topics=np.int64(4)).fit(corpus)
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model").get_params()
+    for name, value in model.get_params().items():
+        assert loaded[name] == value, name
+        assert isinstance(loaded[name], tuple) == isinstance(value, tuple), name
+
+
+def test_saved_model_keeps_an_array_given_as_parameter(entry, corpus, given_topics, tmp_path):
+    if "init" not in entry.make().get_params():
+        pytest.skip("this family takes no topics to start from")
+    for name, init in (("array", given_topics), ("list", given_topics.tolist())):
+        model = entry.make(init=init).fit(corpus)
+        model.save(tmp_path / name)
+        loaded = stickbreak.load(tmp_path / name)
+        np.testing.assert_array_equal(loaded.init, init)
+        np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
+
+
+def test_saved_model_can_be_fitted_again(entry, model, corpus, tmp_path, assert_same_fit):
+    model.save(tmp_path / "model")
+    assert_same_fit(stickbreak.load(tmp_path / "model").fit(corpus), model)
+
+
+def test_saved_model_keeps_the_names_of_a_data_frame(entry, corpus, tmp_path):
+    import pandas as pd
+
+    table = pd.DataFrame(corpus.counts.toarray(), columns=corpus.vocabulary)
+    model = entry.make().fit(table)
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.transform(table), model.transform(table))
+    assert list(loaded.feature_names_in_) == list(corpus.vocabulary)
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.transform(table[table.columns[::-1]])
+
+
+def test_saved_model_is_plain_data(model, tmp_path):
+    model.save(tmp_path / "model")
+    names = sorted(file.name for file in (tmp_path / "model").iterdir())
+    assert names == ["arrays.safetensors", "model.json"]
+    json.loads((tmp_path / "model" / "model.json").read_text(), parse_constant=lambda name: pytest.fail(name))
+
+
+def test_saved_model_gives_the_same_bits_in_a_fresh_process(model, corpus, tmp_path, fresh_python):
+    from scipy import sparse
+
+    model.save(tmp_path / "model")
+    sparse.save_npz(tmp_path / "counts.npz", corpus.counts)
+    fresh_python(LOAD_AND_ASK, tmp_path / "model", tmp_path / "counts.npz", tmp_path / "answers.npz")
+    with np.load(tmp_path / "answers.npz") as answers:
+        np.testing.assert_array_equal(answers["transform"], model.transform(corpus))
+        np.testing.assert_array_equal(answers["expected"], model.expected_weights(corpus))
+        np.testing.assert_array_equal(answers["topics"], model.topic_word_)
+        np.testing.assert_array_equal(answers["weights"], model.topic_weights_)
+        assert float(answers["score"]) == model.score(corpus)
+        assert answers["top"].tolist() == model.top_words(3)

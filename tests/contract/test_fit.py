@@ -1,0 +1,184 @@
+"""What every estimator does with any collection."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InvalidCorpus
+
+
+def size_of(folder) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def as_table(corpus: Corpus) -> pd.DataFrame:
+    return pd.DataFrame(corpus.counts.toarray(), columns=corpus.vocabulary)
+
+
+def test_same_seed_gives_the_same_result(entry, corpus, assert_same_fit):
+    assert_same_fit(entry.make().fit(corpus), entry.make().fit(corpus))
+
+
+def test_random_state_instance_gives_the_same_result_from_the_same_state(entry, corpus, assert_same_fit):
+    left, right = (entry.make(random_state=np.random.RandomState(5)).fit(corpus) for _ in range(2))
+    assert_same_fit(left, right)
+
+
+def test_other_seed_gives_another_result(entry, corpus):
+    left, right = entry.make(random_state=0).fit(corpus), entry.make(random_state=1).fit(corpus)
+    assert not np.array_equal(left.components_, right.components_)
+
+
+def test_global_random_state_is_neither_read_nor_moved(entry, corpus, assert_same_fit):
+    before = copy.deepcopy(np.random.get_state())  # noqa: NPY002
+    left = entry.make().fit(corpus)
+    after = np.random.get_state()  # noqa: NPY002
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+    state = np.random.RandomState(3).get_state()
+    np.random.set_state(state)  # noqa: NPY002
+    try:
+        assert_same_fit(left, entry.make().fit(corpus))
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+
+
+def test_all_kinds_of_counts_give_the_same_result(entry, corpus, as_kind):
+    expected = entry.make().fit(corpus)
+    model = entry.make().fit(as_kind(corpus))
+    assert np.array_equal(model.components_, expected.components_)
+    assert np.array_equal(model.transform(as_kind(corpus)), expected.transform(corpus))
+    assert model.score(as_kind(corpus)) == expected.score(corpus)
+
+
+def test_words_are_known_where_the_kind_names_them(entry, corpus, as_kind):
+    X = as_kind(corpus)
+    named = isinstance(X, Corpus) or hasattr(X, "columns")
+    words = entry.make().fit(X).vocabulary_
+    assert words == (corpus.vocabulary if named else tuple(f"w{w}" for w in range(corpus.n_words)))
+
+
+def test_input_is_not_altered(entry, corpus, as_kind):
+    X = as_kind(corpus)
+    before = pickle.dumps(X)
+    model = entry.make().fit(X)
+    model.transform(X)
+    model.score(X)
+    assert pickle.dumps(X) == before
+
+
+def test_read_only_input_is_accepted(entry, corpus):
+    counts = sparse.csr_matrix(corpus.counts.astype(np.float64))
+    for array in (counts.data, counts.indices, counts.indptr):
+        array.flags.writeable = False
+    model = entry.make().fit(counts)
+    assert model.transform(counts).shape == (corpus.n_documents, model.n_topics_)
+
+
+def test_uncanonical_sparse_input_counts_as_its_sum(entry, corpus):
+    twice = sparse.csr_matrix(corpus.counts)
+    doubled = sparse.csr_matrix(
+        (np.repeat(twice.data, 2), np.repeat(twice.indices, 2), twice.indptr * 2), shape=twice.shape
+    )
+    expected = entry.make().fit(twice * 2)
+    assert np.array_equal(entry.make().fit(doubled).components_, expected.components_)
+    assert doubled.nnz == 2 * twice.nnz, "the input was altered"
+
+
+def test_empty_document_is_kept_and_has_the_weights_of_the_corpus(entry, model, corpus):
+    weights = model.transform(corpus)
+    assert weights.shape[0] == corpus.n_documents
+    prior = model.topic_weights_ / model.topic_weights_.sum()
+    np.testing.assert_allclose(weights[11], prior, rtol=1e-10)
+    assert not np.allclose(weights[0], prior)
+
+
+def test_empty_documents_change_the_other_documents_in_nothing(entry, model, corpus):
+    filled = np.flatnonzero(corpus.document_lengths > 0)
+    np.testing.assert_array_equal(model.transform(corpus[filled]), model.transform(corpus)[filled])
+
+
+def test_document_is_described_alone_as_among_others(entry, model, corpus):
+    together = model.transform(corpus)
+    for d in (0, 11, 39):
+        np.testing.assert_array_equal(model.transform(corpus[d : d + 1])[0], together[d])
+
+
+def test_one_document_is_enough(entry):
+    model = entry.make().fit(np.array([[4, 0, 2, 3]]))
+    assert model.transform(np.array([[1, 1, 1, 1]])).sum() == pytest.approx(1)
+
+
+def test_one_word_is_enough(entry):
+    model = entry.make().fit(np.array([[5], [3], [0]]))
+    np.testing.assert_allclose(model.topic_word_, 1.0)
+    np.testing.assert_allclose(model.transform(np.array([[2]])).sum(axis=1), 1)
+
+
+def test_one_token_is_enough(entry):
+    model = entry.make(n_topics=1).fit(np.array([[0, 1]]))
+    assert model.n_topics_ == 1
+    assert model.topic_word_[0, 1] > model.topic_word_[0, 0]
+
+
+def test_word_that_never_occurs_is_improbable_but_possible(entry, model):
+    unseen = model.topic_word_[:, 7]
+    assert (unseen > 0).all()
+    largest = model.topic_weights_.argmax()
+    assert unseen[largest] == model.topic_word_[largest].min()
+
+
+def test_document_of_unseen_words_only_is_described(entry, model, corpus):
+    counts = np.zeros((1, corpus.n_words), dtype=int)
+    counts[0, 7] = 4
+    assert model.transform(counts).sum() == pytest.approx(1)
+    assert np.isfinite(model.score(counts))
+
+
+def test_fractional_weights_are_accepted_where_the_family_takes_them(entry, corpus):
+    counts = corpus.counts.astype(np.float64)
+    counts.data *= 0.75
+    if not entry.takes_weights:
+        with pytest.raises(InvalidCorpus, match="whole"):
+            entry.make().fit(counts)
+        return
+    model = entry.make().fit(counts)
+    np.testing.assert_allclose(model.transform(counts).sum(axis=1), 1)
+    assert np.isfinite(model.trace_["objective"]).all()
+    assert not np.array_equal(model.components_, entry.make().fit(corpus).components_)
+
+
+@pytest.mark.parametrize("n_jobs", [4, -1])
+def test_number_of_threads_changes_no_bit(entry, n_jobs, seed, assert_same_fit):
+    large, _ = planted_lda(1000, 300, n_topics=8, mean_tokens=200, seed=seed)
+    assert large.counts.nnz > 40_000, "too small to be cut into several shards"
+    one = entry.make(n_topics=12, n_jobs=1).fit(large)
+    many = entry.make(n_topics=12, n_jobs=n_jobs).fit(large)
+    assert_same_fit(one, many)
+    np.testing.assert_array_equal(one.transform(large), many.transform(large))
+    assert one.score(large) == many.score(large)
+
+
+def test_refit_forgets_the_first_fit(entry, corpus, seed, assert_same_fit):
+    other, _ = planted_lda(20, 17, n_topics=3, mean_tokens=25, seed=seed + 1)
+    refitted = entry.make().fit(as_table(corpus)).fit(other)
+    assert_same_fit(refitted, entry.make().fit(other))
+    refitted.fit(corpus)
+    assert_same_fit(refitted, entry.make().fit(corpus))
+
+
+def test_state_is_no_larger_after_ten_times_the_documents(entry, corpus, tmp_path):
+    few = corpus
+    many = Corpus.from_counts(sparse.vstack([corpus.counts] * 10), vocabulary=corpus.vocabulary)
+    sizes = {}
+    for name, documents in (("few", few), ("many", many)):
+        model = entry.make(**entry.fixed_topics).fit(documents)
+        model.save(tmp_path / name)
+        sizes[name] = size_of(tmp_path / name), len(pickle.dumps(model)), model.n_topics_
+    assert sizes["few"][2] == sizes["many"][2]
+    assert sizes["many"][0] == pytest.approx(sizes["few"][0], abs=64)  # the digits of a number or two
+    assert sizes["many"][1] == pytest.approx(sizes["few"][1], abs=64)

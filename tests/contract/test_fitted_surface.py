@@ -1,0 +1,183 @@
+"""The surface that every fitted model shares (rule 5 of the design)."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import stickbreak
+from stickbreak.corpus import Corpus
+from stickbreak.evaluation import document_completion
+from stickbreak.exceptions import InputError, InvalidCorpus
+
+
+def test_topics_are_word_distributions(model, corpus):
+    assert isinstance(model.n_topics_, int)
+    assert 1 <= model.n_topics_ <= 5
+    assert model.topic_word_.shape == model.components_.shape == (model.n_topics_, corpus.n_words)
+    assert model.topic_word_.dtype == np.float64
+    assert (model.topic_word_ > 0).all()
+    np.testing.assert_allclose(model.topic_word_.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_components_are_the_topics_before_normalisation(model):
+    totals = model.components_.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.components_ / totals, model.topic_word_, rtol=1e-12)
+
+
+def test_topic_weights_leave_some_mass_to_unseen_topics(model):
+    assert model.topic_weights_.shape == (model.n_topics_,)
+    assert (model.topic_weights_ > 0).all()
+    assert model.topic_weights_.sum() < 1
+
+
+def test_rest_of_the_topics_has_the_mean_of_the_prior(model, corpus):
+    np.testing.assert_allclose(model.rest_word_, np.full(corpus.n_words, 1 / corpus.n_words))
+
+
+def test_vocabulary_is_a_tuple_of_the_words(model, corpus):
+    assert model.vocabulary_ == corpus.vocabulary
+    assert model.n_features_in_ == corpus.n_words
+
+
+def test_trace_has_a_row_for_every_lap(entry, model):
+    assert {"objective", "n_topics", "seconds"} <= model.trace_.keys()
+    for name, column in model.trace_.items():
+        assert isinstance(column, np.ndarray), name
+        assert column.shape == (model.n_laps_,), name
+        assert np.isfinite(column).all(), name
+    assert model.trace_["n_topics"][-1] == model.n_topics_
+    assert model.trace_["n_topics"].dtype.kind == "i"
+    assert (model.trace_["seconds"] > 0).all()
+
+
+def test_end_of_the_fit_is_told(model):
+    assert isinstance(model.converged_, bool)
+    assert isinstance(model.stop_reason_, str)
+    assert str(model.n_laps_) in model.stop_reason_
+    assert model.stop_reason_.endswith(".")
+
+
+def test_transform_gives_weights_that_sum_to_one(model, corpus):
+    weights = model.transform(corpus)
+    assert weights.shape == (corpus.n_documents, model.n_topics_)
+    assert weights.dtype == np.float64
+    assert (weights >= 0).all()
+    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_expected_weights_have_the_inactive_mass_last(model, corpus):
+    weights = model.expected_weights(corpus)
+    assert weights.shape == (corpus.n_documents, model.n_topics_ + 1)
+    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-12)
+    active = weights[:, :-1] / weights[:, :-1].sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(active, model.transform(corpus), rtol=1e-12)
+    assert weights[11, -1] == pytest.approx(1 - model.topic_weights_.sum()), "the empty document is not the prior"
+
+
+def test_fit_transform_is_fit_then_transform(entry, corpus):
+    np.testing.assert_array_equal(entry.make().fit_transform(corpus), entry.make().fit(corpus).transform(corpus))
+
+
+def test_transform_asked_twice_gives_the_same(model, corpus):
+    np.testing.assert_array_equal(model.transform(corpus), model.transform(corpus))
+
+
+def test_score_is_the_document_completion_of_the_evaluation(model, corpus):
+    score = model.score(corpus)
+    assert isinstance(score, float)
+    assert -np.log(corpus.n_words) * 2 < score < 0
+    observed, held_out = corpus.halves(seed=0)
+    assert score == pytest.approx(document_completion(model, observed, held_out).active, rel=1e-12)
+
+
+def test_score_is_better_for_the_words_of_the_topics_than_for_shuffled_ones(model, corpus):
+    shuffled = Corpus.from_counts(corpus.counts[:, ::-1], vocabulary=corpus.vocabulary)
+    assert model.score(corpus) > model.score(shuffled)
+
+
+def test_score_of_documents_too_short_to_halve_is_refused(model, corpus):
+    counts = np.zeros((2, corpus.n_words), dtype=int)
+    counts[0, 0] = 1
+    with pytest.raises(InputError, match="longer documents"):
+        model.score(counts)
+
+
+def test_top_words_are_the_most_probable_first(model):
+    words = model.top_words(4)
+    assert len(words) == model.n_topics_
+    for k, row in enumerate(words):
+        columns = [model.vocabulary_.index(word) for word in row]
+        probabilities = model.topic_word_[k, columns]
+        assert (np.diff(probabilities) <= 0).all()
+        assert probabilities[-1] >= np.sort(model.topic_word_[k])[-4]
+    assert all(len(row) == 10 for row in model.top_words())
+    assert all(len(row) == 30 for row in model.top_words(1000))
+
+
+def test_top_words_take_other_names_of_the_columns(model, corpus):
+    names = [f"name{w}" for w in range(corpus.n_words)]
+    expected = [[word.replace("word", "name") for word in row] for row in model.top_words(3)]
+    assert model.top_words(3, vocabulary=names) == expected
+    with pytest.raises(InputError, match="29 words; the model has 30"):
+        model.top_words(3, vocabulary=names[:-1])
+
+
+def test_feature_names_out_name_the_topics(entry, model):
+    names = model.get_feature_names_out()
+    assert list(names) == [f"{entry.name.lower()}{k}" for k in range(model.n_topics_)]
+
+
+@pytest.mark.parametrize("method", ["transform", "expected_weights", "score"])
+@pytest.mark.parametrize("change", [1, -1])
+def test_documents_over_other_words_are_refused(entry, corpus, as_kind, method, change):
+    model = entry.make().fit(as_kind(corpus))
+    columns = np.arange(corpus.n_words + change) % corpus.n_words
+    words = [f"word{w}" for w in range(columns.size)]
+    other = as_kind(Corpus.from_counts(corpus.counts[:, columns], vocabulary=words))
+    wrong = "feature names" if hasattr(other, "columns") else rf"X has {columns.size} .*{corpus.n_words}"
+    with pytest.raises(ValueError, match=wrong):
+        getattr(model, method)(other)
+
+
+@pytest.mark.parametrize("method", ["transform", "expected_weights", "score"])
+def test_corpus_with_another_vocabulary_of_the_same_size_is_refused(model, corpus, method):
+    words = [*corpus.vocabulary[:-1], "stranger"]
+    other = Corpus.from_counts(corpus.counts, vocabulary=words)
+    with pytest.raises(InputError, match=r"'stranger'.*'word29'"):
+        getattr(model, method)(other)
+
+
+@pytest.mark.parametrize("method", ["transform", "expected_weights", "score"])
+def test_unfitted_estimator_says_so(entry, corpus, method, as_kind):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(entry.make(), method)(as_kind(corpus))
+
+
+@pytest.mark.parametrize("name", ["n_topics_", "topic_word_", "topic_weights_", "rest_word_"])
+def test_unfitted_estimator_has_no_fitted_attributes(entry, name):
+    assert not hasattr(entry.make(), name)
+
+
+def test_unfitted_estimator_cannot_be_saved_or_read(entry, tmp_path):
+    with pytest.raises(NotFittedError):
+        entry.make().save(tmp_path / "model")
+    with pytest.raises(NotFittedError):
+        entry.make().top_words()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_estimator_is_exposed_by_the_package(entry, model):
+    assert type(model) is getattr(stickbreak, entry.name)
+
+
+def test_more_documents_than_a_block_are_transformed_as_in_one(entry, model, corpus):
+    many = corpus[np.tile(np.arange(corpus.n_documents), 110)]  # 4400 documents
+    expected = np.tile(model.transform(corpus), (110, 1))
+    np.testing.assert_array_equal(model.transform(many), expected)
+
+
+def test_invalid_counts_are_refused_by_transform_too(model, corpus):
+    counts = corpus.counts.toarray()
+    counts[3, 2] = -1
+    with pytest.raises(InvalidCorpus, match="row 3, column 2 is -1"):
+        model.transform(counts)

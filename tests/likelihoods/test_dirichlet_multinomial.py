@@ -1,0 +1,60 @@
+"""The Dirichlet-multinomial likelihood."""
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, psi
+
+from stickbreak.likelihoods import DirichletMultinomial
+
+
+def direct(S, tau, eta):
+    """L_data of each topic by loops over words.                                     SPEC 1.3"""
+    out = []
+    for s, t in zip(S.T, tau.T, strict=True):
+        prior = gammaln(eta * s.size) - s.size * gammaln(eta)
+        own = gammaln(t.sum()) - sum(gammaln(x) for x in t)
+        out.append(prior - own + sum((a + eta - b) * (psi(b) - psi(t.sum())) for a, b in zip(s, t, strict=True)))
+    return np.array(out)
+
+
+@pytest.fixture
+def S():
+    rng = np.random.default_rng(4)
+    S = rng.gamma(0.2, 30.0, size=(9, 4))
+    S[rng.random(S.shape) < 0.4] = 0.0
+    S[:, 3] = 0.0  # an empty topic
+    return S
+
+
+@pytest.mark.parametrize("eta", [1e-3, 0.1, 2.0])
+def test_objective_equals_direct_sums(S, eta):
+    likelihood = DirichletMultinomial(eta, 9)
+    tau = np.random.default_rng(1).uniform(0.2, 8.0, S.shape)
+    np.testing.assert_allclose(likelihood.objective(S, tau), direct(S, tau, eta), rtol=1e-12)
+
+
+@pytest.mark.parametrize("eta", [1e-3, 0.1, 2.0])
+def test_evidence_is_the_objective_at_the_posterior_and_its_largest_value(S, eta):
+    likelihood = DirichletMultinomial(eta, 9)
+    tau = likelihood.posterior(S)
+    best = likelihood.evidence(S, S.sum(axis=0))
+    np.testing.assert_allclose(best, likelihood.objective(S, tau), rtol=1e-11, atol=1e-11)
+    assert best[3] == pytest.approx(0.0, abs=1e-12)
+    for scale in (0.9, 1.1):
+        assert (likelihood.objective(S, tau * scale) < best).all()
+
+
+def test_evidence_is_the_log_probability_of_the_sequence():
+    """Polya's urn, token by token: words 0, 0, 1 of a vocabulary of 3."""
+    eta = 0.7
+    urn = np.log(eta / (3 * eta)) + np.log((eta + 1) / (3 * eta + 1)) + np.log(eta / (3 * eta + 2))
+    S = np.array([[2.0], [1.0], [0.0]])
+    np.testing.assert_allclose(DirichletMultinomial(eta, 3).evidence(S, S.sum(axis=0)), [urn], rtol=1e-12)
+
+
+def test_posterior_adds_the_prior_and_mean_normalises(S):
+    likelihood = DirichletMultinomial(0.1, 9)
+    tau = likelihood.posterior(S)
+    np.testing.assert_array_equal(tau, S + 0.1)
+    np.testing.assert_allclose(likelihood.mean(tau).sum(axis=0), 1.0)
+    np.testing.assert_allclose(likelihood.mean(tau)[:, 3], 1 / 9)

@@ -1,0 +1,322 @@
+"""A fit that is cut and resumed ends where an uncut one does, to the last bit."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak import VariationalHDP, persistence
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+
+SETTINGS = {"n_topics": 15, "tolerance": 0.0, "init": "near-uniform", "n_batches": 3, "random_state": 0}
+
+FIT = """
+import json, os, signal, sys
+import numpy as np
+import stickbreak
+from stickbreak.corpus import planted_lda
+settings, checkpoint, result, kill_at = json.loads(sys.argv[1]), *sys.argv[2:4], int(sys.argv[4])
+corpus, _ = planted_lda(60, 40, n_topics=4, seed=1)
+def callback(event):
+    if event.get("lap") == kill_at:
+        os.kill(os.getpid(), signal.SIGKILL)
+model = stickbreak.VariationalHDP(**settings).fit(corpus, checkpoint=checkpoint, resume=True, callback=callback)
+np.savez(result, components=model.components_, rho=model.rho_, omega=model.omega_,
+         objective=model.trace_["objective"], n_topics=model.trace_["n_topics"], merges=model.trace_["merge_accepted"])
+"""
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    return planted_lda(60, 40, n_topics=4, seed=1)[0]
+
+
+def fit(corpus, **changes) -> VariationalHDP:
+    options = {name: changes.pop(name) for name in ("checkpoint", "resume", "callback") if name in changes}
+    return VariationalHDP(**{**SETTINGS, "n_laps": 8, **changes}).fit(corpus, **options)
+
+
+def assert_same(left: VariationalHDP, right: VariationalHDP) -> None:
+    for name in ("components_", "rho_", "omega_", "objective_", "n_laps_", "converged_", "stop_reason_"):
+        np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
+    assert left.trace_.keys() == right.trace_.keys()
+    for name in left.trace_.keys() - {"seconds"}:
+        np.testing.assert_array_equal(left.trace_[name], right.trace_[name], err_msg=name)
+        assert left.trace_[name].dtype == right.trace_[name].dtype, name
+
+
+@pytest.mark.parametrize("cut", [1, 3, 7])
+def test_resumed_fit_equals_the_uncut_one(corpus, tmp_path, cut):
+    uncut = fit(corpus)
+    merges = uncut.trace_["merge_accepted"]
+    assert merges[1:3].sum() > 0, "no merge before the cut"
+    assert merges[3:].sum() > 0, "no merge after the cut"
+    fit(corpus, n_laps=cut, checkpoint=tmp_path / "checkpoint")
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), uncut)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"init": "collapsed", "init_sweeps": 3},
+        {"init": "documents"},
+        {"n_batches": 1},
+        {"moves": ("reorder",)},
+        {"moves": ()},
+        {"moves": ["reorder", "merge"]},
+        {"init": np.random.default_rng(0).random((6, 40))},
+    ],
+    ids=str,
+)
+def test_resumed_fit_equals_the_uncut_one_whatever_the_settings(corpus, tmp_path, changes):
+    fit(corpus, n_laps=3, checkpoint=tmp_path / "checkpoint", **changes)
+    resumed = fit(corpus, n_laps=6, checkpoint=tmp_path / "checkpoint", resume=True, **changes)
+    assert_same(resumed, fit(corpus, n_laps=6, **changes))
+
+
+@pytest.mark.parametrize("cut", [9, 10, 11])
+def test_resumed_fit_recomputes_its_totals_in_the_same_lap(corpus, tmp_path, cut):
+    fit(corpus, n_laps=cut, checkpoint=tmp_path / "checkpoint")
+    resumed = fit(corpus, n_laps=13, checkpoint=tmp_path / "checkpoint", resume=True)
+    assert_same(resumed, fit(corpus, n_laps=13))
+
+
+def test_resumed_fit_equals_the_uncut_one_with_empty_documents_and_weights(corpus, tmp_path):
+    counts = corpus.counts.toarray() * 0.5
+    counts[::7] = 0
+    half = Corpus.from_counts(counts)
+    fit(half, n_laps=3, checkpoint=tmp_path / "checkpoint", n_batches=20)
+    resumed = fit(half, checkpoint=tmp_path / "checkpoint", resume=True, n_batches=20)
+    assert_same(resumed, fit(half, n_batches=20))
+
+
+def test_fit_cut_many_times_equals_the_uncut_one(corpus, tmp_path):
+    for n_laps in range(1, 8):
+        fit(corpus, n_laps=n_laps, checkpoint=tmp_path / "checkpoint", resume=True)
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), fit(corpus))
+
+
+def test_number_of_threads_may_change_on_the_way(corpus, tmp_path):
+    fit(corpus, n_laps=3, checkpoint=tmp_path / "checkpoint", n_jobs=2)
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, n_jobs=1), fit(corpus))
+
+
+def test_checkpoints_change_nothing_in_the_fit(corpus, tmp_path):
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint"), fit(corpus))
+
+
+def test_interrupted_fit_resumes_where_it_stopped(corpus, tmp_path):
+    def press_ctrl_c(event):
+        if event.get("lap") == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    cut = fit(corpus, checkpoint=tmp_path / "checkpoint", callback=press_ctrl_c)
+    assert cut.n_laps_ == 3
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), fit(corpus))
+
+
+def test_killed_fit_resumes_in_a_fresh_process_to_the_same_bits(corpus, tmp_path, fresh_python):
+    settings = json.dumps({**SETTINGS, "n_laps": 8})
+    paths = tmp_path / "checkpoint", tmp_path / "result.npz"
+    fresh_python(FIT, settings, *paths, 4, returncode=-signal.SIGKILL)
+    assert not paths[1].exists()
+    _, meta = persistence.read_folder(paths[0], kind="checkpoint")
+    assert len(meta["trace"]["objective"]) == 3
+    fresh_python(FIT, settings, *paths, 0)
+    uncut = fit(corpus)
+    with np.load(paths[1]) as result:
+        assert result["merges"][4:].sum() > 0, "no merge after the kill"
+        np.testing.assert_array_equal(result["components"], uncut.components_)
+        np.testing.assert_array_equal(result["rho"], uncut.rho_)
+        np.testing.assert_array_equal(result["omega"], uncut.omega_)
+        np.testing.assert_array_equal(result["objective"], uncut.trace_["objective"])
+        np.testing.assert_array_equal(result["n_topics"], uncut.trace_["n_topics"])
+
+
+def test_converged_fit_resumed_with_more_laps_is_still_the_uncut_one(corpus, tmp_path):
+    uncut = fit(corpus, n_laps=40, tolerance=1e-3)
+    assert uncut.converged_
+    fit(corpus, n_laps=40, tolerance=1e-3, checkpoint=tmp_path / "checkpoint")
+    for n_laps in (40, 60, uncut.n_laps_):
+        resumed = fit(corpus, n_laps=n_laps, tolerance=1e-3, checkpoint=tmp_path / "checkpoint", resume=True)
+        assert_same(resumed, uncut)
+
+
+def test_resume_with_fewer_laps_than_done_tells_the_laps_that_were_done(corpus, tmp_path):
+    fit(corpus, n_laps=5, checkpoint=tmp_path / "checkpoint")
+    resumed = fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint", resume=True)
+    assert resumed.n_laps_ == 5
+    assert "5" in resumed.stop_reason_
+
+
+def test_resume_without_a_checkpoint_starts_afresh(corpus, tmp_path):
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), fit(corpus))
+    assert (tmp_path / "checkpoint").is_dir()
+
+
+def test_fit_without_resume_starts_afresh_and_replaces_the_checkpoint(corpus, tmp_path):
+    fit(corpus, checkpoint=tmp_path / "checkpoint")
+    assert_same(fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint"), fit(corpus, n_laps=2))
+    _, meta = persistence.read_folder(tmp_path / "checkpoint", kind="checkpoint")
+    assert len(meta["trace"]["objective"]) == 2
+
+
+def test_checkpoint_leaves_nothing_beside_itself(corpus, tmp_path):
+    fit(corpus, checkpoint=tmp_path / "checkpoint")
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
+
+
+OTHER_PARAMETERS = {
+    "n_topics": 14,
+    "alpha": 0.6,
+    "gamma": 9.0,
+    "eta": 0.2,
+    "init": "documents",
+    "moves": ("reorder",),
+    "n_batches": 2,
+    "local_tolerance": 1e-3,
+    "local_sweeps": 7,
+    "random_state": 1,
+}
+
+
+@pytest.mark.parametrize("name", OTHER_PARAMETERS)
+def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name):
+    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
+    with pytest.raises(InputError, match=rf"checkpoint is of a fit with another {name}; resume with the same input"):
+        fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **{name: OTHER_PARAMETERS[name]})
+
+
+def test_every_parameter_either_belongs_to_the_fit_or_may_change():
+    may_change = {"n_jobs", "verbose", "n_laps", "tolerance", "document_weights", "init_sweeps"}
+    assert set(VariationalHDP().get_params()) == OTHER_PARAMETERS.keys() | may_change
+
+
+def test_resume_with_other_topics_to_start_from_is_refused(corpus, tmp_path):
+    init = np.random.default_rng(0).random((6, 40))
+    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint", init=init)
+    with pytest.raises(InputError, match="another init"):
+        fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, init=init + 1e-9)
+
+
+@pytest.mark.parametrize("other", ["one document less", "one count more", "documents in another order"])
+def test_resume_with_other_documents_is_refused(corpus, tmp_path, other):
+    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
+    counts = corpus.counts.toarray()
+    if other == "one document less":
+        counts = counts[:-1]
+    elif other == "one count more":
+        counts[5, counts[5].argmax()] += 1
+    else:
+        counts = counts[::-1]
+    with pytest.raises(InputError, match="resume with the same input"):
+        fit(Corpus.from_counts(counts), checkpoint=tmp_path / "checkpoint", resume=True)
+
+
+def test_refused_resume_leaves_the_checkpoint_as_it_is(corpus, tmp_path):
+    folder = tmp_path / "checkpoint"
+    fit(corpus, n_laps=2, checkpoint=folder)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    with pytest.raises(InputError):
+        fit(corpus, checkpoint=folder, resume=True, alpha=0.6)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_saved_model_is_no_checkpoint(corpus, tmp_path):
+    fit(corpus, n_laps=2).save(tmp_path / "model")
+    with pytest.raises(ModelFormatError, match="holds a VariationalHDP, not a checkpoint"):
+        fit(corpus, checkpoint=tmp_path / "model", resume=True)
+
+
+def test_checkpoint_is_no_saved_model(corpus, tmp_path):
+    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
+    with pytest.raises(ModelFormatError, match=r"checkpoint.*not a fitted model"):
+        stickbreak.load(tmp_path / "checkpoint")
+
+
+def test_checkpoint_does_not_replace_a_saved_model(corpus, tmp_path):
+    fit(corpus, n_laps=2).save(tmp_path / "model")
+    with pytest.raises((InputError, WriteError), match="model"):
+        fit(corpus, n_laps=2, checkpoint=tmp_path / "model")
+    assert stickbreak.load(tmp_path / "model").n_laps_ == 2
+
+
+@pytest.mark.parametrize("damage", ["cut arrays", "no arrays", "no head", "head is no JSON", "a flipped bit"])
+def test_damaged_checkpoint_is_refused(corpus, tmp_path, damage):
+    folder = tmp_path / "checkpoint"
+    fit(corpus, n_laps=2, checkpoint=folder)
+    arrays, head = folder / "arrays.safetensors", folder / "model.json"
+    content = bytearray(arrays.read_bytes())
+    if damage == "cut arrays":
+        arrays.write_bytes(content[: len(content) // 2])
+    elif damage == "no arrays":
+        arrays.unlink()
+    elif damage == "no head":
+        head.unlink()
+    elif damage == "head is no JSON":
+        head.write_text(head.read_text()[:100])
+    else:
+        content[-9] ^= 1
+        arrays.write_bytes(content)
+    with pytest.raises(ModelFormatError, match="checkpoint"):
+        fit(corpus, checkpoint=folder, resume=True)
+
+
+def test_checkpoint_that_lacks_an_array_is_refused(corpus, tmp_path):
+    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
+    arrays, meta = persistence.read_folder(tmp_path / "checkpoint")
+    del arrays["batch1.n_dk"]
+    persistence.write_folder(tmp_path / "less", kind="checkpoint", arrays=arrays, meta=meta)
+    with pytest.raises(ModelFormatError, match=r"batch1\.n_dk"):
+        fit(corpus, checkpoint=tmp_path / "less", resume=True)
+
+
+@pytest.mark.parametrize("place", ["a folder of somebody else", "a file", "no parent"])
+def test_place_for_checkpoints_is_checked_before_the_fit(corpus, tmp_path, place):
+    target = tmp_path / "place"
+    if place == "a folder of somebody else":
+        target.mkdir()
+        (target / "precious.txt").write_text("mine")
+    elif place == "a file":
+        target.write_text("mine")
+    else:
+        target = tmp_path / "missing" / "place"
+    events: list[dict] = []
+    with pytest.raises((WriteError, InputError), match="place"):
+        fit(corpus, checkpoint=target, callback=events.append)
+    assert events == [], "the fit had begun before its checkpoint was refused"
+    if place == "a folder of somebody else":
+        assert (target / "precious.txt").read_text() == "mine"
+
+
+def test_disk_full_at_a_checkpoint_keeps_the_one_before(corpus, tmp_path, monkeypatch):
+    import errno
+
+    folder = tmp_path / "checkpoint"
+    real, calls = Path.write_bytes, []
+
+    def full(self, data):
+        calls.append(self)
+        if len(calls) == 3:
+            real(self, data[: len(data) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(self, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(WriteError, match="disk is full; free some space"):
+        fit(corpus, checkpoint=folder)
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
+    assert_same(fit(corpus, checkpoint=folder, resume=True), fit(corpus))
+
+
+def test_checkpoint_moved_elsewhere_is_resumed_there(corpus, tmp_path):
+    fit(corpus, n_laps=3, checkpoint=tmp_path / "here")
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    assert_same(fit(corpus, checkpoint=tmp_path / "there", resume=True), fit(corpus))

@@ -1,0 +1,266 @@
+"""The house keeps its shape: arrows point one way, the package is quick to import, everything public is described."""
+
+import ast
+import graphlib
+import importlib
+import json
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import stickbreak
+
+ROOT = Path(stickbreak.__file__).parent
+ROOMS = [  # from the bottom to the top; a module imports from its own room and from lower floors
+    {"exceptions", "atomic", "special", "persistence"},
+    {"corpus"},
+    {"likelihoods"},
+    {"inference"},
+    {"collapsed"},
+    {"initialization"},
+    {"variational", "hybrid", "sampling", "backoff_tree", "baselines"},
+    {"evaluation", "report"},
+    {"cli"},
+    {"__main__"},
+]
+FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
+FACE = "__init__"  # the package itself: it may name everything, and no room but the top ones may ask it
+FAMILY_FLOOR = FLOOR["variational"]
+
+Module = str  # "corpus.text"; the package itself is "__init__", a folder's own module is the folder
+
+
+def modules(root: Path = ROOT) -> dict[Module, Path]:
+    """Every module of the package by its dotted name."""
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts) or FACE
+        found[name] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports_of(module: Module, source: str, known: set[Module], package: bool) -> Iterator[Module]:
+    """Yield the modules of stickbreak that a source imports anywhere: at the top, in functions, for types only."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "stickbreak":
+                    yield alias.name.removeprefix("stickbreak").lstrip(".") or FACE
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute(module, node, package)
+            if base is None:
+                continue
+            for alias in node.names:
+                inner = alias.name if base == FACE else f"{base}.{alias.name}"
+                yield inner if inner in known else base
+
+
+def absolute(module: Module, node: ast.ImportFrom, package: bool) -> Module | None:
+    """Return the module that `from ... import` names, or None if it is none of ours."""
+    if node.level == 0:
+        name = node.module or ""
+        return None if name.split(".")[0] != "stickbreak" else name.removeprefix("stickbreak").lstrip(".") or FACE
+    here = [] if module == FACE else module.split(".")
+    above = here[: len(here) - node.level + (1 if package else 0)]
+    return ".".join([*above, *([node.module] if node.module else [])]) or FACE
+
+
+def graph() -> dict[Module, set[Module]]:
+    """Return who imports whom."""
+    known = set(MODULES)
+    return {
+        name: set(imports_of(name, path.read_text(encoding="utf-8"), known, path.name == "__init__.py")) - {name}
+        for name, path in MODULES.items()
+    }
+
+
+def room(module: Module) -> str:
+    return module.split(".")[0]
+
+
+def forbidden(module: Module, imported: Module) -> str | None:
+    """Say why `module` may not import `imported`, or return None."""
+    ours, theirs = room(module), room(imported)
+    if ours in (theirs, FACE):
+        return None
+    if theirs == FACE:
+        return None if FLOOR[ours] > FAMILY_FLOOR else "asks the face of the package, which stands above it"
+    if FLOOR[theirs] > FLOOR[ours]:
+        return f"{theirs} stands above {ours}"
+    if FLOOR[theirs] == FLOOR[ours] == FAMILY_FLOOR:
+        return f"{ours} and {theirs} are two families; what they share moves down"
+    return None
+
+
+def test_every_room_has_its_floor():
+    assert {room(name) for name in MODULES} - {FACE} <= FLOOR.keys()
+
+
+def test_arrows_point_one_way():
+    wrong = [
+        f"{name} imports {other}: {reason}"
+        for name, others in graph().items()
+        for other in sorted(others)
+        if (reason := forbidden(name, other))
+    ]
+    assert wrong == []
+
+
+def test_imports_make_no_circle():
+    arrows = {name: others - {FACE} for name, others in graph().items() if name != FACE}
+    graphlib.TopologicalSorter(arrows).prepare()  # CycleError names the circle
+
+
+def test_rooms_make_no_circle():
+    arrows: dict[str, set[str]] = {}
+    for name, others in graph().items():
+        if name != FACE:
+            arrows.setdefault(room(name), set()).update({room(other) for other in others} - {room(name), FACE})
+    graphlib.TopologicalSorter(arrows).prepare()
+
+
+def test_imports_are_found():
+    arrows = graph()
+    assert "variational" in arrows[FACE]
+    assert "inference.loop" in arrows["variational.estimator"]
+    assert "persistence" in arrows["inference.estimator"], "`from stickbreak import persistence`"
+    assert "variational._kernels" in arrows["variational.local_step"]
+    assert sum(map(len, arrows.values())) > 100
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "expected"),
+    [
+        ("corpus.text", "from stickbreak.cli import main", {"cli"}),
+        ("corpus.text", "import stickbreak.report.build", {"report.build"}),
+        ("corpus.text", "import stickbreak as s", {FACE}),
+        ("corpus.text", "from stickbreak import VariationalHDP", {FACE}),
+        ("corpus.text", "from . import corpus", {"corpus.corpus"}),
+        ("corpus.text", "from ..inference.loop import drive", {"inference.loop"}),
+        ("corpus.text", "def f():\n    from stickbreak.variational import estimator", {"variational.estimator"}),
+        ("corpus.text", "if TYPE_CHECKING:\n    from stickbreak.report import ReportData", {"report"}),
+        ("corpus.text", "import numpy\nfrom os import path", set()),
+    ],
+)
+def test_walk_finds_every_way_to_import(module, source, expected):
+    assert set(imports_of(module, source, set(MODULES), package=False)) == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "imported", "allowed"),
+    [
+        ("cli.fit", "variational", True),
+        ("report.build", "variational", True),
+        ("variational.estimator", "collapsed", True),
+        ("variational.estimator", "report", False),
+        ("hybrid.estimator", "variational.state", False),
+        ("collapsed.cvb0", "variational", False),
+        ("inference.loop", "collapsed", False),
+        ("likelihoods.base", "inference.loop", False),
+        ("corpus.text", "likelihoods", False),
+        ("corpus.text", "exceptions", True),
+        ("persistence", "corpus", False),
+        ("inference.loop", FACE, False),
+        ("cli.fit", FACE, True),
+        ("evaluation.completion", "cli", False),
+    ],
+)
+def test_rule_allows_only_downward_arrows(module, imported, allowed):
+    assert (forbidden(module, imported) is None) == allowed
+
+
+def test_import_of_the_package_loads_nothing_heavy(fresh_python):
+    code = "import json, sys, stickbreak; print(json.dumps(sorted(sys.modules)))"
+    loaded = {name.split(".")[0] for name in json.loads(fresh_python(code).stdout)}
+    assert "stickbreak" in loaded
+    assert not loaded & {"plotly", "pyarrow", "numba", "sklearn", "scipy", "numpy", "pandas", "rich", "typer"}
+
+
+def test_fit_loads_no_tool_of_the_report_or_of_the_readers(fresh_python):
+    code = (
+        "import json, sys, stickbreak\n"
+        "corpus, _ = stickbreak.corpus.toy_bars(n_documents=20, seed=0)\n"
+        "stickbreak.VariationalHDP(n_topics=3, n_laps=2, init_sweeps=2, random_state=0).fit(corpus).transform(corpus)\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    loaded = json.loads(fresh_python(code).stdout)
+    assert "numba" in loaded
+    heavy = {"plotly", "typer", "matplotlib", "sklearn.feature_extraction.text"}  # scikit-learn loads others
+    assert not heavy & set(loaded)
+
+
+def test_all_is_what_the_package_exposes():
+    listed = stickbreak.__all__
+    assert len(listed) == len(set(listed))
+    assert listed == sorted(listed)
+    for name in listed:
+        assert getattr(stickbreak, name) is not None
+    here = {
+        name
+        for name, value in vars(stickbreak).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == "stickbreak"
+    }
+    assert here | set(stickbreak._LAZY) | set(stickbreak._MODULES) == set(listed)
+    assert set(listed) <= set(dir(stickbreak))
+
+
+def test_unknown_name_is_no_attribute_of_the_package():
+    with pytest.raises(AttributeError, match="'stickbreak' has no attribute 'no_such_name'"):
+        _ = stickbreak.no_such_name
+    assert stickbreak.__version__[0].isdigit()
+
+
+PACKAGES = [info.name for info in pkgutil.walk_packages(stickbreak.__path__, "stickbreak.") if info.ispkg]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_all_of_a_room_is_what_its_face_imports(name):
+    package = importlib.import_module(name)
+    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
+    imported = {
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("stickbreak")
+        for alias in node.names
+    }
+    listed = getattr(package, "__all__", [])
+    assert len(listed) == len(set(listed))
+    assert imported <= set(listed), "imported by the face of the room but not in its __all__"
+    for public in listed:
+        assert hasattr(package, public), public
+
+
+def public_definitions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Yield classes, functions and methods whose names, and those around them, are public."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+            yield prefix + node.name, node
+            if isinstance(node, ast.ClassDef):
+                yield from public_definitions(node, f"{prefix}{node.name}.")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_everything_public_has_a_docstring(name):
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    missing = [label for label, node in public_definitions(tree) if not ast.get_docstring(node)]
+    if not (MODULES[name].name == "__main__.py" or ast.get_docstring(tree)):
+        missing.append("the module itself")
+    assert missing == []
+
+
+def test_files_stay_short():
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+    assert {name: n for name, n in lengths.items() if n > 500} == {}
+
+
+def test_source_names_no_random_numbers_of_the_module_and_no_fastmath():
+    for name, path in MODULES.items():
+        text = path.read_text(encoding="utf-8")
+        assert "fastmath=True" not in text, name
+        assert "np.random.seed" not in text, name

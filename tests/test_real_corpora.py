@@ -1,0 +1,54 @@
+"""What must hold on real corpora (the marker `data`): the objective never falls, and how high it gets."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from stickbreak import VariationalHDP
+from stickbreak.corpus import Corpus
+from stickbreak.evaluation import document_completion
+
+pytestmark = pytest.mark.data
+
+KOS_OBJECTIVE = -7.58  # nats per token, K = 100 at the start, merges on
+KOS_COMPLETION = -7.40  # nats per held-out token
+
+
+def part(folder, corpus: str, name: str) -> Corpus:
+    return Corpus.from_counts(sparse.load_npz(folder / "splits" / corpus / f"{name}.npz"))
+
+
+def assert_never_falls(trace) -> None:
+    objective = trace["objective"]
+    assert len(objective) > 3
+    assert np.diff(objective).min() > -1e-10 * abs(objective[-1])
+
+
+@pytest.mark.slow
+def test_kos_reaches_its_objective_and_completion_and_never_falls(data_folder, seed):
+    train = part(data_folder, "kos", "train")
+    model = VariationalHDP(n_topics=100, document_weights="collapsed", random_state=seed, n_jobs=-1).fit(train)
+    assert_never_falls(model.trace_)
+    assert model.trace_["merge_accepted"].sum() > 0
+    assert model.objective_ == model.trace_["objective"][-1]
+    assert model.objective_ >= KOS_OBJECTIVE
+    seen = np.asarray(train.counts.sum(axis=0)).ravel() > 0
+    halves = part(data_folder, "kos", "observed"), part(data_folder, "kos", "heldout")
+    assert document_completion(model, *halves, seen=seen).active >= KOS_COMPLETION
+
+
+@pytest.mark.slow
+def test_nips_objective_never_falls_with_merges_and_batches(data_folder, seed):
+    train = part(data_folder, "nips", "train")
+    model = VariationalHDP(n_topics=100, n_laps=10, n_batches=4, init_sweeps=10, random_state=seed, n_jobs=-1)
+    assert_never_falls(model.fit(train).trace_)
+    assert model.trace_["merge_tried"].sum() > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("init", ["near-uniform", "documents"])
+def test_kos_objective_never_falls_from_poor_starts_that_merge_much(data_folder, seed, init):
+    train = part(data_folder, "kos", "train")
+    model = VariationalHDP(n_topics=100, n_laps=12, n_batches=5, init=init, random_state=seed, n_jobs=-1).fit(train)
+    assert_never_falls(model.trace_)
+    assert model.trace_["merge_accepted"].sum() >= 3

@@ -1,0 +1,250 @@
+"""Merge moves: what is predicted is what is found when everything is recomputed from the merged q."""
+
+import numpy as np
+import pytest
+
+from stickbreak.corpus import toy_bars
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.memoized import first_lap, laps
+from stickbreak.variational.moves import Merge, Reorder, merge, run_move
+from stickbreak.variational.moves.merge import EMPTY
+from stickbreak.variational.state import GlobalParameters
+
+from .. import reference
+from ..problems import (
+    Recorder,
+    assert_summary_equal,
+    begin,
+    direct_objective,
+    documents_of_visit,
+    gathered,
+    ragged_corpus,
+    responsibilities,
+    run_laps,
+    schedule,
+    thetas,
+)
+
+
+def tracked_lap(corpus, n_topics, n_batches, move, seed=0, n_laps=2):
+    """A state whose last lap `move` has tracked, before any move was tried; the recorder of its visits."""
+    made, _ = schedule(corpus, n_batches)
+    state, _ = first_lap(made, begin(corpus, n_topics, seed))
+    recorder, watcher = Recorder(), Watcher(move)
+    further = laps(made, state, [recorder, watcher], 1)
+    for _ in range(n_laps):
+        next(further)
+    return made, state, recorder
+
+
+class Watcher(Recorder):
+    """Lets a move track, and never lets it try."""
+
+    def __init__(self, move):
+        super().__init__()
+        self.move = move
+
+    def begin(self, state):
+        self.move.begin(state)
+
+    def observe(self, index, visit, executor):
+        self.move.observe(index, visit, executor)
+
+
+def assert_state_is(state, made, visits, pool):
+    """Every store of the state equals recomputation from q of the visits after `pool` (batch by batch)."""
+    all_docs, all_r, all_theta = [], [], []
+    n_words = state.totals.S.shape[0]
+    for b in sorted(visits):
+        docs = documents_of_visit(visits[b])
+        r, theta = pool(responsibilities(visits[b]), thetas(visits[b]))
+        twin = reference.statistics(docs, r, theta, n_words)
+        assert_summary_equal(state.batches[b], twin)
+        n_dk = np.array([c @ x for (_, c), x in zip(docs, r, strict=True)])
+        np.testing.assert_allclose(state.documents[b].dense(state.totals.N.size), n_dk, rtol=1e-9, atol=1e-10)
+        all_docs, all_r, all_theta = all_docs + docs, all_r + r, [*all_theta, theta]
+    theta = np.concatenate(all_theta)
+    assert_summary_equal(state.totals, reference.statistics(all_docs, all_r, theta, n_words))
+    np.testing.assert_allclose(state.parameters.tau, state.totals.S + 0.1)
+    assert state.parameters.rho.size == state.parameters.omega.size == state.topic_ids.size == theta.shape[1] - 1
+    direct = direct_objective(all_docs, all_r, theta, state, made.model)
+    np.testing.assert_allclose(state.objective, direct, rtol=1e-9)
+
+
+def apply_and_refresh(move, state, made, proposal):
+    move.apply(state, proposal)
+    state.refresh(made.model)
+
+
+@pytest.mark.parametrize("n_batches", [1, 3])
+def test_merge_predicts_the_objective_that_is_found(monkeypatch, n_batches):
+    """For every tracked pair, good or bad: r' = r_l + r_m and theta' = theta_l + theta_m by the twin."""
+    monkeypatch.setattr(merge, "SMALLEST_CORRELATION", -2.0)  # track every pair
+    corpus = ragged_corpus(1, n_documents=15)
+    n_topics, seen = 4, set()
+    for place in range(n_topics * (n_topics - 1) // 2):
+        move = Merge()
+        made, state, recorder = tracked_lap(corpus, n_topics, n_batches, move)
+        candidate = list(move.candidates(state))[place]
+        seen.add((candidate.left, candidate.right))
+        proposal = move.evaluate(state, made.model, candidate)
+        keep, gone = sorted((candidate.left, candidate.right))
+        apply_and_refresh(move, state, made, proposal)
+        np.testing.assert_allclose(proposal.objective, state.objective, rtol=1e-11)
+        np.testing.assert_allclose(proposal.data, state.data, rtol=1e-9, atol=1e-9)
+        assert_state_is(state, made, recorder.visits, lambda r, theta: reference.pooled(r, theta, keep, gone))  # noqa: B023
+        np.testing.assert_array_equal(state.topic_ids, np.delete(np.arange(n_topics), gone))
+    assert len(seen) == 6
+
+
+def test_merge_evaluate_leaves_the_state_alone(monkeypatch):
+    monkeypatch.setattr(merge, "SMALLEST_CORRELATION", -2.0)
+    move = Merge()
+    made, state, recorder = tracked_lap(ragged_corpus(2), 4, 2, move)
+    objective = state.objective
+    for candidate in list(move.candidates(state)):
+        move.evaluate(state, made.model, candidate)
+    assert state.objective == objective
+    assert_state_is(state, made, recorder.visits, lambda r, theta: (r, theta))
+
+
+@pytest.mark.parametrize("n_batches", [1, 3])
+def test_merge_applies_disjoint_pairs_in_one_lap(n_batches):
+    """Two accepted merges of the same lap: the second is judged by numbers tracked before the first."""
+    corpus = ragged_corpus(3, n_documents=20)
+    move = Merge()
+    made, state, recorder = tracked_lap(corpus, 6, n_batches, move)
+    move._pairs, move._ids = np.array([[1, 4], [4, 5], [0, 3]]), np.array([[1, 4], [4, 5], [0, 3]])
+    for b, visit in recorder.visits.items():
+        move.observe(b, visit, ThreadExecutor())
+    applied = []
+    for candidate in move.candidates(state):
+        apply_and_refresh(move, state, made, move.evaluate(state, made.model, candidate))
+        applied.append((candidate.left, candidate.right))
+    assert applied == [(1, 4), (0, 3)]  # 4 was used up
+
+    def pool(r, theta):
+        return reference.pooled(*reference.pooled(r, theta, 1, 4), 0, 3)
+
+    assert_state_is(state, made, recorder.visits, pool)
+    np.testing.assert_array_equal(state.topic_ids, [0, 1, 2, 5])
+
+
+def split_start(corpus, share=0.5):
+    """A converged state's parameters with its largest topic split in two equal ones."""
+    made, _ = schedule(corpus)
+    state, _ = run_laps(made, begin(corpus, 3, 1), [Merge(), Reorder()], 10)
+    p = state.parameters
+    k = int(np.argmax(state.totals.N))
+    counts = p.tau - 0.1
+    twin = counts[:, [k]] * share
+    counts[:, k] -= twin[:, 0]
+    tau = np.concatenate([counts, twin], axis=1) + 0.1
+    beta = np.append(p.expected_beta[:-1], p.expected_beta[k] * share)
+    beta[k] *= 1 - share
+    return GlobalParameters(tau, tau.sum(axis=0), *sticks_of(beta, 30.0)), k, state.topic_ids.size
+
+
+@pytest.mark.parametrize("n_batches", [1, 3])
+def test_merge_joins_a_topic_that_was_split_in_two(n_batches):
+    corpus, _ = toy_bars(60, size=6, n_bars=4, tokens=50, seed=2)
+    start, k, n_topics = split_start(corpus)
+    made, _ = schedule(corpus, n_batches)
+    state, _ = first_lap(made, start)
+    assert state.topic_ids.size == n_topics + 1
+    info = next(laps(made, state, [Merge()], 1))[1]
+    assert info.moves["merge"][1] >= 1
+    assert n_topics not in state.topic_ids or k not in state.topic_ids
+
+
+def test_merge_removes_an_empty_topic():
+    corpus, _ = toy_bars(40, size=6, n_bars=4, tokens=50, seed=3)
+    made, _ = schedule(corpus, 2)
+    state, _ = run_laps(made, begin(corpus, 4, 0), [Merge(), Reorder()], 10)
+    p, n_topics = state.parameters, state.topic_ids.size
+    tau = np.concatenate([np.full((corpus.n_words, 1), 0.1), p.tau], axis=1)  # the prior, first, never chosen
+    rho, omega = np.concatenate([[1e-6], p.rho]), np.concatenate([[50.0], p.omega])
+    again, _ = first_lap(made, GlobalParameters(tau, tau.sum(axis=0), rho, omega))
+    assert again.totals.N[0] < 1e-6
+    before = again.objective
+    info = next(laps(made, again, [Merge()], 1))[1]
+    assert info.moves["merge"][1] >= 1
+    assert again.objective > before
+    assert again.topic_ids.size <= n_topics
+    assert again.totals.N.min() > 1
+
+
+def test_merge_accepts_only_what_raises_the_objective():
+    corpus, _ = toy_bars(60, size=6, n_bars=4, tokens=50, seed=2)
+    made, _ = schedule(corpus, 2)
+    move = Merge()
+    made, state, _ = tracked_lap(corpus, 8, 2, move)
+    before, n_topics = state.objective, state.topic_ids.size
+    tried, accepted = run_move(move, state, made.model)
+    assert tried >= accepted
+    assert state.topic_ids.size == n_topics - accepted
+    assert state.objective >= before
+    if accepted:
+        assert state.objective > before * (1 - np.sign(before) * 1e-9)
+
+
+def test_merge_lets_a_rejected_pair_rest(monkeypatch):
+    """A rejected pair is not tracked again for REST_LAPS laps, then it is."""
+    monkeypatch.setattr(merge, "SMALLEST_CORRELATION", -2.0)
+    monkeypatch.setattr(merge, "REST_LAPS", 2)
+    corpus, _ = toy_bars(60, size=6, n_bars=4, tokens=50, topics_per_document=(1, 1), seed=1)
+    made, _ = schedule(corpus)
+    state, _ = run_laps(made, begin(corpus, 4, 1), [Merge(), Reorder()], 12)  # the optimum: no merge helps
+    move, tried = Merge(), []
+    further = laps(made, state, [move], 13)
+    for _ in range(6):
+        counts = next(further)[1].moves["merge"]
+        assert counts[1] == 0
+        tried.append(counts[0])
+    pairs = state.topic_ids.size * (state.topic_ids.size - 1) // 2
+    assert tried == [pairs, 0, 0, pairs, 0, 0]
+
+
+def test_merge_remembers_rejected_pairs_through_a_snapshot(monkeypatch):
+    monkeypatch.setattr(merge, "SMALLEST_CORRELATION", -2.0)
+    move = Merge()
+    _, state, _ = tracked_lap(ragged_corpus(1, n_documents=15), 4, 1, move)
+    assert len([*move.candidates(state)]) == 6  # none is applied, so all count as rejected
+    resumed, fresh = Merge(), Merge()
+    resumed.restore(move.snapshot())
+    resumed.begin(state)
+    fresh.begin(state)
+    assert [*resumed.candidates(state)] == []
+    assert len([*fresh.candidates(state)]) == 6
+
+
+def test_choose_pairs_takes_the_best_correlated_first(monkeypatch):
+    move = Merge()
+    _, state, recorder = tracked_lap(ragged_corpus(1, n_documents=40), 6, 3, move)
+    state.totals.N += EMPTY  # no topic counts as empty here
+    n_dk = np.array([c @ x for (_, c), x in zip(*gathered(recorder)[:2], strict=True)])
+    want = np.corrcoef(n_dk.T)
+    found = merge.correlations(state)
+    want[np.isnan(found)] = np.nan
+    unused = n_dk.var(axis=0) < 1e-10  # a topic that is used nowhere has no correlation
+    np.testing.assert_array_equal(np.isnan(found), unused[:, None] | unused)
+    assert unused.sum() < 3
+    np.testing.assert_allclose(found, want, rtol=1e-6, atol=1e-9)
+    pairs = [tuple(pair) for pair in merge.choose_pairs(state, set())]
+    scores = [want[pair] for pair in pairs]
+    assert scores == sorted(scores, reverse=True)
+    rows, columns = np.triu_indices(6, 1)
+    assert set(pairs) == {(a, b) for a, b in zip(rows, columns, strict=True) if want[a, b] > 0.05}
+    assert len(pairs) > 2
+    assert pairs[0] not in [tuple(p) for p in merge.choose_pairs(state, {(pairs[0][1], pairs[0][0])})]
+    monkeypatch.setattr(merge, "MAX_PAIRS", 2)
+    assert [tuple(p) for p in merge.choose_pairs(state, set())] == pairs[:2]
+
+
+def test_correlation_of_a_topic_that_never_varies_is_missing():
+    corpus = ragged_corpus(1, n_documents=1 + 1)
+    made, _ = schedule(corpus)
+    state, _ = first_lap(made, begin(corpus, 3))
+    state.documents[0].n_dk[:] = 0.0
+    assert np.isnan(merge.correlations(state)).all()

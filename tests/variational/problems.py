@@ -1,0 +1,157 @@
+"""Small problems for the tests of the variational HDP, and q as the fast code found it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from stickbreak.corpus import Corpus, make_batches
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.local_step import Batch, LocalSettings
+from stickbreak.variational.memoized import Schedule, first_lap, laps
+from stickbreak.variational.model import HDP
+from stickbreak.variational.moves import Move
+from stickbreak.variational.state import GlobalParameters, Summary, expected_beta
+
+from . import reference
+
+ALPHA, GAMMA, ETA = 0.5, 10.0, 0.1
+
+
+def ragged_corpus(seed=0, *, n_documents=12, n_words=15, fractional=False):
+    """Documents of very different lengths; the first, a middle one and the last are empty, words 0 and 5 unused."""
+    rng = np.random.default_rng(seed)
+    rates = rng.gamma(0.3, 4.0, size=(n_documents, 1)) * rng.dirichlet(np.full(n_words, 0.3), size=n_documents) * 8
+    counts = rng.poisson(rates).astype(float)
+    counts[[0, n_documents // 2, -1]] = 0
+    counts[:, [0, 5]] = 0
+    counts[1, 1] += 1  # never a corpus without tokens
+    if fractional:
+        counts *= rng.uniform(0.05, 1.5, size=counts.shape)
+    return Corpus.from_counts(counts)
+
+
+def random_parameters(n_words, n_topics, seed=0, *, eta=ETA, concentration=0.5):
+    """Global parameters of no particular merit."""
+    rng = np.random.default_rng(seed)
+    tau = eta + 40 * rng.dirichlet(np.full(n_words, concentration), size=n_topics).T
+    return GlobalParameters(tau, tau.sum(axis=0), rng.uniform(0.1, 0.6, n_topics), rng.uniform(3.0, 60.0, n_topics))
+
+
+def begin(corpus, n_topics, seed=0, *, eta=ETA, gamma=GAMMA):
+    """A start: topics near random documents, even weights."""
+    rng = np.random.default_rng(seed)
+    tau = eta + rng.gamma(0.3, 1.0, size=(corpus.n_words, n_topics))
+    rho, omega = sticks_of(np.full(n_topics, 1 / (n_topics + 1)), 1.0 + gamma + corpus.n_documents)
+    return GlobalParameters(tau, tau.sum(axis=0), rho, omega)
+
+
+def schedule(corpus, n_batches=1, *, alpha=ALPHA, gamma=GAMMA, eta=ETA, settings=None, executor=None):
+    """A memoized schedule over the corpus, and the rows of each batch."""
+    rows = make_batches(corpus, n_batches, seed=3)
+    batches = [Batch.from_corpus(corpus[selection]) for selection in rows]
+    made = Schedule(
+        HDP(DirichletMultinomial(eta, corpus.n_words), alpha, gamma),
+        [lambda b=b: b for b in batches],
+        settings or LocalSettings(),
+        executor or ThreadExecutor(),
+    )
+    return made, rows
+
+
+class Recorder(Move):
+    """Keeps the latest visit of every batch and never proposes anything."""
+
+    name: ClassVar[str] = "recorder"
+
+    def __init__(self):
+        self.visits = {}
+
+    def observe(self, index, visit, executor):
+        self.visits[index] = visit
+
+    def candidates(self, state):
+        return ()
+
+    def evaluate(self, state, model, candidate):
+        raise AssertionError("nothing was proposed")
+
+    def apply(self, state, proposal):
+        raise AssertionError("nothing was proposed")
+
+
+def run_laps(made, start, moves, n_laps):
+    """Run the first lap and `n_laps` further ones: (state, every LapInfo)."""
+    state, info = first_lap(made, start)
+    infos = [info]
+    further = laps(made, state, moves, 1)
+    for _ in range(n_laps):
+        infos.append(next(further)[1])
+    return state, infos
+
+
+def documents_of_visit(visit):
+    """The visited documents as (words of the corpus, counts)."""
+    batch = visit.batch
+    parts = [slice(batch.indptr[d], batch.indptr[d + 1]) for d in range(batch.n_documents)]
+    return [(batch.words[batch.word[p]], batch.count[p]) for p in parts]
+
+
+def responsibilities(visit):
+    """r of every visited document, (U_d, K) each, from the normalisers that the visit kept."""
+    batch, docs, n_topics = visit.batch, visit.documents, visit.prior.size - 1
+    out = []
+    for d in range(batch.n_documents):
+        part = slice(batch.indptr[d], batch.indptr[d + 1])
+        own = slice(docs.indptr[d], docs.indptr[d + 1])
+        weight = np.zeros(n_topics)
+        weight[docs.topic[own]] = visit.weight[own]
+        out.append(weight * visit.weights[batch.word[part]] * (visit.ratio[part] / batch.count[part])[:, None])
+    return out
+
+
+def thetas(visit):
+    """Theta of every visited document, (D_b, K + 1)."""
+    theta = np.tile(visit.prior, (visit.batch.n_documents, 1))
+    theta[:, :-1] += visit.documents.dense(visit.prior.size - 1)
+    return theta
+
+
+def gathered(recorder):
+    """(docs, r, theta) of the corpus in batch order."""
+    visits = [recorder.visits[b] for b in sorted(recorder.visits)]
+    docs = [doc for visit in visits for doc in documents_of_visit(visit)]
+    r = [x for visit in visits for x in responsibilities(visit)]
+    return docs, r, np.concatenate([thetas(visit) for visit in visits])
+
+
+def direct_objective(docs, r, theta, state, model):
+    """The twin's objective at the state's global parameters."""
+    p = state.parameters
+    eta = model.likelihood.eta
+    return reference.objective_terms(
+        docs, r, theta, p.tau, p.rho, p.omega, alpha=model.alpha, gamma=model.gamma, eta=eta
+    )["total"]
+
+
+def summary_of(twin):
+    """The twin's statistics as a Summary over all words."""
+    return Summary(twin["D"], None, twin["S"], twin["N"], twin["H"], twin["T"], twin["G"], twin["Q"], twin["Q0"])
+
+
+def assert_summary_equal(summary, twin, rtol=1e-9):
+    """Every statistic agrees, relative to the largest entry of its array (small entries are differences)."""
+    assert summary.n_documents == twin["D"]
+    rows = slice(None) if summary.words is None else summary.words
+    for name in ("S", "N", "H", "T", "G", "Q", "Q0"):
+        expected = np.asarray(twin[name])[rows] if name == "S" else np.asarray(twin[name])
+        scale = max(1.0, np.abs(expected).max(initial=0.0))
+        np.testing.assert_allclose(getattr(summary, name), expected, rtol=0, atol=rtol * scale, err_msg=name)
+
+
+def prior_of(parameters, alpha=ALPHA):
+    """Alpha E[beta], (K + 1,)."""
+    return alpha * expected_beta(parameters.rho)

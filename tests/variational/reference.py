@@ -1,0 +1,192 @@
+"""Slow NumPy twins of the variational HDP, written from SPEC 1, one document and one topic at a time.
+
+A document is (words, counts); r[d] is (U_d, K); theta is (D, K + 1); statistics and tau are word-major, (W, K).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import gammaln, polygamma, psi
+
+
+def documents_of(corpus):
+    """The documents of a corpus as (words, counts) pairs."""
+    c = corpus.counts
+    return [(c.indices[a:b].copy(), c.data[a:b].astype(float)) for a, b in pairwise(c.indptr)]
+
+
+def expected_beta(rho):
+    """E[beta_1..beta_K, beta_{>K}]                                                  SPEC 1.1"""
+    out, rest = [], 1.0
+    for mean in rho:
+        out.append(mean * rest)
+        rest *= 1.0 - mean
+    return np.array([*out, rest])
+
+
+def expected_log_sticks(rho, omega):
+    """E log u_k, E log(1 - u_k)                                                     SPEC 1.1"""
+    return psi(rho * omega) - psi(omega), psi((1 - rho) * omega) - psi(omega)
+
+
+def dirichlet_normaliser(a):
+    """c_D(a) = log Gamma(sum a) - sum log Gamma(a)"""
+    return gammaln(np.sum(a)) - np.sum(gammaln(a))
+
+
+def expected_log_normaliser(rho, omega, alpha):
+    """E[c_D(alpha beta)]_sur from sum_{k <= K+1} E log beta_k, stick by stick.      SPEC 1.2"""
+    log_u, log_rest = expected_log_sticks(rho, omega)
+    total, passed = 0.0, 0.0
+    for k in range(rho.size):
+        total += np.log(alpha) + passed + log_u[k]  # log alpha + E log beta_k
+        passed += log_rest[k]
+    return total + passed  # E log beta_{>K}
+
+
+def objective_terms(docs, r, theta, tau, rho, omega, *, alpha, gamma, eta):
+    """The four terms of L and their sum, directly from q.                           SPEC 1.3"""
+    n_words, n_topics = tau.shape
+    expected_log_phi = psi(tau) - psi(tau.sum(axis=0))
+    beta = expected_beta(rho)
+    data = entropy = hdp = 0.0
+    for d, (words, counts) in enumerate(docs):
+        tokens = np.zeros(n_topics + 1)
+        for i, w in enumerate(words):
+            for k in range(n_topics):
+                if r[d][i, k] > 0:
+                    x = counts[i] * r[d][i, k]
+                    data += x * expected_log_phi[w, k]
+                    entropy -= x * np.log(r[d][i, k])
+                    tokens[k] += x
+        expected_log_pi = psi(theta[d]) - psi(theta[d].sum())
+        hdp += expected_log_normaliser(rho, omega, alpha) - dirichlet_normaliser(theta[d])
+        hdp += float(np.sum((tokens + alpha * beta - theta[d]) * expected_log_pi))
+    prior = np.full(n_words, eta)
+    for k in range(n_topics):
+        data += dirichlet_normaliser(prior) - dirichlet_normaliser(tau[:, k])
+        data += float(np.sum((prior - tau[:, k]) * expected_log_phi[:, k]))
+    u = 0.0
+    for k in range(n_topics):  # minus the divergence of q(u_k) from Beta(1, gamma)
+        a, b = rho[k] * omega[k], (1 - rho[k]) * omega[k]
+        u += dirichlet_normaliser([1.0, gamma]) - dirichlet_normaliser([a, b])
+        u += (1 - a) * (psi(a) - psi(omega[k])) + (gamma - b) * (psi(b) - psi(omega[k]))
+    return {"data": data, "Hz": entropy, "hdp": hdp, "u": u, "total": data + entropy + hdp + u}
+
+
+def statistics(docs, r, theta, n_words):
+    """All additive statistics of a set of documents.                                SPEC 1.6"""
+    n_topics = theta.shape[1] - 1
+    S, H = np.zeros((n_words, n_topics)), np.zeros(n_topics)
+    T, G, Q = np.zeros(n_topics + 1), np.zeros(n_topics + 1), np.zeros(n_topics + 1)
+    Q0 = 0.0
+    for (words, counts), r_d, theta_d in zip(docs, r, theta, strict=True):
+        for i, w in enumerate(words):
+            S[w] += counts[i] * r_d[i]
+            H -= counts[i] * xlogx(r_d[i])
+        tokens = np.append(counts @ r_d, 0.0)
+        expected_log_pi = psi(theta_d) - psi(theta_d.sum())
+        T += expected_log_pi
+        G += (tokens - theta_d) * expected_log_pi
+        Q += gammaln(theta_d)
+        Q0 += gammaln(theta_d.sum())
+    return {"D": len(docs), "S": S, "N": S.sum(axis=0), "H": H, "T": T, "G": G, "Q": Q, "Q0": Q0}
+
+
+def xlogx(x):
+    """x log x with 0 log 0 = 0."""
+    return np.where(x > 0, x * np.log(np.where(x > 0, x, 1.0)), 0.0)
+
+
+def local_step(doc, tau, prior, start=None, left=None, *, mean=False, tolerance=1e-4, max_sweeps=100):
+    """(r, N_d, sweeps) of one document: no topic is dropped, r in log space.        SPEC 1.4
+
+    `start` is N_d of an earlier visit, (K,); None is the cold start at E[beta]. `left` marks the topics that had
+    left the document by then, (K,): they stay out.
+    """
+    words, counts = doc
+    n_topics = prior.size - 1
+    tokens = np.zeros(n_topics) if start is None else np.array(start, dtype=float)
+    if words.size == 0:
+        return np.zeros((0, n_topics)), np.zeros(n_topics), 0
+    expected_log_phi = (psi(tau) - psi(tau.sum(axis=0)))[words]
+    if left is not None:
+        expected_log_phi[:, left] = -np.inf
+    log_weight = np.log(prior[:-1]) if start is None else _log_weight(prior, tokens, mean)
+    sweeps = 0
+    while True:
+        log_r = log_weight + expected_log_phi
+        log_r -= log_r.max(axis=1, keepdims=True)
+        r = np.exp(log_r)
+        r /= r.sum(axis=1, keepdims=True)
+        new = counts @ r
+        sweeps += 1
+        moved = np.abs(new - tokens).max()
+        tokens = new
+        if moved < tolerance or sweeps >= max_sweeps:
+            return r, tokens, sweeps
+        log_weight = _log_weight(prior, tokens, mean)
+
+
+def _log_weight(prior, tokens, mean):
+    theta = prior[:-1] + tokens
+    return np.log(theta) if mean else psi(theta)
+
+
+def stick_objective(rho, omega, T, n_documents, alpha, gamma):
+    """L_G.                                                                          SPEC 1.5"""
+    n_topics = rho.size
+    log_u, log_rest = expected_log_sticks(rho, omega)
+    total = alpha * float(np.sum(expected_beta(rho) * T))
+    for k in range(n_topics):
+        a, b = rho[k] * omega[k], (1 - rho[k]) * omega[k]
+        total -= dirichlet_normaliser([a, b])
+        total += (n_documents + 1 - a) * log_u[k]
+        total += (n_documents * (n_topics - k) + gamma - b) * log_rest[k]
+    return total
+
+
+def stick_gradient(rho, omega, T, n_documents, alpha, gamma):
+    """(dL_G/drho, dL_G/domega) with Delta as a full matrix.                         SPEC 1.5"""
+    n_topics = rho.size
+    beta = expected_beta(rho)
+    delta = np.zeros((n_topics, n_topics + 1))
+    for m in range(n_topics):
+        delta[m, m] = beta[m] / rho[m]
+        delta[m, m + 1 :] = -beta[m + 1 :] / (1 - rho[m])
+    a, b = rho * omega, (1 - rho) * omega
+    from_a = n_documents + 1 - a
+    from_b = n_documents * (n_topics - np.arange(n_topics)) + gamma - b
+    by_a, by_b, by_omega = polygamma(1, a), polygamma(1, b), polygamma(1, omega)
+    return (
+        omega * (from_a * by_a - from_b * by_b) + alpha * delta @ T,
+        from_a * (rho * by_a - by_omega) + from_b * ((1 - rho) * by_b - by_omega),
+    )
+
+
+def pair_statistics(docs, r, theta, left, right):
+    """T, G, Q and H of the union of two topics.                                     SPEC 1.7"""
+    T = G = Q = H = 0.0
+    for (_, counts), r_d, theta_d in zip(docs, r, theta, strict=True):
+        both = r_d[:, left] + r_d[:, right]
+        pooled = theta_d[left] + theta_d[right]
+        e = psi(pooled) - psi(theta_d.sum())
+        T += e
+        G += (counts @ both - pooled) * e
+        Q += gammaln(pooled)
+        H -= counts @ xlogx(both)
+    return {"T": T, "G": G, "Q": Q, "H": H}
+
+
+def pooled(r, theta, keep, gone):
+    """(r, theta) with topic `gone` pooled into `keep` and left out.                 SPEC 1.7"""
+    new_r = []
+    for r_d in r:
+        x = r_d.copy()
+        x[:, keep] += x[:, gone]
+        new_r.append(np.delete(x, gone, axis=1))
+    new_theta = theta.copy()
+    new_theta[:, keep] += new_theta[:, gone]
+    return new_r, np.delete(new_theta, gone, axis=1)

@@ -1,0 +1,33 @@
+"""The face of the family on the edges of its parameters."""
+
+import numpy as np
+import pytest
+
+from stickbreak.corpus import toy_bars
+from stickbreak.variational import VariationalHDP
+
+COUNTS = np.array([[5, 5, 0, 0], [4, 3, 0, 0], [0, 1, 1, 2]])
+
+
+@pytest.mark.parametrize("init", ["collapsed", "near-uniform", "documents"])
+@pytest.mark.parametrize("eta", [1e-2, 1e-4, 1e-6])
+def test_fit_accepts_a_tiny_eta(eta, init):
+    """A topic that empties then has sum_w tau = W eta, whose exp(psi(.)) is zero in double precision."""
+    model = VariationalHDP(n_topics=3, eta=eta, init=init, random_state=0, n_laps=5).fit(COUNTS)
+    assert np.isfinite(model.trace_["objective"]).all()
+    assert np.isfinite(model.transform(COUNTS)).all()
+
+
+def test_fit_accepts_small_weights_and_a_small_eta():
+    counts = toy_bars(60, seed=0)[0].counts * 0.01
+    model = VariationalHDP(n_topics=8, eta=0.01, random_state=0, n_laps=3).fit(counts)
+    assert np.isfinite(model.trace_["objective"]).all()
+
+
+def test_fitted_attributes_are_those_of_the_last_lap():
+    corpus, _ = toy_bars(60, size=6, n_bars=4, tokens=50, seed=0)
+    model = VariationalHDP(n_topics=10, n_laps=6, tolerance=0, random_state=1, n_batches=3).fit(corpus)
+    assert model.n_topics_ == model.trace_["n_topics"][-1] == model.components_.shape[0]
+    assert model.objective_ == model.trace_["objective"][-1]
+    np.testing.assert_allclose(model.components_.sum() - 0.1 * 36 * model.n_topics_, corpus.n_tokens, rtol=1e-9)
+    assert (np.diff(model.trace_["objective"]) >= -1e-9 * np.abs(model.trace_["objective"][1:])).all()

@@ -1,0 +1,123 @@
+"""The global step for the sticks."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stickbreak.variational import global_step
+from stickbreak.variational.global_step import SMALLEST_RHO, optimise_sticks, stick_objective, sticks_of
+from stickbreak.variational.state import expected_beta
+
+from . import reference
+
+
+def problem(seed, n_topics=6):
+    """(rho, omega, T, D, alpha, gamma) of plausible scale."""
+    rng = np.random.default_rng(seed)
+    n_documents = int(rng.integers(1, 400))
+    T = -n_documents * rng.uniform(0.5, 9.0, n_topics + 1)
+    rho, omega = rng.uniform(0.02, 0.98, n_topics), np.exp(rng.uniform(0.0, 7.0, n_topics))
+    return rho, omega, T, n_documents, rng.uniform(0.1, 3.0), rng.uniform(0.5, 20.0)
+
+
+def test_stick_objective_and_gradient_equal_the_oracle(oracle):
+    case = oracle["global_step"]
+    rho, omega, T = (np.array(case[x]) for x in ("rho", "omega", "T"))
+    value, by_rho, by_omega = stick_objective(rho, omega, T, case["D"], case["alpha"], case["gamma"])
+    np.testing.assert_allclose(value, case["L_G"], rtol=1e-10)
+    np.testing.assert_allclose(by_rho, case["grad_rho"], rtol=case["tol_rel"])
+    np.testing.assert_allclose(by_omega, case["grad_omega"], rtol=case["tol_rel"])
+
+
+def test_optimise_sticks_reaches_the_oracles_optimum_from_any_start(oracle):
+    case = oracle["global_step"]
+    rng = np.random.default_rng(0)
+    for start in range(6):
+        rho = np.array(case["rho"]) if start == 0 else rng.uniform(0.05, 0.95, 5)
+        omega = np.array(case["omega"]) if start == 0 else np.exp(rng.uniform(0, 6, 5))
+        fixed = (np.array(case["T"]), case["D"], case["alpha"], case["gamma"])
+        best_rho, best_omega = optimise_sticks(*fixed, rho, omega)
+        tol = case["tol_opt"]
+        np.testing.assert_allclose(best_rho, case["rho_opt"], rtol=tol)
+        np.testing.assert_allclose(best_omega, case["omega_opt"], rtol=tol * 10)  # the optimum is flat in omega
+        value = stick_objective(best_rho, best_omega, *fixed)[0]
+        np.testing.assert_allclose(value, case["L_G_opt"], rtol=0, atol=tol)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_stick_terms_equal_the_twin(seed):
+    arguments = problem(seed, n_topics=1 + seed)
+    value, by_rho, by_omega = stick_objective(*arguments)
+    np.testing.assert_allclose(value, reference.stick_objective(*arguments), rtol=1e-11)
+    want_rho, want_omega = reference.stick_gradient(*arguments)
+    np.testing.assert_allclose(by_rho, want_rho, rtol=1e-8, atol=1e-9 * np.abs(want_rho).max())
+    np.testing.assert_allclose(by_omega, want_omega, rtol=1e-8, atol=1e-9 * np.abs(want_omega).max())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stick_gradient_equals_central_differences(seed):
+    rho, omega, *fixed = problem(seed)
+    _, by_rho, by_omega = stick_objective(rho, omega, *fixed)
+    for k in range(rho.size):
+        for vector, gradient in ((rho, by_rho), (omega, by_omega)):
+            step = 1e-5 * vector[k] * (1 - rho[k])
+            up, down = vector.copy(), vector.copy()
+            up[k] += step
+            down[k] -= step
+            ends = [(up, omega), (down, omega)] if vector is rho else [(rho, up), (rho, down)]
+            high, low = (stick_objective(*end, *fixed)[0] for end in ends)
+            # the difference of two values of about |L_G| holds their rounding, 1e-15 |L_G| / step
+            rounding = 1e-14 * abs(high) / step
+            np.testing.assert_allclose((high - low) / (2 * step), gradient[k], rtol=1e-5, atol=rounding)
+
+
+def test_optimise_sticks_leaves_no_slope():
+    rho, omega, *fixed = problem(11)
+    best_rho, best_omega = optimise_sticks(*fixed[:2], *fixed[2:], rho, omega)
+    _, by_rho, by_omega = stick_objective(best_rho, best_omega, *fixed)
+    scale = max(1, fixed[1])
+    assert np.abs(by_rho * best_rho * (1 - best_rho)).max() < 1e-4 * scale
+    assert np.abs(by_omega * best_omega).max() < 1e-4 * scale
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(0, 3))
+def test_optimise_sticks_is_never_worse_than_its_start(seed, n_topics, max_iterations):
+    rho, omega, *fixed = problem(seed, n_topics)
+    found = optimise_sticks(*fixed, rho, omega, max_iterations=max_iterations)
+    assert stick_objective(*found, *fixed)[0] >= stick_objective(rho, omega, *fixed)[0]
+    assert (found[0] > 0).all()
+    assert (found[0] < 1).all()
+
+
+def test_optimise_sticks_keeps_a_start_it_cannot_improve(monkeypatch):
+    """An optimiser that returns something worse is overruled."""
+    rho, omega, *fixed = problem(5)
+    monkeypatch.setattr(global_step, "minimize", lambda f, x, **_: SimpleNamespace(x=x + 3.0))
+    kept_rho, kept_omega = optimise_sticks(*fixed, rho, omega)
+    np.testing.assert_array_equal(kept_rho, rho)
+    np.testing.assert_array_equal(kept_omega, omega)
+
+
+def test_sticks_of_returns_the_weights():
+    weights = np.array([0.4, 0.0, 0.25, 0.1])
+    rho, omega = sticks_of(weights, 7.0)
+    beta = expected_beta(rho)
+    np.testing.assert_allclose(beta[:-1], weights, atol=2 * SMALLEST_RHO)
+    np.testing.assert_allclose(beta[-1], 0.25, atol=1e-8)
+    np.testing.assert_array_equal(omega, np.full(4, 7.0))
+
+
+def test_sticks_of_stays_inside_when_the_weights_leave_nothing():
+    rho, _ = sticks_of(np.array([0.5, 0.5]), 1.0)
+    assert rho[1] == 1 - SMALLEST_RHO
+    np.testing.assert_allclose(expected_beta(rho).sum(), 1.0)
+
+
+def test_expected_beta_equals_the_twin_far_down_the_sticks():
+    rho = np.random.default_rng(2).uniform(0.001, 0.9, 300)
+    np.testing.assert_allclose(expected_beta(rho), reference.expected_beta(rho), rtol=1e-10)
+    np.testing.assert_allclose(expected_beta(rho).sum(), 1.0)

@@ -1,0 +1,293 @@
+"""The local step and the statistics of a batch against their twins."""
+
+import numpy as np
+import pytest
+from scipy.special import psi
+
+from stickbreak.corpus import Corpus
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.variational import _kernels
+from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise, track_pairs
+from stickbreak.variational.state import DocumentTopics, GlobalParameters
+
+from . import reference
+from .problems import (
+    ALPHA,
+    assert_summary_equal,
+    documents_of_visit,
+    prior_of,
+    ragged_corpus,
+    random_parameters,
+    responsibilities,
+    thetas,
+)
+
+TIGHT = LocalSettings(tolerance=1e-9, max_sweeps=400)
+
+
+def visit_of(corpus, parameters, start=None, settings=None, alpha=ALPHA):
+    return local_step(
+        Batch.from_corpus(corpus), parameters, alpha, start, settings or LocalSettings(), ThreadExecutor()
+    )
+
+
+def twins(corpus, parameters, start=None, settings=None):
+    """(r, N (D, K), sweeps) by the twin; `start` is the DocumentTopics of an earlier visit."""
+    s, n_topics = settings or LocalSettings(), parameters.n_topics
+    found = []
+    for d, doc in enumerate(reference.documents_of(corpus)):
+        own = left = None
+        if start is not None and start.indptr[d + 1] > start.indptr[d]:
+            own, left = start.dense(n_topics)[d], np.ones(n_topics, dtype=bool)
+            left[start.topic[start.indptr[d] : start.indptr[d + 1]]] = False
+        limits = {"tolerance": s.tolerance, "max_sweeps": s.max_sweeps}
+        found.append(reference.local_step(doc, parameters.tau, prior_of(parameters), own, left, mean=s.mean, **limits))
+    return [x[0] for x in found], np.array([x[1] for x in found]), np.array([x[2] for x in found])
+
+
+def test_batch_keeps_the_counts_over_the_words_that_occur():
+    corpus = ragged_corpus(3)
+    batch = Batch.from_corpus(corpus)
+    dense = np.zeros((batch.n_documents, corpus.n_words))
+    rows = np.repeat(np.arange(batch.n_documents), np.diff(batch.indptr))
+    dense[rows, batch.words[batch.word]] = batch.count
+    np.testing.assert_array_equal(dense, corpus.counts.toarray())
+    np.testing.assert_array_equal(batch.words, np.flatnonzero(dense.sum(axis=0)))
+    np.testing.assert_array_equal(batch.lengths, dense.sum(axis=1))
+
+
+@pytest.mark.parametrize("mean", [False, True], ids=["mean field", "mean"])
+@pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
+@pytest.mark.parametrize(("n_topics", "seed"), [(1, 0), (3, 1), (8, 2), (21, 3)])
+def test_local_step_equals_the_twin_cold_and_warm(n_topics, seed, fractional, mean):
+    corpus = ragged_corpus(seed, fractional=fractional)
+    settings = LocalSettings(mean=mean)
+    cold = random_parameters(corpus.n_words, n_topics, seed)
+    visit = visit_of(corpus, cold, settings=settings)
+    r, n_dk, sweeps = twins(corpus, cold, settings=settings)
+    np.testing.assert_array_equal(visit.sweeps, sweeps)
+    np.testing.assert_allclose(visit.documents.dense(n_topics), n_dk, rtol=1e-9, atol=1e-12)
+    for found, want in zip(responsibilities(visit), r, strict=True):
+        np.testing.assert_allclose(found, want, rtol=0, atol=1e-10)
+    warm = random_parameters(corpus.n_words, n_topics, seed + 100)
+    again = visit_of(corpus, warm, visit.documents, settings)
+    r, n_dk, sweeps = twins(corpus, warm, visit.documents, settings)
+    np.testing.assert_array_equal(again.sweeps, sweeps)
+    np.testing.assert_allclose(again.documents.dense(n_topics), n_dk, rtol=1e-9, atol=1e-12)
+
+
+def test_local_step_stops_at_the_most_sweeps_and_at_the_tolerance():
+    corpus = ragged_corpus(1)
+    parameters = random_parameters(corpus.n_words, 5, 1)
+    few = visit_of(corpus, parameters, settings=LocalSettings(1e-12, 3))
+    filled = corpus.document_lengths > 0
+    np.testing.assert_array_equal(few.sweeps[filled], 3)
+    many = visit_of(corpus, parameters, settings=LocalSettings(1e-3, 400))
+    assert (many.sweeps < 400).all()
+    assert (many.sweeps[filled] > 1).all()
+
+
+def test_local_step_of_an_empty_document_is_the_prior():
+    corpus = ragged_corpus(0)
+    parameters = random_parameters(corpus.n_words, 4)
+    visit = visit_of(corpus, parameters)
+    empty = np.flatnonzero(corpus.document_lengths == 0)
+    assert empty.size >= 3
+    assert (np.diff(visit.documents.indptr)[empty] == 0).all()
+    np.testing.assert_array_equal(visit.sweeps[empty], 0)
+    np.testing.assert_allclose(thetas(visit)[empty], np.tile(prior_of(parameters), (empty.size, 1)))
+
+
+def test_local_step_gives_all_tokens_to_topics():
+    corpus = ragged_corpus(7, fractional=True)
+    visit = visit_of(corpus, random_parameters(corpus.n_words, 6, 3))
+    np.testing.assert_allclose(visit.documents.dense(6).sum(axis=1), corpus.document_lengths, rtol=1e-12)
+
+
+def test_local_step_shrinks_without_changing_anything():
+    """Topics do vanish from documents (so the short loop is really run), and N_dk stays what it is without that."""
+    corpus = ragged_corpus(5, n_documents=30)
+    n_topics = 12
+    parameters = random_parameters(corpus.n_words, n_topics, 5, concentration=0.05)
+    visit = visit_of(corpus, parameters, settings=TIGHT)
+    used = np.diff(visit.documents.indptr)[corpus.document_lengths > 0]
+    assert used.min() < n_topics / 2
+    _, n_dk, _ = twins(corpus, parameters, settings=TIGHT)
+    np.testing.assert_allclose(visit.documents.dense(n_topics), n_dk, rtol=1e-12, atol=1e-12)
+
+
+def test_local_step_raises_the_document_objective_at_every_sweep():
+    corpus = ragged_corpus(2)
+    parameters = random_parameters(corpus.n_words, 5, 2)
+    before = None
+    settings = {"alpha": ALPHA, "gamma": 10.0, "eta": 0.1}
+    for sweeps in range(1, 12):
+        visit = visit_of(corpus, parameters, settings=LocalSettings(1e-15, sweeps))
+        value = reference.objective_terms(
+            documents_of_visit(visit), responsibilities(visit), thetas(visit),
+            parameters.tau, parameters.rho, parameters.omega, **settings,
+        )["total"]  # fmt: skip
+        assert before is None or value >= before - 1e-10 * abs(before)
+        before = value
+
+
+def document_objectives(visit, parameters):
+    """The part of the objective of each document at fixed globals, up to terms of the globals alone."""
+    out, nothing = [], {"alpha": ALPHA, "gamma": 10.0, "eta": 0.1}
+    for doc, r, theta in zip(documents_of_visit(visit), responsibilities(visit), thetas(visit), strict=True):
+        terms = reference.objective_terms(
+            [doc], [r], theta[None], parameters.tau, parameters.rho, parameters.omega, **nothing
+        )
+        out.append(terms["total"])
+    return np.array(out)
+
+
+def test_local_step_value_compares_visits_as_the_objective_does():
+    """Differences of a document's value between two visits under the same globals are differences of L."""
+    corpus = ragged_corpus(3, n_documents=20, fractional=True)
+    parameters = random_parameters(corpus.n_words, 6, 3, concentration=0.1)
+    one = visit_of(corpus, parameters, settings=LocalSettings(1e-9, 1))
+    other = visit_of(corpus, parameters)
+    want = document_objectives(other, parameters) - document_objectives(one, parameters)
+    assert want.max() > 0.1
+    np.testing.assert_allclose(other.value - one.value, want, rtol=0, atol=1e-9)
+
+
+def test_better_of_takes_the_better_visit_of_every_document():
+    corpus, n_topics = ragged_corpus(4, n_documents=25), 5
+    parameters = random_parameters(corpus.n_words, n_topics, 4, concentration=0.1)
+    elsewhere = random_parameters(corpus.n_words, n_topics, 9, concentration=0.1)
+    warm = visit_of(corpus, parameters, visit_of(corpus, elsewhere).documents)
+    fresh = visit_of(corpus, parameters)
+    best = better_of(warm, fresh)
+    second = fresh.value > warm.value
+    assert 0 < second.sum() < corpus.n_documents
+    np.testing.assert_allclose(
+        document_objectives(best, parameters),
+        np.maximum(document_objectives(warm, parameters), document_objectives(fresh, parameters)),
+        rtol=1e-10,
+    )
+    want = np.where(second[:, None], fresh.documents.dense(n_topics), warm.documents.dense(n_topics))
+    np.testing.assert_array_equal(best.documents.dense(n_topics), want)
+    twin = reference.statistics(documents_of_visit(best), responsibilities(best), thetas(best), corpus.n_words)
+    assert_summary_equal(summarise(best, ThreadExecutor()), twin, rtol=1e-11)
+
+
+def test_local_step_holds_when_every_word_weight_underflows():
+    """With eta = 1e-3, exp(E log phi) of a word that no topic has seen is exp(-1000): the largest is set to 1."""
+    counts = np.zeros((3, 6))
+    counts[0, :3], counts[1, 2:] = [3, 1, 2], [1, 4, 2, 1]
+    counts[2, 5] = 2
+    corpus = Corpus.from_counts(counts)
+    tau = np.full((6, 3), 1e-3)
+    tau[:3, 0] += [5.0, 4.0, 2.0]
+    tau[2:4, 1] += [1.0, 6.0]
+    tau[0, 2] += 3.0  # words 4 and 5 belong to nobody
+    parameters = GlobalParameters(tau, tau.sum(axis=0), np.array([0.4, 0.3, 0.2]), np.array([9.0, 8.0, 7.0]))
+    visit = visit_of(corpus, parameters, settings=TIGHT)
+    r, n_dk, _ = twins(corpus, parameters, settings=TIGHT)
+    np.testing.assert_allclose(visit.documents.dense(3), n_dk, rtol=1e-9, atol=1e-12)
+    for found, want in zip(responsibilities(visit), r, strict=True):
+        np.testing.assert_allclose(found, want, rtol=0, atol=1e-10)
+    assert visit.documents.dense(3)[2].sum() == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("eta", [1e-3, 0.1, 3.0])
+def test_expected_word_weights_are_proportional_to_the_expectation(eta):
+    rng = np.random.default_rng(1)
+    tau = eta + rng.gamma(0.05, 30.0, size=(40, 7))
+    tau[[3, 8]] = eta
+    words = np.array([0, 3, 5, 8, 39], np.int32)
+    out = np.empty((5, 7))
+    _kernels.expected_word_weights(tau, tau.sum(axis=0), words, out)
+    expected = (psi(tau) - psi(tau.sum(axis=0)))[words]
+    shift = expected.max(axis=1, keepdims=True)
+    underflows = np.exp(shift) < 1e-100
+    assert underflows.any() == (eta == 1e-3)
+    np.testing.assert_allclose(out, np.exp(expected - np.where(underflows, shift, 0.0)), rtol=1e-10, atol=1e-300)
+
+
+def test_expected_word_weights_hold_for_an_empty_topic_under_a_tiny_eta():
+    """W eta below 1/709: exp(psi(sum_w tau)) of an empty topic is zero, and nothing may be divided by it."""
+    tau = np.full((4, 2), 1e-5)
+    tau[:, 0] += 3.0
+    out = np.empty((4, 2))
+    _kernels.expected_word_weights(tau, tau.sum(axis=0), np.arange(4, dtype=np.int32), out)
+    # an empty topic still has E log phi_kw = psi(eta) - psi(W eta): -75,000 here
+    np.testing.assert_allclose(out, np.exp(psi(tau) - psi(tau.sum(axis=0))), rtol=1e-10)
+
+
+@pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
+@pytest.mark.parametrize(("n_topics", "concentration"), [(1, 0.5), (4, 0.5), (12, 0.05)])
+def test_summarise_equals_the_twin(n_topics, concentration, fractional):
+    """S, N, H per topic, T, G, Q and Q0, with empty documents and with topics that have left documents."""
+    corpus = ragged_corpus(6, fractional=fractional)
+    visit = visit_of(corpus, random_parameters(corpus.n_words, n_topics, 9, concentration=concentration))
+    r = responsibilities(visit)
+    twin = reference.statistics(documents_of_visit(visit), r, thetas(visit), corpus.n_words)
+    summary = summarise(visit, ThreadExecutor())
+    assert_summary_equal(summary, twin, rtol=1e-11)
+    np.testing.assert_allclose(summary.S.sum(axis=0), summary.N, rtol=1e-11, atol=1e-11)
+
+
+def test_summarise_of_a_warm_visit_equals_the_twin():
+    corpus = ragged_corpus(8)
+    first = visit_of(corpus, random_parameters(corpus.n_words, 5, 1))
+    visit = visit_of(corpus, random_parameters(corpus.n_words, 5, 2), first.documents)
+    twin = reference.statistics(documents_of_visit(visit), responsibilities(visit), thetas(visit), corpus.n_words)
+    assert_summary_equal(summarise(visit, ThreadExecutor()), twin, rtol=1e-11)
+
+
+def test_summarise_accepts_a_batch_of_empty_documents():
+    corpus = Corpus.from_counts(np.zeros((3, 4)))
+    parameters = random_parameters(4, 2)
+    visit = visit_of(corpus, parameters)
+    twin = reference.statistics(documents_of_visit(visit), responsibilities(visit), thetas(visit), 4)
+    assert_summary_equal(summarise(visit, ThreadExecutor()), twin, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("seed", "concentration"), [(0, 0.5), (1, 0.05)])
+def test_track_pairs_equals_the_twin_for_every_pair(seed, concentration):
+    corpus, n_topics = ragged_corpus(seed, n_documents=16), 6
+    visit = visit_of(corpus, random_parameters(corpus.n_words, n_topics, seed, concentration=concentration))
+    docs, r, theta = documents_of_visit(visit), responsibilities(visit), thetas(visit)
+    left, right = np.triu_indices(n_topics, 1)
+    pairs = track_pairs(visit, left, right, ThreadExecutor())
+    own = summarise(visit, ThreadExecutor()).H
+    for i, (a, b) in enumerate(zip(left, right, strict=True)):
+        want, found = reference.pair_statistics(docs, r, theta, a, b), pairs.union(i)
+        for name in "TGQ":
+            np.testing.assert_allclose(getattr(found, name), want[name], rtol=1e-10, err_msg=name)
+        np.testing.assert_allclose(own[a] + own[b] + found.H, want["H"], rtol=0, atol=1e-10)
+        swapped = track_pairs(visit, np.array([b]), np.array([a]), ThreadExecutor()).union(0)
+        np.testing.assert_allclose(swapped, found, rtol=1e-12)
+
+
+def test_group_by_word_sorts_stably():
+    rng = np.random.default_rng(0)
+    word = rng.integers(0, 9, 50).astype(np.int32)
+    word[word == 4] = 5  # a word without counts
+    pointer, position = _kernels.group_by_word(word, 10)
+    np.testing.assert_array_equal(position, np.argsort(word, kind="stable"))
+    np.testing.assert_array_equal(np.diff(pointer), np.bincount(word, minlength=10))
+
+
+def test_document_topics_round_trip_and_pool():
+    rng = np.random.default_rng(2)
+    dense = rng.gamma(0.5, 2.0, size=(7, 5)) * (rng.random((7, 5)) < 0.6)
+    dense[3] = 0.0
+    docs = DocumentTopics.from_dense(dense)
+    np.testing.assert_array_equal(docs.dense(5), dense)
+    pooled = docs.relabelled(np.array([2, 0, 1, 2, 0]))
+    want = np.stack([dense[:, [1, 4]].sum(1), dense[:, 2], dense[:, [0, 3]].sum(1)], axis=1)
+    np.testing.assert_allclose(pooled.dense(3), want)
+    starts, ends = pooled.indptr[:-1], pooled.indptr[1:]
+    assert all((np.diff(pooled.topic[a:b]) > 0).all() for a, b in zip(starts, ends, strict=True))
+
+
+def test_document_topics_pool_nothing_across_documents():
+    """The last topic of one document and the first of the next may be the same."""
+    dense = np.array([[0.0, 2.0, 0.0], [0.0, 3.0, 1.0], [0.0, 0.0, 4.0]])
+    pooled = DocumentTopics.from_dense(dense).relabelled(np.array([0, 0, 0]))
+    np.testing.assert_array_equal(pooled.dense(1), [[2.0], [4.0], [4.0]])
+    np.testing.assert_array_equal(pooled.indptr, [0, 1, 2, 3])
