@@ -1,8 +1,8 @@
 """Seconds of a lap beside a pass of scikit-learn's batch LDA, and how the cost grows with K.
 
 The two take turns in one process, so that a machine whose speed drifts treats them alike. Same number of topics, same
-threads, at most 100 inner sweeps, inner tolerance 1e-4 for both (ours bounds the largest change of the expected counts of a
-document, scikit-learn the mean change: its rule is the looser one), same alpha = 0.5 in all and eta = 0.1.
+threads, at most 100 inner sweeps, inner tolerance 1e-4 for both (ours bounds the largest change of a document's
+expected counts, scikit-learn the mean change: its rule is the looser one), same alpha = 0.5 in all and eta = 0.1.
 
     python benchmarks/speed.py [--splits kos nips] [--topics 100 400] [--laps 5] [--jobs 1] [--alone]
 """

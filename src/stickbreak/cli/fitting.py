@@ -187,7 +187,7 @@ class FitResult:
         objective = float(model.trace_["objective"][-1])
         lines = [
             f"topics     {model.n_topics_} (started with {self.job.parameters['n_topics']})",
-            f"stopped    after {model.n_laps_} laps: {model.stop_reason_}",
+            f"stopped    {model.stop_reason_}",
             f"objective  {objective:.4f} nats per token",
         ]
         if done is not None:

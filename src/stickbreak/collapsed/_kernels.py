@@ -12,7 +12,8 @@ from stickbreak.special import digamma
 def sweep(indptr, word, count, r, S, N, n_dk, prior, eta, total_eta):
     """Update r of every stored count in turn, all counts kept in step.             SPEC 1.14, math.md (C1)
 
-    r_dwk ∝ (S_kw - r + eta) / (N_k - r + W eta) (N_dk - r + prior_k): all counts without the one token.
+    r_dwk ∝ (S_kw - r + eta) / (N_k - r + W eta) (N_dk - r + prior_k): all counts without the one token, or without all
+    there is of it where the weight of a pair is below one.
     """
     n_topics = N.size
     new = np.empty(n_topics)
@@ -20,8 +21,9 @@ def sweep(indptr, word, count, r, S, N, n_dk, prior, eta, total_eta):
         document = n_dk[d]
         for p in range(indptr[d], indptr[d + 1]):
             row, old, c, total = S[word[p]], r[p], count[p], 0.0
+            own = min(c, 1.0)
             for k in range(n_topics):
-                x = np.float64(old[k])
+                x = own * np.float64(old[k])
                 value = (row[k] - x + eta) / (N[k] - x + total_eta) * (document[k] - x + prior[k])
                 new[k] = max(value, 0.0)  # rounding may leave a count a little below its own token
                 total += new[k]

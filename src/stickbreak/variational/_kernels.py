@@ -27,11 +27,15 @@ def expected_word_weights(tau, tau_sum, words, out):
     n_topics = tau_sum.size
     inverse = np.empty(n_topics)
     for k in range(n_topics):
-        inverse[k] = 1.0 / exp_digamma(tau_sum[k])
+        total = exp_digamma(tau_sum[k])
+        inverse[k] = 1.0 / total if total > 1e-200 else 0.0
     for i in range(words.size):
         row, largest = tau[words[i]], 0.0
         for k in range(n_topics):
-            out[i, k] = exp_digamma(row[k]) * inverse[k]
+            if inverse[k] > 0.0:
+                out[i, k] = exp_digamma(row[k]) * inverse[k]
+            else:  # an empty topic under a tiny eta
+                out[i, k] = math.exp(digamma(row[k]) - digamma(tau_sum[k]))
             largest = max(largest, out[i, k])
         if largest < 1e-100:
             shift = -np.inf

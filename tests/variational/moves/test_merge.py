@@ -219,27 +219,60 @@ def test_merge_remembers_rejected_pairs_through_a_snapshot(monkeypatch):
     assert len([*fresh.candidates(state)]) == 6
 
 
-def test_choose_pairs_takes_the_best_correlated_first(monkeypatch):
-    move = Merge()
-    _, state, recorder = tracked_lap(ragged_corpus(1, n_documents=40), 6, 3, move)
+def chosen(state, resting=()):
+    return [tuple(pair) for pair in merge.choose_pairs(state, set(resting)).tolist()]
+
+
+def test_choose_pairs_takes_the_best_by_documents_and_by_words(monkeypatch):
+    """Pairs that correlate over documents and pairs with similar words, the best of each first."""
+    _, state, _ = tracked_lap(ragged_corpus(1, n_documents=40), 6, 3, Merge())
     state.totals.N += EMPTY  # no topic counts as empty here
-    n_dk = np.array([c @ x for (_, c), x in zip(*gathered(recorder)[:2], strict=True)])
-    want = np.corrcoef(n_dk.T)
-    found = merge.correlations(state)
-    want[np.isnan(found)] = np.nan
+    together, alike = merge.correlations(state), merge.affinities(state)
+    above = [(a, b) for a in range(6) for b in range(a + 1, 6)]
+    by_documents = {pair: together[pair] for pair in above if together[pair] > merge.SMALLEST_CORRELATION}
+    by_words = {pair: alike[pair] for pair in above if alike[pair] > merge.SMALLEST_AFFINITY}
+    pairs = chosen(state)
+    assert len(by_documents) > 2
+    assert set(by_documents) | set(by_words) <= set(pairs) <= set(above)
+    assert len(set(pairs)) == len(pairs)
+    assert pairs[0] == max(by_documents, key=by_documents.get)
+    if by_words:
+        assert max(by_words, key=by_words.get) in pairs[:2]
+    for resting in (pairs[0], pairs[0][::-1]):
+        assert chosen(state, [resting])[0] != pairs[0]
+        assert pairs[0] not in chosen(state, [resting])
+    for name, other in (("SMALLEST_CORRELATION", "SMALLEST_AFFINITY"), ("SMALLEST_AFFINITY", "SMALLEST_CORRELATION")):
+        with monkeypatch.context() as patch:  # either rule brings its pairs by itself
+            patch.setattr(merge, name, -2.0)
+            patch.setattr(merge, other, 2.0)
+            score = together if name == "SMALLEST_CORRELATION" else alike
+            assert {pair for pair in above if np.isfinite(score[pair])} <= set(chosen(state))
+    monkeypatch.setattr(merge, "MAX_PAIRS", 2)
+    assert chosen(state) == pairs[:2]
+
+
+def test_choose_pairs_begins_with_the_empty_topics_each_with_a_topic_of_its_own():
+    """So that all of them can go in one lap: merges of a lap must not share a topic."""
+    _, state, _ = tracked_lap(ragged_corpus(1, n_documents=40), 6, 3, Merge())
+    state.totals.N[:] = [5.0, 0.0, 90.0, 1.0, 0.0, 3.0]
+    first = chosen(state)[:2]
+    assert {frozenset({1, 4} & set(pair)) for pair in first} == {frozenset({1}), frozenset({4})}
+    assert len({k for pair in first for k in pair}) == 4
+
+
+def test_correlations_and_affinities_equal_direct_ones():
+    _, state, recorder = tracked_lap(ragged_corpus(1, n_documents=40), 6, 3, Merge())
+    docs, r, _ = gathered(recorder)
+    n_dk = np.array([c @ x for (_, c), x in zip(docs, r, strict=True)])
+    found, want = merge.correlations(state), np.corrcoef(n_dk.T)
     unused = n_dk.var(axis=0) < 1e-10  # a topic that is used nowhere has no correlation
     np.testing.assert_array_equal(np.isnan(found), unused[:, None] | unused)
     assert unused.sum() < 3
-    np.testing.assert_allclose(found, want, rtol=1e-6, atol=1e-9)
-    pairs = [tuple(pair) for pair in merge.choose_pairs(state, set())]
-    scores = [want[pair] for pair in pairs]
-    assert scores == sorted(scores, reverse=True)
-    rows, columns = np.triu_indices(6, 1)
-    assert set(pairs) == {(a, b) for a, b in zip(rows, columns, strict=True) if want[a, b] > 0.05}
-    assert len(pairs) > 2
-    assert pairs[0] not in [tuple(p) for p in merge.choose_pairs(state, {(pairs[0][1], pairs[0][0])})]
-    monkeypatch.setattr(merge, "MAX_PAIRS", 2)
-    assert [tuple(p) for p in merge.choose_pairs(state, set())] == pairs[:2]
+    np.testing.assert_allclose(found, np.where(np.isnan(found), np.nan, want), rtol=1e-6, atol=1e-9)
+    used = state.totals.N > 1e-3
+    phi = (state.totals.S / state.totals.S.sum(axis=0)).T[used]
+    want = [[np.sqrt(a * b).sum() for b in phi] for a in phi]
+    np.testing.assert_allclose(merge.affinities(state)[np.ix_(used, used)], want, rtol=1e-6, atol=1e-9)
 
 
 def test_correlation_of_a_topic_that_never_varies_is_missing():

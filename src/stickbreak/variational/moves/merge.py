@@ -36,11 +36,11 @@ class Merge(Move):
     """Pool pairs of topics that are used by the same documents, or that use the same words.
 
     Pairs are chosen at the beginning of a lap, at most `MAX_PAIRS`: in turn the one with the largest correlation of
-    N_dl and N_dm over documents (the paper's rule: two halves of a topic) and the one with the most similar words (two
+    N_dl and N_dm over documents (the paper's rule: two halves of a topic), the one with the most similar words (two
     copies of a topic, between which documents choose one: these never correlate), and the smallest topic with the
-    one most like it. Topics without tokens come first, each with another large one. The statistics of each union are tracked through the lap. At its end the pairs are tried in
-    this order; those that share no topic with one accepted before are judged by their own tracked numbers, the
-    others must wait for the next lap.
+    one most like it. Topics without tokens come first, each with another large one. The statistics of each union are
+    tracked through the lap. At its end the pairs are tried in this order; those that share no topic with one
+    accepted before are judged by their own tracked numbers, the others must wait for the next lap.
     """
 
     name: ClassVar[str] = "merge"
