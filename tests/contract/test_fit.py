@@ -24,6 +24,16 @@ def test_same_seed_gives_the_same_result(entry, corpus, assert_same_fit):
     assert_same_fit(entry.make().fit(corpus), entry.make().fit(corpus))
 
 
+def test_places_of_arrays_in_memory_change_no_bit(entry, seed):
+    documents, _ = planted_lda(60, 40, n_topics=4, seed=seed + 1)
+    rng, elsewhere, found = np.random.default_rng(seed), [], set()
+    for _ in range(40):
+        elsewhere.append(rng.random(rng.integers(1, 400)))  # what is allocated next lies at another place
+        model = entry.make(**{**entry.fixed_topics, "n_topics": 60, "n_laps": 8}).fit(documents)
+        found.add(model.components_.tobytes())
+    assert len(found) == 1
+
+
 def test_random_state_instance_gives_the_same_result_from_the_same_state(entry, corpus, assert_same_fit):
     left, right = (entry.make(random_state=np.random.RandomState(5)).fit(corpus) for _ in range(2))
     assert_same_fit(left, right)

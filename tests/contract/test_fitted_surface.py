@@ -134,7 +134,7 @@ def test_documents_over_other_words_are_refused(entry, corpus, as_kind, method, 
     columns = np.arange(corpus.n_words + change) % corpus.n_words
     words = [f"word{w}" for w in range(columns.size)]
     other = as_kind(Corpus.from_counts(corpus.counts[:, columns], vocabulary=words))
-    wrong = "feature names" if hasattr(other, "columns") else rf"X has {columns.size} .*{corpus.n_words}"
+    wrong = "feature names" if hasattr(other, "columns") else rf"has {columns.size} .*{corpus.n_words}"
     with pytest.raises(ValueError, match=wrong):
         getattr(model, method)(other)
 

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation.fitted import check_same_words, document_blocks
+from stickbreak.evaluation.fitted import document_blocks
 from stickbreak.exceptions import InputError
+from stickbreak.inference.words import check_same_words
 
 
 def model_over(make_model, vocabulary):

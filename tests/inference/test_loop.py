@@ -47,7 +47,7 @@ def press_ctrl_c():
 def test_trace_columns_are_equally_long():
     _, trace = run(rising(-3, -2, -1, -1))
     columns = trace.arrays()
-    assert set(columns) == {"lap", "objective", "n_topics", "seconds", "merge_tried", "merge_accepted"}
+    assert set(columns) == {"lap", "objective", "n_topics", "seconds", "moved", "merge_tried", "merge_accepted"}
     assert {column.shape for column in columns.values()} == {(4,)}
     assert len(trace) == 4
     assert columns["lap"].tolist() == [1, 2, 3, 4]
@@ -57,7 +57,7 @@ def test_trace_columns_are_equally_long():
 def test_trace_has_whole_numbers_as_integers():
     columns = run(rising(-3, -2, -2))[1].arrays()
     kinds = {name: column.dtype.kind for name, column in columns.items()}
-    assert kinds == dict.fromkeys(["lap", "n_topics", "merge_tried", "merge_accepted"], "i") | {
+    assert kinds == dict.fromkeys(["lap", "n_topics", "moved", "merge_tried", "merge_accepted"], "i") | {
         "objective": "f",
         "seconds": "f",
     }

@@ -26,6 +26,7 @@ def sweep(indptr, word, count, r, S, N, n_dk, prior, eta, total_eta):
                 x = own * np.float64(old[k])
                 value = (row[k] - x + eta) / (N[k] - x + total_eta) * (document[k] - x + prior[k])
                 new[k] = max(value, 0.0)  # rounding may leave a count a little below its own token
+            for k in range(n_topics):  # apart from the stores, so that the order of the sum is the same everywhere
                 total += new[k]
             total = 1.0 / total
             for k in range(n_topics):

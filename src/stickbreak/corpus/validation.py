@@ -95,10 +95,12 @@ def _check_values(matrix: sp.csr_matrix) -> None:
     if suspect:  # some value is not finite, or only their sum
         broken = np.flatnonzero(~np.isfinite(data))
         if broken.size:
-            raise InvalidCorpus(_entry(matrix, int(broken[0])) + "; counts must be finite, so remove or repair it")
+            raise InvalidCorpus(
+                _entry(matrix, int(broken[0])) + "; counts must be finite (neither NaN nor inf), so remove or repair it"
+            )
     if data.min() < 0:
         at = int(np.flatnonzero(data < 0)[0])
-        raise InvalidCorpus(_entry(matrix, at) + "; counts cannot be negative")
+        raise InvalidCorpus(_entry(matrix, at) + "; counts cannot be negative (Negative values in data)")
 
 
 def _entry(matrix: sp.csr_matrix, at: int) -> str:

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation.fitted import FittedTopics, check_same_words, document_blocks
+from stickbreak.evaluation.fitted import FittedTopics, document_blocks
 from stickbreak.exceptions import InputError
 from stickbreak.inference.completion import completion_log_likelihood
+from stickbreak.inference.words import check_same_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
-
 _BLOCK_ELEMENTS = 1 << 22  # doubles of topic weights held at once: 32 MiB
 
 
@@ -44,42 +41,6 @@ class FittedTopics(Protocol):
 
     def expected_weights(self, X: Any, /) -> NDArray[np.float64]:
         """Return topic weights with the inactive mass last, (D, K + 1); rows sum to one."""
-
-
-def check_same_words(model: FittedTopics, corpus: Corpus) -> None:
-    """Refuse a corpus whose columns are not the words of the model.
-
-    Parameters
-    ----------
-    model : fitted model
-        Any family.
-    corpus : Corpus
-        Documents to be described by the model.
-
-    Raises
-    ------
-    InputError
-        If the numbers of words differ, or both have named words and some name differs.
-    """
-    n_words = model.topic_word_.shape[1]
-    if corpus.n_words != n_words:
-        raise InputError(
-            f"the corpus has {corpus.n_words} words but the model was fitted on {n_words}; "
-            "count the documents with the vocabulary of the model."
-        )
-    named = tuple(model.vocabulary_)
-    if corpus.vocabulary is None or corpus.vocabulary == named or _only_numbered(named):
-        return
-    column = next(w for w in range(n_words) if corpus.vocabulary[w] != named[w])
-    raise InputError(
-        f"column {column} is {corpus.vocabulary[column]!r} in the corpus but {named[column]!r} in the model; "
-        "count the documents with the vocabulary of the model."
-    )
-
-
-def _only_numbered(vocabulary: tuple[str, ...]) -> bool:
-    """Tell whether the model was fitted on columns without names."""
-    return vocabulary == tuple(f"w{w}" for w in range(len(vocabulary)))
 
 
 def document_blocks(n_documents: int, n_topics: int) -> Iterator[slice]:

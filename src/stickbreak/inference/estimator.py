@@ -17,6 +17,7 @@ from stickbreak import persistence
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.inference.completion import completion_log_likelihood
+from stickbreak.inference.words import check_same_words
 
 Float = NDArray[np.float64]
 
@@ -124,6 +125,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             `vectorizer.get_feature_names_out()`).
         """
         check_is_fitted(self)
+        if n < 1:
+            raise InputError(f"n is {n}; ask for at least one word of each topic.")
         words = self.vocabulary_ if vocabulary is None else vocabulary
         if len(words) != self.n_features_in_:
             raise InputError(f"vocabulary has {len(words)} words; the model has {self.n_features_in_}: give one each.")
@@ -149,6 +152,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         arrays |= {f"trace.{name}": column for name, column in self.trace_.items()}
         parameters = self.get_params(deep=False)
         for name, value in parameters.items():
+            if hasattr(value, "__array__") or (isinstance(value, list) and np.asarray(value).dtype.kind in "biuf"):
+                value = np.asarray(value)
             if isinstance(value, np.ndarray):
                 arrays[f"parameter.{name}"], parameters[name] = value, {"array": f"parameter.{name}"}
             elif isinstance(value, np.random.RandomState):
@@ -197,13 +202,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 self.n_features_in_ = X.n_words
                 if hasattr(self, "feature_names_in_"):
                     del self.feature_names_in_
-            elif X.n_words != self.n_features_in_:
-                raise InvalidCorpus(
-                    f"X has {X.n_words} words, but the model was fitted on {self.n_features_in_}; "
-                    "count the documents with the vocabulary of the model."
-                )
+            else:
+                check_same_words(self, X)
             return X
-        checked = validate_data(self, X, accept_sparse="csr", dtype=None, reset=reset)
+        checked = validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False, reset=reset)
         if getattr(checked, "dtype", np.dtype(float)).kind not in "biuf":
-            checked = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+            checked = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=reset
+            )
         return Corpus.from_counts(checked, vocabulary=getattr(self, "feature_names_in_", None))

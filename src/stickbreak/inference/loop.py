@@ -46,7 +46,7 @@ class Trace:
         """Return the columns as arrays; whole numbers as integers."""
         out = {name: np.asarray(values) for name, values in self.columns.items()}
         for name, values in out.items():
-            if name in ("lap", "n_topics") or name.endswith(("_tried", "_accepted")):
+            if name in ("lap", "n_topics", "moved") or name.endswith(("_tried", "_accepted")):
                 out[name] = values.astype(np.int64)
         return out
 
@@ -114,8 +114,9 @@ def drive(
     after_lap : callable, optional
         Called after every lap (checkpoints).
     """
-    while len(trace) < n_laps:
-        before = trace.columns["objective"][-1] if len(trace) else -np.inf
+    while (ended := _ended(trace, n_laps, tolerance)) is None:
+        if interruption.requested and len(trace):
+            return Outcome(False, f"interrupted: stopped after lap {len(trace)} of {n_laps}; the model is usable.")
         begin = time.perf_counter()
         lap = next(laps)
         row: dict[str, float] = {
@@ -123,6 +124,7 @@ def drive(
             "objective": lap.objective,
             "n_topics": lap.n_topics,
             "seconds": time.perf_counter() - begin,
+            "moved": int(lap.moved),
             **lap.columns,
         }
         trace.append(row)
@@ -135,9 +137,19 @@ def drive(
             callback({**row, "n_laps": n_laps})
         if after_lap is not None:
             after_lap()
-        if not lap.moved and lap.objective - before < tolerance and len(trace) > 1:
-            return Outcome(True, f"converged after {len(trace)} laps: the objective rose by less than {tolerance:g} "
-                                 "nats per token and no move was accepted.")  # fmt: skip
-        if interruption.requested:
-            return Outcome(False, f"interrupted: stopped after lap {len(trace)} of {n_laps}; the model is usable.")
-    return Outcome(False, f"reached the limit of {n_laps} laps before the objective stopped rising.")
+    return ended
+
+
+def _ended(trace: Trace, n_laps: int, tolerance: float) -> Outcome | None:
+    """Return why a fit with this trace is at its end, or None; a resumed fit is judged like an uncut one."""
+    done = len(trace)
+    if done > 1 and not trace.columns["moved"][-1]:
+        before, after = trace.columns["objective"][-2:]
+        if after - before < tolerance:
+            reason = f"the objective rose by less than {tolerance:g} nats per token and no move was accepted."
+            return Outcome(True, f"converged after {done} laps: {reason}")
+    if done > n_laps:
+        return Outcome(False, f"{done} laps were done already, more than the limit of {n_laps}.")
+    if done == n_laps:
+        return Outcome(False, f"reached the limit of {n_laps} laps before the objective stopped rising.")
+    return None

@@ -114,8 +114,11 @@ def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
     InputError
         If the shape does not fit the corpus, or a row is negative, not finite or empty.
     """
-    array = np.asarray(topics, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != corpus.n_words:
+    try:
+        array = np.asarray(topics, dtype=np.float64)
+    except ValueError as error:
+        raise InputError(f"init is no table of numbers ({error}); give a name or an array of topics (K, W).") from None
+    if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != corpus.n_words:
         raise InputError(
             f"init has shape {array.shape}; give a row for each topic and {corpus.n_words} columns, one for each word."
         )

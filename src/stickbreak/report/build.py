@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import coherence, top_word_indices
 from stickbreak.evaluation.completion import Completion
-from stickbreak.evaluation.fitted import FittedTopics, check_same_words, document_blocks
+from stickbreak.evaluation.fitted import FittedTopics, document_blocks
 from stickbreak.exceptions import InputError
+from stickbreak.inference.words import check_same_words
 from stickbreak.report.data import (
     CorpusReport,
     ExampleDocument,

@@ -1,8 +1,9 @@
 """Compiled loops of the variational HDP: plain arrays in and out; NumPy twins in tests/variational/reference.py.
 
 All kernels release the interpreter lock and touch only the rows that they are given, so that shards of documents (or of
-words) run on any number of threads with the same result. `reassoc` lets the compiler vectorise the sums; the order of
-summation is then fixed by the code, not by the number of threads.
+words) run on any number of threads with the same result. `reassoc` lets the compiler vectorise sums. A loop that sums
+under it must not store to an array: the compiler would keep a scalar version of the loop for arrays that might overlap,
+choose by their places in memory, and the last bits of the sum would change from run to run.
 """
 
 from __future__ import annotations
@@ -86,6 +87,20 @@ def _project(block, row, n_active, v, out):
         j += 1
 
 
+@njit(cache=True, nogil=True)
+def _document_value(count, z, prior, topic, n_dk, weight):
+    """Return a document's part of the objective up to constants; summed in plain order."""
+    total = 0.0
+    for i in range(count.size):
+        total += count[i] * math.log(z[i])
+    for j in range(topic.size):
+        k = topic[j]
+        total += log_gamma(prior[k] + n_dk[j]) - log_gamma(prior[k])
+        if weight[j] > 0.0:
+            total -= n_dk[j] * math.log(weight[j])
+    return total
+
+
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def local_step(
     indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr,
@@ -156,21 +171,14 @@ def local_step(
                     weight[kept] = x if mean else exp_digamma(x)
                     kept += 1
             active = kept
-        total = 0.0
         for i in range(size):
             ratio[begin + i] = v[i]
-            log_z = math.log(z[i])
-            total += count[begin + i] * log_z
-            v[i] *= log_z
+            v[i] *= math.log(z[i])
         _project(block, row, active, v, new)
         for j in range(active):
-            k = topic[at + j]
             entropy_dk[at + j] = weight[j] * new[j]
             weight_dk[at + j] = weight[j]
-            total += log_gamma(prior[k] + n_dk[at + j]) - log_gamma(prior[k])
-            if weight[j] > 0.0:
-                total -= n_dk[at + j] * math.log(weight[j])
-        value[d] = total
+        value[d] = _document_value(count[begin:end], z, prior, topic[at : at + active], n_dk[at : at + active], weight)
         n_active[d] = active
         n_sweeps[d] = sweep
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from stickbreak import persistence
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
+from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.loop import Trace
 from stickbreak.variational.model import HDP, Inference
 from stickbreak.variational.moves import Move
@@ -29,10 +29,27 @@ def fingerprint(corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]
     for array in (counts.indptr, counts.indices, counts.data):
         checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
     plain = {
-        name: f"array {zlib.crc32(np.ascontiguousarray(value).data)}" if isinstance(value, np.ndarray) else value
+        name: f"array {zlib.crc32(value.tobytes())}" if isinstance(value, np.ndarray) else value
         for name, value in parameters.items()
     }
     return {"shape": list(counts.shape), "counts": checksum, **plain}
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where no checkpoint can be written, or where something else would be lost.
+
+    Raises
+    ------
+    InputError
+        If something else than a checkpoint is there.
+    WriteError
+        If the place cannot be written to.
+    """
+    persistence.check_target(path, overwrite=True)
+    if Path(path).is_dir() and any(Path(path).iterdir()):
+        kind = persistence.read_head(path)["kind"]
+        if kind != KIND:
+            raise InputError(f"{path} holds a {kind}, not a checkpoint; choose another place for the checkpoint.")
 
 
 def write_checkpoint(
@@ -79,6 +96,21 @@ def read_checkpoint(
     if not Path(path).exists():
         return None
     arrays, meta = persistence.read_folder(path, kind=KIND)
+    try:
+        return _restored(path, arrays, meta, model, moves, identity)
+    except KeyError as error:
+        raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
+
+
+def _restored(
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, NDArray],
+    meta: Mapping[str, Any],
+    model: HDP,
+    moves: Sequence[Move],
+    identity: Mapping[str, Any],
+) -> tuple[Inference, Trace]:
+    """Put the state of a checkpoint together again."""
     different = [name for name, value in meta["identity"].items() if identity.get(name) != value]
     if different:
         raise InputError(

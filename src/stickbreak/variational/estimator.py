@@ -24,7 +24,7 @@ from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.checkpoint import fingerprint, read_checkpoint, write_checkpoint
+from stickbreak.variational.checkpoint import check_place, fingerprint, read_checkpoint, write_checkpoint
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.memoized import LapInfo, Schedule, first_lap, laps
@@ -100,8 +100,8 @@ class VariationalHDP(TopicModel):
     components_ : ndarray of shape (K, W)
         Dirichlet parameters tau of the topics.
     trace_ : dict of ndarray of shape (n_laps_,)
-        "lap", "objective" (nats per token), "n_topics", "seconds", "sweeps" (mean local sweeps of a document), and for
-        each move how often it was tried and accepted.
+        "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (whether the set of topics changed),
+        "sweeps" (mean local sweeps of a document), and for each move how often it was tried and accepted.
     objective_ : float
         The surrogate objective in nats per token, with all its constants.
     start_seconds_ : float
@@ -231,6 +231,8 @@ class VariationalHDP(TopicModel):
         """
         corpus = self._corpus(X, reset=True)
         self._check(corpus)
+        if checkpoint is not None and not (resume and os.path.lexists(checkpoint)):
+            check_place(checkpoint)
         seed = seed_from(self.random_state)
         with (
             progress_bar(self.verbose, callback) as report,
@@ -274,10 +276,14 @@ class VariationalHDP(TopicModel):
         unknown = [name for name in self.moves if name not in MOVES]
         if unknown:
             raise InputError(f"moves names {unknown[0]!r}; the moves are {', '.join(map(repr, MOVES))}.")
+        twice = [name for name in self.moves if list(self.moves).count(name) > 1]
+        if twice:
+            raise InputError(f"moves names {twice[0]!r} more than once; give each move once.")
         if isinstance(self.init, str) and self.n_topics > corpus.n_tokens:
+            advice = " (100 is a good start)" if corpus.n_tokens > 1000 else ""
             raise InputError(
-                f"n_topics is {self.n_topics}, but the documents hold only {corpus.n_tokens:g} tokens; "
-                "give fewer topics than tokens (100 is a good start)."
+                f"n_topics is {self.n_topics}, but the documents hold only {corpus.n_tokens:.12g} tokens; "
+                f"give fewer topics than tokens{advice}."
             )
 
     def _fit(
@@ -294,7 +300,8 @@ class VariationalHDP(TopicModel):
         schedule = self._schedule(corpus, seed, executor)
         moves = [MOVES[name]() for name in self.moves]
         kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
-        identity = fingerprint(corpus, {**kept, "moves": list(self.moves), "random_state": seed})
+        init = self.init if isinstance(self.init, str) else np.asarray(self.init)
+        identity = fingerprint(corpus, {**kept, "init": init, "moves": list(self.moves), "random_state": seed})
         found = read_checkpoint(checkpoint, schedule.model, moves, identity) if checkpoint and resume else None
         trace = found[1] if found else Trace()
         states: list[Inference] = [found[0]] if found else []

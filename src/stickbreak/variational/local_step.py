@@ -10,6 +10,7 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.inference.executor import Executor, shards
 from stickbreak.variational import _kernels
+from stickbreak.variational.objective import rises
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, PairStatistics, Summary
 
 SHARD_COUNTS = 16_384  # stored counts of a shard: large enough to hide the hand-over, small enough to balance threads
@@ -158,7 +159,7 @@ def better_of(one: Visit, other: Visit) -> Visit:
 
     Both must be of the same batch under the same globals.
     """
-    second = other.value > one.value
+    second = rises(other.value, one.value)
     of_count = np.repeat(second, np.diff(one.batch.indptr))
     rows = np.arange(second.size)
     picks = [

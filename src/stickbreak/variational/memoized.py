@@ -10,7 +10,8 @@ import numpy as np
 from stickbreak.inference.executor import Executor
 from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise
 from stickbreak.variational.model import HDP, Inference
-from stickbreak.variational.moves import SMALLEST_GAIN, Move, run_move
+from stickbreak.variational.moves import Move, run_move
+from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters, Summary
 
 FRESH_SHARE = 0.02  # documents are tried from a fresh start again while more than this share of them gained by it
@@ -118,8 +119,8 @@ def _visit(schedule: Schedule, state: Inference, moves: Sequence[Move], b: int, 
     gained = 0
     if afresh:
         fresh = local_step(batch, parameters, model.alpha, None, schedule.settings, executor)
-        gained = int(np.sum(fresh.value > visit.value + SMALLEST_GAIN * np.abs(visit.value)))
-        visit = fresh if fresh.value.sum() > visit.value.sum() else better_of(visit, fresh)
+        gained = int(np.sum(rises(fresh.value, visit.value)))
+        visit = fresh if rises(fresh.value.sum(), visit.value.sum()) else better_of(visit, fresh)
     for move in moves:
         move.observe(b, visit, executor)
     summary = summarise(visit, executor)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import betaln, psi
 
 from stickbreak.variational.state import Float, Summary, expected_beta
+
+SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is rounding (SPEC 1.13)
+
+
+def rises(new: Float | float, old: Float | float) -> Any:
+    """Return whether an objective rises by more than rounding, elementwise."""
+    return new - old > SMALLEST_GAIN * np.abs(old)
 
 
 def expected_log_sticks(rho: Float, omega: Float) -> tuple[Float, Float]:

@@ -9,9 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 from stickbreak.inference.executor import Executor
 from stickbreak.variational.local_step import Visit
 from stickbreak.variational.model import HDP, Inference
+from stickbreak.variational.objective import rises
 from stickbreak.variational.state import Float, Summary
-
-SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is rounding (SPEC 1.13)
 
 
 class Proposal(NamedTuple):
@@ -69,7 +68,7 @@ def run_move(move: Move, state: Inference, model: HDP) -> tuple[int, int]:
     for candidate in move.candidates(state):
         proposal = move.evaluate(state, model, candidate)
         tried += 1
-        if proposal.objective - state.objective > SMALLEST_GAIN * abs(state.objective):
+        if rises(proposal.objective, state.objective):
             move.apply(state, proposal)
             state.refresh(model)
             accepted += 1
