@@ -76,10 +76,10 @@ class Recorder(Move):
     def candidates(self, state):
         return ()
 
-    def evaluate(self, state, model, candidate):
+    def evaluate(self, state, standing, model, candidate):
         raise AssertionError("nothing was proposed")
 
-    def apply(self, state, proposal):
+    def apply(self, state, accepted, standing):
         raise AssertionError("nothing was proposed")
 
 

@@ -14,7 +14,7 @@ from stickbreak.variational.moves import Move, run_move
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters, Summary
 
-FRESH_SHARE = 0.02  # documents are tried from a fresh start again while more than this share of them gained by it
+FRESH_SHARE = 0.05  # documents are tried from a fresh start again while more than this share of them gained by it
 RESUM_LAPS = 10  # laps between two recomputations of the totals
 
 

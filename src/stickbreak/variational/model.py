@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from stickbreak.likelihoods import Likelihood
 from stickbreak.variational.global_step import optimise_sticks
 from stickbreak.variational.objective import objective
-from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, Summary
+from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, Summary, expected_beta
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,23 @@ class HDP:
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return the objective in nats; `data` is L_data of each topic.                 SPEC 1.3"""
         return objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """All that the objective is computed from, but without the words: small enough to judge candidates by."""
+
+    totals: Summary  # without words
+    rho: Float
+    omega: Float
+    topic_ids: Int
+    data: Float  # (K,) L_data of each topic
+    objective: float  # nats
+
+    @property
+    def weights(self) -> Float:
+        """E[beta] of the active topics, (K,)."""
+        return expected_beta(self.rho)[:-1]
 
 
 @dataclass(slots=True)
@@ -54,8 +71,14 @@ class Inference:
             totals.add(batch)
         self.totals = totals
 
-    def edit(self, statistics: list[Summary], documents: list[DocumentTopics], rho: Float, omega: Float) -> None:
-        """Replace every per-topic store after a move; call `refresh` when all moves are done."""
-        self.batches, self.documents = statistics, documents
+    def standing(self) -> Standing:
+        """Return what candidates are judged by."""
+        totals, parameters = self.totals.without_words(), self.parameters
+        return Standing(totals, parameters.rho, parameters.omega, self.topic_ids, self.data, self.objective)
+
+    def edit(self, batches: list[Summary], documents: list[DocumentTopics], standing: Standing) -> None:
+        """Replace every per-topic store after a move; `refresh` sets the rest."""
+        self.batches, self.documents = batches, documents
         self.resum()
-        self.parameters.rho, self.parameters.omega = rho, omega
+        self.parameters.rho, self.parameters.omega = standing.rho, standing.omega
+        self.topic_ids = standing.topic_ids

@@ -5,6 +5,7 @@ Notation (docs/notation.md): D documents, W words, K active topics; the last of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -128,16 +129,21 @@ class Summary:
         """Return the same statistics with no rows of S: enough to evaluate a candidate."""
         return replace(self, words=np.zeros(0, np.int32), S=self.S[:0])
 
-    def pooled(self, keep: int, gone: int, union: UnionStatistics) -> Summary:
-        """Return the summary in which topic `gone` is pooled into `keep`.             SPEC 1.7"""
+    def pooled(self, unions: Sequence[tuple[int, int, UnionStatistics]]) -> Summary:
+        """Return the summary in which, for each (keep, gone, union), topic `gone` is pooled into `keep`.   SPEC 1.7
+
+        No topic may stand in two of the pairs.
+        """
         out = replace(self, S=self.S.copy(), **{name: getattr(self, name).copy() for name in PER_TOPIC})
-        out.S[:, keep] += out.S[:, gone]
-        out.N[keep] += out.N[gone]
-        out.H[keep] += out.H[gone] + union.H
-        out.T[keep], out.G[keep], out.Q[keep] = union.T, union.G, union.Q
-        out.S = np.ascontiguousarray(np.delete(out.S, gone, axis=1))
+        for keep, gone, union in unions:
+            out.S[:, keep] += out.S[:, gone]
+            out.N[keep] += out.N[gone]
+            out.H[keep] += out.H[gone] + union.H
+            out.T[keep], out.G[keep], out.Q[keep] = union.T, union.G, union.Q
+        all_gone = [pair[1] for pair in unions]
+        out.S = np.ascontiguousarray(np.delete(out.S, all_gone, axis=1))
         for name in PER_TOPIC:
-            setattr(out, name, np.delete(getattr(out, name), gone))
+            setattr(out, name, np.delete(getattr(out, name), all_gone))
         return out
 
     def permuted(self, order: Int) -> Summary:

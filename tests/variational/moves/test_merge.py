@@ -72,8 +72,8 @@ def assert_state_is(state, made, visits, pool):
     np.testing.assert_allclose(state.objective, direct, rtol=1e-9)
 
 
-def apply_and_refresh(move, state, made, proposal):
-    move.apply(state, proposal)
+def apply_and_refresh(move, state, made, accepted, standing):
+    move.apply(state, accepted, standing)
     state.refresh(made.model)
 
 
@@ -88,9 +88,9 @@ def test_merge_predicts_the_objective_that_is_found(monkeypatch, n_batches):
         made, state, recorder = tracked_lap(corpus, n_topics, n_batches, move)
         candidate = list(move.candidates(state))[place]
         seen.add((candidate.left, candidate.right))
-        proposal = move.evaluate(state, made.model, candidate)
+        proposal = move.evaluate(state, state.standing(), made.model, candidate)
         keep, gone = sorted((candidate.left, candidate.right))
-        apply_and_refresh(move, state, made, proposal)
+        apply_and_refresh(move, state, made, [candidate], proposal)
         np.testing.assert_allclose(proposal.objective, state.objective, rtol=1e-11)
         np.testing.assert_allclose(proposal.data, state.data, rtol=1e-9, atol=1e-9)
         assert_state_is(state, made, recorder.visits, lambda r, theta: reference.pooled(r, theta, keep, gone))  # noqa: B023
@@ -104,7 +104,7 @@ def test_merge_evaluate_leaves_the_state_alone(monkeypatch):
     made, state, recorder = tracked_lap(ragged_corpus(2), 4, 2, move)
     objective = state.objective
     for candidate in list(move.candidates(state)):
-        move.evaluate(state, made.model, candidate)
+        move.evaluate(state, state.standing(), made.model, candidate)
     assert state.objective == objective
     assert_state_is(state, made, recorder.visits, lambda r, theta: (r, theta))
 
@@ -118,11 +118,14 @@ def test_merge_applies_disjoint_pairs_in_one_lap(n_batches):
     move._pairs, move._ids = np.array([[1, 4], [4, 5], [0, 3]]), np.array([[1, 4], [4, 5], [0, 3]])
     for b, visit in recorder.visits.items():
         move.observe(b, visit, ThreadExecutor())
-    applied = []
+    accepted, standing = [], state.standing()
     for candidate in move.candidates(state):
-        apply_and_refresh(move, state, made, move.evaluate(state, made.model, candidate))
-        applied.append((candidate.left, candidate.right))
-    assert applied == [(1, 4), (0, 3)]  # 4 was used up
+        if move.compatible(candidate, accepted):
+            standing = move.evaluate(state, standing, made.model, candidate)
+            accepted.append(candidate)
+    assert [(c.left, c.right) for c in accepted] == [(1, 4), (0, 3)]  # 4 was used up
+    apply_and_refresh(move, state, made, accepted, standing)
+    np.testing.assert_allclose(standing.objective, state.objective, rtol=1e-11)
 
     def pool(r, theta):
         return reference.pooled(*reference.pooled(r, theta, 1, 4), 0, 3)
@@ -210,7 +213,8 @@ def test_merge_remembers_rejected_pairs_through_a_snapshot(monkeypatch):
     monkeypatch.setattr(merge, "SMALLEST_CORRELATION", -2.0)
     move = Merge()
     _, state, _ = tracked_lap(ragged_corpus(1, n_documents=15), 4, 1, move)
-    assert len([*move.candidates(state)]) == 6  # none is applied, so all count as rejected
+    for candidate in move.candidates(state):
+        move.reject(candidate)
     resumed, fresh = Merge(), Merge()
     resumed.restore(move.snapshot())
     resumed.begin(state)

@@ -43,8 +43,8 @@ def test_reorder_predicts_the_objective_that_is_found():
     made, state, recorder = unsorted_state()
     order = np.array([3, 0, 4, 2, 1])  # any order, better or worse
     move = Reorder()
-    proposal = move.evaluate(state, made.model, order)
-    move.apply(state, proposal)
+    proposal = move.evaluate(state, state.standing(), made.model, order)
+    move.apply(state, [order], proposal)
     state.refresh(made.model)
     np.testing.assert_allclose(proposal.objective, state.objective, rtol=1e-12)
     assert_state_is(state, made, recorder.visits, permuted(order))
@@ -57,7 +57,7 @@ def test_reorder_is_kept_only_if_the_objective_rises(monkeypatch):
     objective, N = state.objective, state.totals.N.copy()
     worst = np.arange(5)[::-1].copy()
     monkeypatch.setattr(Reorder, "candidates", lambda self, state: iter([worst]))
-    assert Reorder().evaluate(state, made.model, worst).objective < objective
+    assert Reorder().evaluate(state, state.standing(), made.model, worst).objective < objective
     assert run_move(Reorder(), state, made.model) == (1, 0)
     assert state.objective == objective
     np.testing.assert_array_equal(state.totals.N, N)
@@ -77,11 +77,12 @@ class NotingMerge(Merge):
         super().__init__()
         self.into = {}
 
-    def apply(self, state, proposal):
-        before = set(state.topic_ids.tolist())
-        super().apply(state, proposal)
-        (gone,) = before - set(state.topic_ids.tolist())
-        self.into[gone] = proposal.candidate.left + proposal.candidate.right - gone
+    def apply(self, state, accepted, standing):
+        super().apply(state, accepted, standing)
+        left = set(state.topic_ids.tolist())
+        for candidate in accepted:
+            (gone,) = {candidate.left, candidate.right} - left
+            self.into[gone] = candidate.left + candidate.right - gone
 
 
 @pytest.mark.parametrize("merge_first", [True, False])

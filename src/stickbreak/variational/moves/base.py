@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from stickbreak.inference.executor import Executor
 from stickbreak.variational.local_step import Visit
-from stickbreak.variational.model import HDP, Inference
+from stickbreak.variational.model import HDP, Inference, Standing
 from stickbreak.variational.objective import rises
-from stickbreak.variational.state import Float, Summary
-
-
-class Proposal(NamedTuple):
-    """What a candidate would lead to."""
-
-    candidate: Any
-    objective: float  # nats
-    totals: Summary  # without words: the statistics that the objective is computed from
-    rho: Float
-    omega: Float
-    data: Float  # (K',) L_data of each topic
 
 
 class Move(ABC):
@@ -48,28 +36,43 @@ class Move(ABC):
 
     @abstractmethod
     def candidates(self, state: Inference) -> Iterable[Any]:
-        """Yield candidates; asked for one at a time, after the one before was applied or rejected."""
+        """Return the candidates, the most promising first."""
+
+    def compatible(self, candidate: Any, accepted: list[Any]) -> bool:
+        """Whether a candidate can still be judged after others were accepted."""
+        return not accepted
 
     @abstractmethod
-    def evaluate(self, state: Inference, model: HDP, candidate: Any) -> Proposal:
-        """Return what the candidate would lead to; the state is left alone."""
+    def evaluate(self, state: Inference, standing: Standing, model: HDP, candidate: Any) -> Standing:
+        """Return what a candidate would lead to from `standing`; nothing is changed."""
+
+    def reject(self, candidate: Any) -> None:
+        """Note that a candidate was rejected."""
 
     @abstractmethod
-    def apply(self, state: Inference, proposal: Proposal) -> None:
-        """Edit every per-topic store."""
+    def apply(self, state: Inference, accepted: list[Any], standing: Standing) -> None:
+        """Edit every per-topic store: all accepted candidates at once, which lead to `standing`."""
 
 
 def run_move(move: Move, state: Inference, model: HDP) -> tuple[int, int]:
     """Try every candidate of a move; return how many were tried and accepted.
 
-    A candidate is accepted if the whole objective rises by more than the rounding of its evaluation.
+    A candidate is accepted if the whole objective rises by more than the rounding of its evaluation. The stores are
+    edited once, after the last candidate.
     """
-    tried = accepted = 0
+    standing, tried = state.standing(), 0
+    accepted: list[Any] = []
     for candidate in move.candidates(state):
-        proposal = move.evaluate(state, model, candidate)
+        if not move.compatible(candidate, accepted):
+            continue
+        found = move.evaluate(state, standing, model, candidate)
         tried += 1
-        if rises(proposal.objective, state.objective):
-            move.apply(state, proposal)
-            state.refresh(model)
-            accepted += 1
-    return tried, accepted
+        if rises(found.objective, standing.objective):
+            standing = found
+            accepted.append(candidate)
+        else:
+            move.reject(candidate)
+    if accepted:
+        move.apply(state, accepted, standing)
+        state.refresh(model)
+    return tried, len(accepted)

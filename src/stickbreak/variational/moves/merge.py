@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,8 +11,8 @@ from scipy import sparse
 from stickbreak.inference.executor import Executor
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import Visit, track_pairs
-from stickbreak.variational.model import HDP, Inference
-from stickbreak.variational.moves.base import Move, Proposal
+from stickbreak.variational.model import HDP, Inference, Standing
+from stickbreak.variational.moves.base import Move
 from stickbreak.variational.state import Float, Int, PairStatistics, UnionStatistics
 
 MAX_PAIRS = 50
@@ -64,47 +63,44 @@ class Merge(Move):
         """Track the unions over one batch."""
         self._tracked[index] = track_pairs(visit, self._pairs[:, 0], self._pairs[:, 1], executor)
 
-    def candidates(self, state: Inference) -> Iterator[Candidate]:
-        """Yield the tracked pairs whose topics are both unchanged since tracking."""
-        changed: set[int] = set()
-        for place, (left, right) in enumerate(self._ids.tolist()):
-            if changed & {left, right}:
-                continue
-            n_topics = state.topic_ids.size
-            yield Candidate(place, left, right)
-            if state.topic_ids.size < n_topics:
-                changed |= {left, right}
-            else:
-                self._rejected[left, right] = self._lap
+    def candidates(self, state: Inference) -> list[Candidate]:
+        """Return the tracked pairs."""
+        return [Candidate(place, left, right) for place, (left, right) in enumerate(self._ids.tolist())]
 
-    def evaluate(self, state: Inference, model: HDP, candidate: Candidate) -> Proposal:
-        """Return the objective after the pool and one global step."""
-        keep, gone = _places(state, candidate)
-        totals = state.totals.without_words().pooled(keep, gone, self._total(candidate.place))
-        united = state.totals.S[:, [keep]] + state.totals.S[:, [gone]]
-        data = np.delete(state.data, gone)
-        data[keep] = model.likelihood.evidence(united, totals.N[[keep]])[0]
-        rho, omega = pooled_sticks(state, keep, gone)
+    def compatible(self, candidate: Candidate, accepted: list[Candidate]) -> bool:
+        """Whether both topics are unchanged since tracking."""
+        return not any({candidate.left, candidate.right} & {other.left, other.right} for other in accepted)
+
+    def evaluate(self, state: Inference, standing: Standing, model: HDP, candidate: Candidate) -> Standing:
+        """Return the standing after the pool and one global step."""
+        keep, gone = _places(standing.topic_ids, candidate)
+        union = self._total(candidate.place)
+        totals = standing.totals.pooled([(keep, gone, union)])
+        columns = state.totals.S[:, list(_places(state.topic_ids, candidate))]
+        data = np.delete(standing.data, gone)
+        data[keep] = model.likelihood.evidence(columns.sum(axis=1, keepdims=True), totals.N[[keep]])[0]
+        rho, omega = pooled_sticks(standing, keep, gone)
         value = model.objective(totals, rho, omega, data)
-        if value > state.objective - NEAR * abs(state.objective):
+        if value > standing.objective - NEAR * abs(standing.objective):
             rho, omega = model.best_sticks(totals, rho, omega)
             value = model.objective(totals, rho, omega, data)
-        return Proposal(candidate, value, totals, rho, omega, data)
+        return Standing(totals, rho, omega, np.delete(standing.topic_ids, gone), data, value)
 
-    def apply(self, state: Inference, proposal: Proposal) -> None:
+    def reject(self, candidate: Candidate) -> None:
+        """Let the pair rest for some laps."""
+        self._rejected[candidate.left, candidate.right] = self._lap
+
+    def apply(self, state: Inference, accepted: list[Candidate], standing: Standing) -> None:
         """Pool the topics in every stored batch and document."""
-        candidate: Candidate = proposal.candidate
-        keep, gone = _places(state, candidate)
-        new_index = np.arange(state.topic_ids.size)
-        new_index[gone] = keep
-        new_index[gone + 1 :] -= 1
+        places = [(*_places(state.topic_ids, candidate), candidate.place) for candidate in accepted]
+        index_of = {int(name): index for index, name in enumerate(standing.topic_ids)}
+        heir = {int(state.topic_ids[gone]): int(state.topic_ids[keep]) for keep, gone, _ in places}
+        new_index = np.array([index_of[heir.get(int(name), int(name))] for name in state.topic_ids])
         batches = [
-            summary.pooled(keep, gone, self._tracked[b].union(candidate.place))
+            summary.pooled([(keep, gone, self._tracked[b].union(place)) for keep, gone, place in places])
             for b, summary in enumerate(state.batches)
         ]
-        documents = [d.relabelled(new_index) for d in state.documents]
-        state.topic_ids = np.delete(state.topic_ids, gone)
-        state.edit(batches, documents, proposal.rho, proposal.omega)
+        state.edit(batches, [d.relabelled(new_index) for d in state.documents], standing)
 
     def snapshot(self) -> dict[str, Any]:
         """Return the rejected pairs and the number of laps."""
@@ -121,18 +117,18 @@ class Merge(Move):
         return UnionStatistics(*(float(sum(column)) for column in zip(*parts, strict=True)))
 
 
-def _places(state: Inference, candidate: Candidate) -> tuple[int, int]:
-    """Return where the two topics stand now, the earlier one first."""
-    a = int(np.flatnonzero(state.topic_ids == candidate.left)[0])
-    b = int(np.flatnonzero(state.topic_ids == candidate.right)[0])
+def _places(topic_ids: Int, candidate: Candidate) -> tuple[int, int]:
+    """Return where the two topics stand, the earlier one first."""
+    a = int(np.flatnonzero(topic_ids == candidate.left)[0])
+    b = int(np.flatnonzero(topic_ids == candidate.right)[0])
     return min(a, b), max(a, b)
 
 
-def pooled_sticks(state: Inference, keep: int, gone: int) -> tuple[Float, Float]:
+def pooled_sticks(standing: Standing, keep: int, gone: int) -> tuple[Float, Float]:
     """Return sticks whose E[beta] is the old one with `gone` added to `keep`, a start for the global step."""
-    beta = state.parameters.expected_beta[:-1]
+    beta = standing.weights
     beta[keep] += beta[gone]
-    return sticks_of(np.delete(beta, gone), np.delete(state.parameters.omega, gone))
+    return sticks_of(np.delete(beta, gone), np.delete(standing.omega, gone))
 
 
 def correlations(state: Inference) -> Float:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.model import HDP, Inference
-from stickbreak.variational.moves.base import Move, Proposal
+from stickbreak.variational.model import HDP, Inference, Standing
+from stickbreak.variational.moves.base import Move
 from stickbreak.variational.state import Int
 
 
@@ -18,29 +17,23 @@ class Reorder(Move):
 
     name: ClassVar[str] = "reorder"
 
-    def candidates(self, state: Inference) -> Iterator[Int]:
-        """Yield the sorted order, unless the topics stand in it."""
+    def candidates(self, state: Inference) -> list[Int]:
+        """Return the sorted order, unless the topics stand in it."""
         order = np.argsort(-state.totals.N, kind="stable")
-        if not np.array_equal(order, np.arange(order.size)):
-            yield order
+        return [] if np.array_equal(order, np.arange(order.size)) else [order]
 
-    def evaluate(self, state: Inference, model: HDP, candidate: Int) -> Proposal:
-        """Return the objective in the new order, sticks re-optimised."""
-        totals = state.totals.without_words().permuted(candidate)
-        start = sticks_of(state.parameters.expected_beta[candidate], state.parameters.omega)
-        rho, omega = model.best_sticks(totals, *start)
-        data = state.data[candidate]
-        return Proposal(candidate, model.objective(totals, rho, omega, data), totals, rho, omega, data)
+    def evaluate(self, state: Inference, standing: Standing, model: HDP, candidate: Int) -> Standing:
+        """Return the standing in the new order, sticks re-optimised."""
+        totals = standing.totals.permuted(candidate)
+        rho, omega = model.best_sticks(totals, *sticks_of(standing.weights[candidate], standing.omega))
+        data = standing.data[candidate]
+        value = model.objective(totals, rho, omega, data)
+        return Standing(totals, rho, omega, standing.topic_ids[candidate], data, value)
 
-    def apply(self, state: Inference, proposal: Proposal) -> None:
+    def apply(self, state: Inference, accepted: list[Int], standing: Standing) -> None:
         """Permute every per-topic store."""
-        order: Int = proposal.candidate
+        (order,) = accepted
         new_index = np.empty_like(order)
         new_index[order] = np.arange(order.size)
-        state.topic_ids = state.topic_ids[order]
-        state.edit(
-            [summary.permuted(order) for summary in state.batches],
-            [d.relabelled(new_index) for d in state.documents],
-            proposal.rho,
-            proposal.omega,
-        )
+        batches = [summary.permuted(order) for summary in state.batches]
+        state.edit(batches, [d.relabelled(new_index) for d in state.documents], standing)
