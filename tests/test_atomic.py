@@ -3,6 +3,7 @@ import os
 
 import pytest
 
+from stickbreak import atomic
 from stickbreak.atomic import replace_file, replace_folder
 from stickbreak.exceptions import WriteError
 
@@ -86,7 +87,25 @@ def test_folder_that_appears_meanwhile_is_not_lost(tmp_path):
     assert os.listdir(tmp_path / "m") == ["theirs"]
 
 
-def test_overwritten_folder_is_replaced_whole(tmp_path):
+@pytest.fixture
+def without_exchange(monkeypatch):
+    monkeypatch.setattr(atomic, "_exchange", lambda one, other: False)
+
+
+@pytest.fixture
+def with_exchange(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    able = atomic._exchange(tmp_path / "a", tmp_path / "b")
+    for name in "ab":
+        (tmp_path / name).rmdir()
+    if not able:
+        pytest.skip("this system cannot exchange two folders in one step")
+
+
+@pytest.mark.parametrize("way", ["with_exchange", "without_exchange"])
+def test_overwritten_folder_is_replaced_whole(tmp_path, way, request):
+    request.getfixturevalue(way)
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "old").write_text("1")
     with replace_folder(tmp_path / "m", overwrite=True) as temporary:
@@ -111,7 +130,41 @@ def test_failed_folder_leaves_the_old_one_and_nothing_else(tmp_path):
     assert os.listdir(tmp_path / "m") == ["old"]
 
 
-def test_old_folder_comes_back_when_the_last_rename_fails(tmp_path, monkeypatch):
+@pytest.mark.parametrize("way", ["with_exchange", "without_exchange"])
+def test_overwritten_file_gives_way_to_a_folder(tmp_path, way, request):
+    request.getfixturevalue(way)
+    (tmp_path / "m").write_text("a file")
+    with replace_folder(tmp_path / "m", overwrite=True) as temporary:
+        (temporary / "new").write_text("2")
+    assert os.listdir(tmp_path) == ["m"]
+    assert os.listdir(tmp_path / "m") == ["new"]
+
+
+def test_exchange_leaves_no_moment_without_the_folder(tmp_path, monkeypatch, with_exchange):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "old").write_text("1")
+
+    def refused(*_):
+        raise AssertionError("a rename would leave a moment without the folder")
+
+    def killed(old):
+        raise KeyboardInterrupt  # as early as something can go wrong after the exchange
+
+    monkeypatch.setattr(os, "rename", refused)
+    monkeypatch.setattr(atomic, "_remove", killed)
+    with pytest.raises(KeyboardInterrupt), replace_folder(tmp_path / "m", overwrite=True) as temporary:
+        (temporary / "new").write_text("2")
+    assert os.listdir(tmp_path) == ["m"]
+    assert os.listdir(tmp_path / "m") == ["new"]
+
+
+def test_exchange_that_the_system_refuses_changes_nothing(tmp_path):
+    (tmp_path / "a").mkdir()
+    assert not atomic._exchange(tmp_path / "a", tmp_path / "missing")
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_old_folder_comes_back_when_the_last_rename_fails(tmp_path, monkeypatch, without_exchange):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "old").write_text("1")
     rename, calls = os.rename, []

@@ -233,6 +233,9 @@ def test_save_that_the_system_refuses_leaves_nothing_half_written(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(owner, function, refuse)
+    monkeypatch.setattr(
+        "stickbreak.atomic._exchange", lambda one, other: False
+    )  # a system that cannot exchange folders
     text = refused(lambda: other.save(target, overwrite=overwrite), str(target), kind=WriteError)
     monkeypatch.undo()
     assert sentence in text
@@ -252,6 +255,9 @@ def test_overwriting_that_fails_half_way_brings_the_old_model_back(model, tmp_pa
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", refuse_the_second)
+    monkeypatch.setattr(
+        "stickbreak.atomic._exchange", lambda one, other: False
+    )  # a system that cannot exchange folders
     refused(lambda: small(n_topics=2).fit(COUNTS).save(tmp_path / "model", overwrite=True), kind=WriteError)
     assert len(calls) == 3
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
@@ -317,3 +323,9 @@ def test_transform_of_other_words_is_refused(model):
     refused(lambda: model.transform(wider), "5 words", "4", kind=InvalidCorpus)
     with pytest.raises(ValueError, match="X has 5 features, but VariationalHDP is expecting 4"):
         model.transform(wider.counts)
+
+
+def test_more_topics_than_the_memory_holds_are_refused(monkeypatch):
+    monkeypatch.setattr("stickbreak.variational.estimator.memory_installed", lambda: 2.0**20)
+    documents, _ = toy_bars(200, seed=0)
+    refused(lambda: small(n_topics=500).fit(documents), "n_topics", "500", "GiB")

@@ -1,5 +1,6 @@
 """A fit that is cut and resumed ends where an uncut one does, to the last bit."""
 
+import copy
 import json
 import os
 import shutil
@@ -37,6 +38,15 @@ def corpus() -> Corpus:
     return planted_lda(60, 40, n_topics=4, seed=1)[0]
 
 
+@pytest.fixture(scope="module")
+def cut_fit(tmp_path_factory):
+    """Documents, and the arrays and meta of the checkpoint of a fit of two laps in three batches."""
+    corpus = planted_lda(60, 40, n_topics=4, seed=1)[0]
+    place = tmp_path_factory.mktemp("cut") / "checkpoint"
+    fit(corpus, n_laps=2, checkpoint=place)
+    return corpus, *persistence.read_folder(place)
+
+
 def fit(corpus, **changes) -> VariationalHDP:
     options = {name: changes.pop(name) for name in ("checkpoint", "resume", "callback") if name in changes}
     return VariationalHDP(**{**SETTINGS, "n_laps": 8, **changes}).fit(corpus, **options)
@@ -67,6 +77,7 @@ def test_resumed_fit_equals_the_uncut_one(corpus, tmp_path, cut):
         {"init": "collapsed", "init_sweeps": 3},
         {"init": "documents"},
         {"n_batches": 1},
+        {"n_batches": 7},  # of unequal sizes
         {"moves": ("reorder",)},
         {"moves": ()},
         {"moves": ["reorder", "merge"]},
@@ -320,3 +331,92 @@ def test_checkpoint_moved_elsewhere_is_resumed_there(corpus, tmp_path):
     fit(corpus, n_laps=3, checkpoint=tmp_path / "here")
     shutil.move(tmp_path / "here", tmp_path / "there")
     assert_same(fit(corpus, checkpoint=tmp_path / "there", resume=True), fit(corpus))
+
+
+def _poke(name, index, value):
+    def change(arrays, meta):
+        arrays[name][index] = value
+
+    return change
+
+
+def _replace(name, edit):
+    def change(arrays, meta):
+        arrays[name] = np.ascontiguousarray(edit(arrays[name]))
+
+    return change
+
+
+def _swap_topics_of_a_document(arrays, meta):
+    topic, indptr = arrays["batch0.topic"], arrays["batch0.indptr"]
+    at = int(indptr[np.flatnonzero(np.diff(indptr) > 1)[0]])
+    topic[at], topic[at + 1] = topic[at + 1], topic[at]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_replace("rho", lambda x: x[:-1]), "sticks"),
+        (_poke("rho", 0, 1.0), "sticks"),
+        (_poke("omega", 0, np.nan), "sticks"),
+        (_poke("omega", 0, 0.0), "sticks"),
+        (_replace("topic_ids", lambda x: x[:-1]), "topic_ids"),
+        (_poke("topic_ids", slice(None), 1), "topic_ids"),
+        (_replace("totals.S", lambda x: x[:-1]), r"totals\.S"),
+        (_replace("totals.S", lambda x: x[:, :-1]), r"totals\.S"),
+        (_replace("totals.N", lambda x: x[:-1]), r"totals\.N"),
+        (_replace("batch1.T", lambda x: x[:-1]), r"batch1\.T"),
+        (_replace("batch1.H", lambda x: x.astype(np.float32)), r"batch1\.H"),
+        (_poke("batch2.Q", 0, np.inf), r"batch2\.Q"),
+        (_poke("batch0.words", 0, -1), r"batch0\.words"),
+        (_poke("batch0.words", -1, 40), r"batch0\.words"),
+        (_replace("batch0.words", lambda x: x[::-1]), r"batch0\.words"),
+        (_replace("batch0.words", lambda x: x[:-1]), r"batch0\.S"),
+        (_poke("batch0.topic", 0, -1), r"batch0\.topic"),
+        (_poke("batch0.topic", -1, 60), r"batch0\.topic"),
+        (_swap_topics_of_a_document, r"batch0\.topic does not ascend"),
+        (_replace("batch0.topic", lambda x: x.astype(np.int64)), r"batch0\.n_dk"),
+        (_replace("batch0.n_dk", lambda x: x[:-1]), r"batch0\.n_dk"),
+        (_poke("batch0.n_dk", 0, -1.0), r"batch0\.n_dk"),
+        (_replace("batch0.indptr", lambda x: x[:-1]), r"batch0\.indptr"),
+        (_poke("batch0.indptr", 0, 1), r"batch0\.indptr"),
+        (_poke("batch0.indptr", -1, 10**9), r"batch0\.indptr"),
+        (_poke("batch0.indptr", 1, 10**9), r"batch0\.indptr"),
+        (_poke("batch0.scalars", 0, 19), "batch0 is not of 20 documents"),
+        (_poke("totals.scalars", 0, 59), "totals is not of 60 documents"),
+        (_poke("totals.scalars", 0, np.inf), "damaged"),
+        (_replace("totals.scalars", lambda x: x[:1]), "damaged"),
+        (lambda arrays, meta: meta.update(n_batches=2), "batch0 is not of 30"),
+        (lambda arrays, meta: meta.update(n_batches=0), "number of batches"),
+        (lambda arrays, meta: meta.update(n_batches="x"), "damaged"),
+        (lambda arrays, meta: meta.update(fresh_share=2.0), "fresh_share"),
+        (lambda arrays, meta: meta.update(identity=[]), "damaged"),
+        (lambda arrays, meta: meta.update(moves=[]), "damaged"),
+        (lambda arrays, meta: meta["moves"]["merge"].update(rejected=[1]), "damaged"),
+        (lambda arrays, meta: meta["trace"].update(lap=[1]), "trace"),
+        (lambda arrays, meta: meta["trace"].update(lap=["a", "b"]), "trace"),
+        (lambda arrays, meta: meta.update(trace=3), "damaged"),
+    ],
+)
+def test_checkpoint_whose_parts_do_not_fit_is_refused(cut_fit, tmp_path, change, words):
+    corpus, arrays, meta = cut_fit
+    arrays, meta = copy.deepcopy((arrays, meta))
+    change(arrays, meta)
+    persistence.write_folder(tmp_path / "changed", kind="checkpoint", arrays=arrays, meta=meta)
+    with pytest.raises(ModelFormatError, match=rf"changed .*{words}.*; start the fit anew without it\.$"):
+        fit(corpus, checkpoint=tmp_path / "changed", resume=True)
+
+
+def test_checkpoint_that_does_not_tell_all_its_settings_is_refused(cut_fit, tmp_path):
+    corpus, arrays, meta = cut_fit
+    meta = copy.deepcopy(meta)
+    del meta["identity"]["counts"]
+    persistence.write_folder(tmp_path / "changed", kind="checkpoint", arrays=arrays, meta=meta)
+    with pytest.raises(InputError, match="another counts"):
+        fit(corpus, checkpoint=tmp_path / "changed", resume=True)
+
+
+def test_resume_without_a_seed_takes_that_of_the_checkpoint(corpus, tmp_path):
+    fit(corpus, n_laps=3, checkpoint=tmp_path / "checkpoint", random_state=None)
+    resumed = fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, random_state=None)
+    assert resumed.n_laps_ == 8

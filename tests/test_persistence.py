@@ -280,3 +280,34 @@ def test_missing_arrays_file_is_refused(tmp_path):
     (folder / "arrays.safetensors").unlink()
     with pytest.raises(ModelFormatError, match=r"holds no arrays\.safetensors"):
         read_folder(folder)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kind": ["VariationalHDP"]},
+        {"kind": 5},
+        {"arrays": []},
+        {"checksum": "0"},
+        {"meta": [1]},
+        {"meta": {"$float": "1.5"}},
+        {"meta": {"x": {"$float": "abc"}}},
+        {"meta": {"x": {"$float": [1]}}},
+        {"meta": {"x": {"$dict": 5}}},
+        {"meta": {"x": {"$dict": [[["a"], 1]]}}},
+        {"meta": {"x": {"$dict": [1]}}},
+    ],
+    ids=str,
+)
+def test_a_head_of_wrong_kinds_is_refused_in_one_sentence(tmp_path, changes):
+    folder = saved(tmp_path)
+    change_head(folder, **changes)
+    with pytest.raises(ModelFormatError, match=r"model\.json is damaged.*save the model again$"):
+        read_folder(folder)
+
+
+def test_a_head_nested_without_end_is_refused(tmp_path):
+    folder = saved(tmp_path)
+    (folder / "model.json").write_text("[" * 100_000)
+    with pytest.raises(ModelFormatError, match="nested too deeply"):
+        read_folder(folder)

@@ -9,6 +9,7 @@ import errno
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from stickbreak.exceptions import WriteError
 
 __all__ = ["replace_file", "replace_folder"]
 
+_HERE, _RENAME_EXCHANGE = -100, 2  # AT_FDCWD and the flag of renameat2, as Linux defines them
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space or choose another place",
     errno.EDQUOT: "the disk quota is used up; free some space or choose another place",
@@ -115,9 +117,16 @@ def replace_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
 
 
 def _swap(temporary: Path, target: Path) -> None:
-    """Put `temporary` in the place of `target`; what was there is set aside, and brought back on failure."""
+    """Put `temporary` in the place of `target`, in one step where the system can exchange two folders.
+
+    Elsewhere what was there is set aside, and brought back on failure; a kill between the two renames leaves it
+    beside the target, under its hidden name.
+    """
     if not os.path.lexists(target):
         os.rename(temporary, target)
+        return
+    if _exchange(temporary, target):
+        _remove(temporary)
         return
     old = _beside(target)
     os.rename(target, old)
@@ -126,6 +135,28 @@ def _swap(temporary: Path, target: Path) -> None:
     except BaseException:
         os.rename(old, target)
         raise
+    _remove(old)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two paths in one step, where the system can: at no moment is one of them missing.
+
+    Only Linux can (renameat2), and not on every file system; False says that nothing was done.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    import ctypes
+
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):  # a C library without it
+        return False
+    renameat2.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    renameat2.restype = ctypes.c_int
+    return bool(renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _RENAME_EXCHANGE) == 0)
+
+
+def _remove(old: Path) -> None:
     if old.is_dir() and not old.is_symlink():
         shutil.rmtree(old, ignore_errors=True)
     else:

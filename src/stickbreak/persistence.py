@@ -26,6 +26,7 @@ FORMAT_VERSION = 1
 COMPANIONS = ("input.json", "report.html")  # what the command line may put into the folder of a model
 _FORMAT = "stickbreak"
 _MODEL, _ARRAYS = "model.json", "arrays.safetensors"
+_HEAD = {"kind": str, "arrays": dict, "checksum": int, "meta": dict}  # what model.json must hold
 _FLOAT, _DICT = (
     "$float",
     "$dict",
@@ -116,7 +117,13 @@ def read_folder(path: str | os.PathLike[str], *, kind: str | None = None) -> tup
     head = read_head(folder)
     if kind is not None and head["kind"] != kind:
         raise ModelFormatError(f"{folder} holds a {head['kind']}, not a {kind}; give the folder of a {kind}")
-    return _read_arrays(folder, head), _decode(head["meta"])
+    try:
+        meta = _decode(head["meta"])
+        if not isinstance(meta, dict):
+            raise ValueError("meta is no object")
+    except (ValueError, TypeError) as error:
+        raise ModelFormatError(f"{folder / _MODEL} is damaged ({error}); save the model again") from None
+    return _read_arrays(folder, head), meta
 
 
 def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -149,6 +156,8 @@ def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:
         raise ModelFormatError(f"{folder / _MODEL} cannot be read ({error}); save the model again") from error
+    except RecursionError:
+        raise ModelFormatError(f"{folder / _MODEL} is nested too deeply to be ours; save the model again") from None
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
         raise ModelFormatError(f"{folder / _MODEL} was not written by stickbreak; give the folder of a saved model")
     if not isinstance(head.get("version"), int) or head["version"] > FORMAT_VERSION:
@@ -156,8 +165,14 @@ def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{folder} is of format version {head.get('version')}, but this stickbreak knows versions up to "
             f"{FORMAT_VERSION}; update stickbreak to read it"
         )
-    if not {"kind", "arrays", "checksum", "meta"} <= head.keys():
+    if not _HEAD.keys() <= head.keys():
         raise ModelFormatError(f"{folder / _MODEL} is incomplete; save the model again")
+    for name, wanted in _HEAD.items():
+        if not isinstance(head[name], wanted):
+            raise ModelFormatError(
+                f"{folder / _MODEL} is damaged: its {name!r} is a {type(head[name]).__name__}, not a "
+                f"{wanted.__name__}; save the model again"
+            )
     return head
 
 
@@ -237,7 +252,7 @@ def _read_arrays(folder: Path, head: dict[str, Any]) -> dict[str, NDArray]:
         found = load_file(file) if intact else {}
     except FileNotFoundError:
         raise ModelFormatError(f"{folder} holds no {_ARRAYS}; save the model again") from None
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, ValueError, TypeError, KeyError) as error:  # the last: a dtype NumPy lacks
         raise ModelFormatError(f"{file} cannot be read ({error}); save the model again") from error
     if not intact:
         raise ModelFormatError(

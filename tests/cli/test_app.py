@@ -80,6 +80,18 @@ def test_interrupt_is_code_130(run, monkeypatch, tmp_path):
     assert result.stderr.startswith("Error: interrupted")
 
 
+@pytest.mark.parametrize("text", ["", "Unable to allocate 7.2 TiB for an array"])
+def test_exhausted_memory_is_one_sentence(monkeypatch, refuse, text):
+    def greedy(*_):
+        raise MemoryError(text)
+
+    monkeypatch.setattr("stickbreak.load", greedy)
+    line = refuse("topics", "x")
+    assert "memory" in line
+    assert text in line
+    assert "give fewer documents" in line
+
+
 def test_errors_that_are_not_on_purpose_keep_their_traceback(monkeypatch, run):
     def broken(*_):
         raise ValueError("a mistake of ours")

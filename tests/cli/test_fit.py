@@ -16,7 +16,7 @@ def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, f
     assert result.stdout.startswith("topic   weight  words\n    ")
     for text in (
         "started with 5",
-        "stopped    after ",
+        "stopped    ",
         "nats per token",
         "held-out",
         f"report     {out}/report.html",
@@ -124,6 +124,14 @@ def test_text_options_change_the_vocabulary(run, documents, tmp_path, fast):
     assert not {"bread", "butter"} & set(vocabulary)
     known = json.loads((tmp_path / "m" / "input.json").read_text())
     assert known["text"]["ngram_range"] == [1, 2]
+
+
+def test_shortest_ngrams_can_be_left_out(run, refuse, documents, tmp_path, fast):
+    options = ["--ngram-min", "2", "--ngram-max", "3", "--min-df", "1", "--no-report"]
+    run("fit", documents, "--out", tmp_path / "m", *options, *fast)
+    assert {word.count(" ") for word in stickbreak.load(tmp_path / "m").vocabulary_} == {1, 2}
+    line = refuse("fit", documents, "--out", tmp_path / "n", "--ngram-min", "2")
+    assert "--ngram-min is 2 but --ngram-max is 1" in line
 
 
 def test_english_and_own_stop_words_join(run, tmp_path, fast):

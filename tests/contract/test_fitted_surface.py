@@ -98,7 +98,7 @@ def test_score_is_better_for_the_words_of_the_topics_than_for_shuffled_ones(mode
 def test_score_of_documents_too_short_to_halve_is_refused(model, corpus):
     counts = np.zeros((2, corpus.n_words), dtype=int)
     counts[0, 0] = 1
-    with pytest.raises(InputError, match="longer documents"):
+    with pytest.raises(InputError, match="two words or more"):
         model.score(counts)
 
 

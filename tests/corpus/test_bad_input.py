@@ -116,6 +116,13 @@ def refusal(error, *args, **settings):
         ("d.ldac", "1 0:1\n\n1 0:1\n", ["line 2 is empty; write 0"]),
         ("d.ldac", "0\n0\n", ["no words at all"]),
         ("d.ldac", "1 0:99999999999\n", ["line 1 holds the number 99999999999"]),
+        ("d.jsonl", '"a"\n{"text": "b", "n": ' + "9" * 5000 + "}\n", ["line 2 holds a number of too many digits"]),
+        ("docword.txt", "2\n" + "9" * 5000 + "\n1\n1 1 1\n", ["line 2 declares a number of 5000 digits"]),
+        ("docword.txt", "2\n3\n" + "9" * 4000 + "\n1 1 1\n", ["line 3 declares a number of 4000 digits"]),
+        ("docword.txt", "2\n3\n2\n1 1 1\n2 " + "9" * 5000 + " 1\n", ["line 5 is '2 999", "whole numbers"]),
+        ("docword.txt", "2\n3\n2\n1 1 1\n2 1 " + "9" * 4000 + "\n", ["line 5 is '2 1 999", "whole numbers"]),
+        ("d.ldac", "1 0:1\n" + "9" * 5000 + " 0:1\n", ["line 2 holds a number of 5000 digits"]),
+        ("d.ldac", "1 0:1\n1 0:" + "9" * 4000 + "\n", ["line 2 holds a number of 4000 digits"]),
     ],
 )
 def test_bad_files_are_refused_by_place(tmp_path, name, content, parts):

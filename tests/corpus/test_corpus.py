@@ -222,3 +222,16 @@ def test_split_takes_a_number_of_documents():
 def test_split_refuses_an_empty_side(held_out):
     with pytest.raises(InputError, match="cannot hold out"):
         random_corpus().split(held_out)
+
+
+@pytest.mark.parametrize("value", [2.0**31, 2.0**31 + 0.5, 1e300])
+def test_fractional_weights_above_the_largest_count_are_refused(value):
+    with pytest.raises(InvalidCorpus, match=r"row 1, column 0 .*above 2147483647 are not supported"):
+        Corpus.from_counts([[0.5, 1.0], [value, 0.0]])
+
+
+def test_counts_given_twice_do_not_wrap_around():
+    most = 2**31 - 1
+    twice = sp.csr_matrix((np.array([most, most], dtype=np.int32), np.array([0, 0]), np.array([0, 2])), shape=(1, 1))
+    with pytest.raises(InvalidCorpus, match="4294967294; counts above"):
+        Corpus.from_counts(twice)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stickbreak.corpus import Corpus, open_corpus, read, write_corpus
+from stickbreak.corpus import Corpus, folder, open_corpus, read, write_corpus
 from stickbreak.exceptions import ReadError, WriteError
 
 
@@ -85,6 +85,18 @@ def _change_meta(folder, **changes):
     (folder / "corpus.json").write_text(json.dumps(meta | changes))
 
 
+def _save(folder, name, values, dtype=np.int32):
+    np.save(folder / f"{name}.npy", np.array(values, dtype=dtype))
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7])
+def test_open_accepts_a_sound_folder_in_blocks_of_any_size(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(folder, "_BLOCK", block)
+    corpus = Corpus.from_counts(np.random.default_rng(0).poisson(0.7, size=(20, 6)))
+    write_corpus(corpus, tmp_path / "c")
+    assert_same(open_corpus(tmp_path / "c"), corpus)
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -101,9 +113,27 @@ def _change_meta(folder, **changes):
         (lambda f: (f / "names.jsonl").write_text('"a"\n'), "1 lines instead of 3"),
         (lambda f: (f / "vocabulary.jsonl").write_text("a\n"), "vocabulary.jsonl is damaged"),
         (lambda f: (f / "corpus.json").unlink(), "is no corpus folder"),
+        (lambda f: _change_meta(f, version="x"), "its version is 'x'"),
+        (lambda f: _change_meta(f, n_words=float("inf")), "is damaged"),
+        (lambda f: _change_meta(f, n_words=0), "do not fit"),
+        (lambda f: (f / "corpus.json").write_text("[" * 100_000), "is damaged"),
+        (lambda f: (f / "names.jsonl").write_text('"a"\n5\n"c"\n'), "line 2 is damaged: it holds no string"),
+        (lambda f: _save(f, "indices", [0, 2, 1, 3]), "a word outside 0 to 2"),
+        (lambda f: _save(f, "indices", [-1, 2, 1, 2]), "a word outside 0 to 2"),
+        (lambda f: _save(f, "indices", [2, 0, 1, 2]), "do not ascend"),
+        (lambda f: _save(f, "indices", [0, 2, 1, 1]), "do not ascend"),
+        (lambda f: (_save(f, "indices", [0, 1, 1, 2], float), _save(f, "indptr", [0, 2, 2, 4], float)), "do not fit"),
+        (lambda f: _save(f, "indptr", [0, 3, 2, 4]), "indptr.npy decreases"),
+        (lambda f: _save(f, "indptr", [0, -1, 2, 4]), "indptr.npy decreases"),
+        (lambda f: _save(f, "data", [2, 1, 3, 0]), "not positive and finite"),
+        (lambda f: _save(f, "data", [2, -1, 3, 4]), "not positive and finite"),
+        (lambda f: _save(f, "data", [2, 1, np.nan, 4], float), "not positive and finite"),
+        (lambda f: _save(f, "data", [2, 1, 3, np.inf], float), "not positive and finite"),
     ],
 )
-def test_open_refuses_a_damaged_folder(tmp_path, damage, message):
+@pytest.mark.parametrize("block", [1, 2, 3, 1000])
+def test_open_refuses_a_damaged_folder(tmp_path, monkeypatch, damage, message, block):
+    monkeypatch.setattr(folder, "_BLOCK", block)
     write_corpus(small_corpus(), tmp_path / "c")
     damage(tmp_path / "c")
     with pytest.raises(ReadError, match=message):

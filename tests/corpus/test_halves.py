@@ -84,6 +84,61 @@ def test_every_token_is_equally_likely_observed():
     np.testing.assert_allclose(pairs[~np.eye(n, dtype=bool)], expected, atol=error)
 
 
+def test_halves_of_huge_counts_are_exact_halves():
+    most = 2**31 - 1
+    counts = np.array([[most, most, most, 1], [3, 0, 1, 2], [most, 0, 5, 0], [0, 0, 0, 0]])
+    observed, held_out = Corpus.from_counts(counts).halves(seed=5)
+    np.testing.assert_array_equal((observed.counts + held_out.counts).toarray(), counts)
+    np.testing.assert_array_equal(observed.document_lengths, (counts.sum(axis=1) + 1) // 2)
+    spread = np.abs(observed.counts.toarray()[0, :3] - most / 2)
+    assert spread.max() < 6 * np.sqrt(most / 4)
+    assert spread.min() > 0
+    small = Corpus.from_counts(counts[:2] * [[0], [1]]).halves(seed=5)[0]
+    np.testing.assert_array_equal(small.counts.toarray()[1], observed.counts.toarray()[1])
+
+
+def test_halves_of_huge_weights_add_up():
+    weights = np.array([[2e9 + 0.5, 0.25, 1.5]])
+    observed, held_out = Corpus.from_counts(weights).halves()
+    np.testing.assert_array_equal((observed.counts + held_out.counts).toarray(), weights)
+    assert abs(observed.n_tokens - held_out.n_tokens) < 3
+
+
+@given(tables, st.integers(-3, 2**70))
+def test_halves_of_unlisted_documents_add_up_and_are_halves(table, seed):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(halves, "_LONGEST_LISTED", 3)
+        observed, held_out = Corpus.from_counts(table).halves(seed=seed)
+    np.testing.assert_array_equal((observed.counts + held_out.counts).toarray(), table)
+    np.testing.assert_array_equal(observed.document_lengths, (table.sum(axis=1) + 1) // 2)
+    assert min(observed.counts.data.min(initial=1), held_out.counts.data.min(initial=1)) >= 1
+
+
+def test_unlisted_documents_are_split_by_the_hypergeometric_law():
+    """The half of a document (5, 3, 1) without listing its tokens, against scipy's law of four outcomes and more."""
+    from scipy.stats import multivariate_hypergeom
+
+    tokens, D = np.array([5, 3, 1]), 20_000
+    drawn = np.array([halves._half_of_many(tokens, 7, d) for d in range(D)])
+    outcomes, times = np.unique(drawn, axis=0, return_counts=True)
+    law = multivariate_hypergeom.pmf(outcomes, m=tokens, n=5)
+    assert law.sum() == pytest.approx(1.0)
+    assert np.all(np.abs(times / D - law) < 4.5 * np.sqrt(law * (1 - law) / D))
+
+
+def test_split_of_an_unlisted_document_is_keyed_by_seed_and_row_alone(monkeypatch):
+    monkeypatch.setattr(halves, "_LONGEST_LISTED", 100)
+    table = np.full((4, 6), 40)
+    other = table.copy()
+    other[[0, 3]] = 1
+    first, second = (Corpus.from_counts(t).halves(seed=3)[0].counts.toarray() for t in (table, other))
+    np.testing.assert_array_equal(first[1:3], second[1:3])
+    assert not np.array_equal(first[1], first[2])
+    assert not np.array_equal(first, Corpus.from_counts(table).halves(seed=4)[0].counts.toarray())
+    monkeypatch.setattr(halves, "_TOKENS_AT_ONCE", 7)
+    np.testing.assert_array_equal(first, Corpus.from_counts(table).halves(seed=3)[0].counts.toarray())
+
+
 def test_halves_do_not_share_memory_with_the_corpus():
     corpus = Corpus.from_counts([[1, 2, 3]])
     before = corpus.counts.copy()

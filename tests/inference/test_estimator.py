@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak import persistence
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.estimator import TopicModel
 
 TOPICS = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
@@ -28,7 +28,7 @@ class GivenTopics(TopicModel):
 
     def fit(self, X, y=None):
         corpus = self._corpus(X, reset=True)
-        self.components_ = TOPICS * self.strength
+        self.components_ = TOPICS * np.nan_to_num(self.strength)
         self.vocabulary_ = corpus.words
         self.trace_ = {"lap": np.array([1, 2]), "objective": np.array([-2.0, np.nan])}
         self.note_ = float("inf")
@@ -69,7 +69,7 @@ def test_score_leaves_out_documents_of_one_token(model):
 
 
 def test_score_without_a_token_to_score_is_refused(model):
-    with pytest.raises(InvalidCorpus, match=r"no document has two tokens.*give longer documents"):
+    with pytest.raises(InputError, match=r"no document has tokens in both halves.*two words or more"):
         model.score([[1, 0, 0], [0, 0, 0]])
 
 
@@ -168,3 +168,90 @@ def test_model_of_another_kind_is_refused(model, tmp_path):
     persistence.write_folder(tmp_path / "other", kind="SomethingElse", arrays={}, meta={})
     with pytest.raises(ModelFormatError, match="holds a SomethingElse, not a GivenTopics"):
         GivenTopics._load(tmp_path / "other")
+
+
+def _change(model, folder, change):
+    """Save a model whose arrays and meta `change` has edited; the folder itself is sound."""
+    model.save(folder / "model")
+    arrays, meta = persistence.read_folder(folder / "model")
+    change(arrays, meta)
+    persistence.write_folder(folder / "changed", kind=type(model).__name__, arrays=arrays, meta=meta)
+    return folder / "changed"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays, meta: meta.update(parameters=5),
+        lambda arrays, meta: meta.update(values=[]),
+        lambda arrays, meta: meta.update(vocabulary=3),
+        lambda arrays, meta: meta.update(vocabulary=["a", "b"]),
+        lambda arrays, meta: meta.update(vocabulary=["a", "b", 3]),
+        lambda arrays, meta: meta.update(n_features="many"),
+        lambda arrays, meta: meta.update(n_features=float("inf")),
+        lambda arrays, meta: meta.update(n_features=4),
+        lambda arrays, meta: meta.update(feature_names=["a"]),
+        lambda arrays, meta: meta["parameters"].update(moves={"tuple": 5}),
+        lambda arrays, meta: meta["parameters"].update(init={"array": ["x"]}),
+        lambda arrays, meta: arrays.update(components_=np.ones(3)),
+        lambda arrays, meta: arrays.update(components_=np.ones((2, 4))),
+        lambda arrays, meta: arrays.update(components_=np.ones((0, 3))),
+        lambda arrays, meta: arrays.update(components_=np.ones((2, 3), dtype=np.int64)),
+        lambda arrays, meta: arrays.update(components_=np.full((2, 3), np.nan)),
+        lambda arrays, meta: arrays.update({"trace.lap": np.array([1, 2, 3])}),
+    ],
+)
+def test_model_whose_parts_do_not_fit_is_refused_in_one_sentence(model, tmp_path, change):
+    folder = _change(model, tmp_path, change)
+    with pytest.raises(ModelFormatError, match=r"changed (is damaged|lacks) .*; fit and save it again\.$"):
+        GivenTopics._load(folder)
+
+
+def _poke(name, index, value):
+    def change(arrays, meta):
+        arrays[name][index] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays, meta: arrays.update(rho_=arrays["rho_"][:-1]),
+        lambda arrays, meta: arrays.update(omega_=arrays["omega_"][:-1]),
+        lambda arrays, meta: arrays.update(rho_=arrays["rho_"].astype(np.float32)),
+        lambda arrays, meta: arrays.update(components_=arrays["components_"][:-1]),
+        lambda arrays, meta: arrays.update(components_=arrays["components_"][:, :-1]),
+        _poke("rho_", 0, 1.0),
+        _poke("rho_", 0, 0.0),
+        _poke("rho_", 0, np.nan),
+        _poke("omega_", 0, -1.0),
+        _poke("omega_", 0, np.inf),
+        _poke("components_", (0, 0), 0.0),
+        _poke("components_", (0, 0), np.inf),
+        lambda arrays, meta: meta["parameters"].update(alpha=-1.0),
+        lambda arrays, meta: meta["parameters"].update(alpha="half"),
+        lambda arrays, meta: meta["parameters"].update(n_jobs=[1]),
+    ],
+)
+def test_variational_model_whose_parts_do_not_fit_is_refused(tmp_path, change):
+    import stickbreak
+
+    counts = np.random.default_rng(0).poisson(2, size=(12, 5))
+    fitted = stickbreak.VariationalHDP(n_topics=3, n_laps=1, moves=(), random_state=0).fit(counts)
+    folder = _change(fitted, tmp_path, change)
+    assert stickbreak.load(tmp_path / "model").n_topics_ == 3
+    with pytest.raises(ModelFormatError, match=r"changed is damaged \(.*\); fit and save it again\.$"):
+        stickbreak.load(folder)
+
+
+def test_folder_whose_kind_is_no_name_is_no_model(model, tmp_path):
+    import json
+
+    import stickbreak
+
+    model.save(tmp_path / "model")
+    head = json.loads((tmp_path / "model" / "model.json").read_text())
+    (tmp_path / "model" / "model.json").write_text(json.dumps(head | {"kind": ["VariationalHDP"]}))
+    with pytest.raises(ModelFormatError, match="'kind' is a list"):
+        stickbreak.load(tmp_path / "model")

@@ -95,9 +95,8 @@ def test_collapsed_start_takes_one_document_when_none_fits(corpus, monkeypatch):
 
 def test_near_uniform_start_is_near_uniform(corpus):
     made = make_start("near-uniform", corpus, settings_of(n_topics=50))
-    tau = made.counts + 0.1
-    assert abs(tau.mean() - 1.0) < 0.01
-    assert abs(tau.std() - 0.1) < 0.01
+    assert abs(made.counts.mean() - 1.0) < 0.01
+    assert abs(made.counts.std() - 0.1) < 0.01
     np.testing.assert_allclose(made.weights, 1 / 51)
 
 
@@ -153,3 +152,17 @@ def test_start_from_topics_refuses_an_empty_row(corpus):
 def test_start_from_topics_refuses_a_shape_that_does_not_fit(corpus, shape):
     with pytest.raises(InputError, match=r"give a row for each topic and 36 columns"):
         start_from_topics(np.ones(shape), corpus)
+
+
+def test_collapsed_start_smooths_three_times_as_much(monkeypatch, corpus):
+    seen = []
+    monkeypatch.setattr(start, "cvb0", lambda *a, **k: seen.append(k["eta"]) or cvb0(*a, **k))
+    make_start("collapsed", corpus, settings_of())
+    assert seen == [pytest.approx(0.3)]
+
+
+def test_collapsed_start_ends_when_asked(corpus):
+    done = []
+    settings = settings_of(sweeps=30, progress=lambda at, of: done.append(at), stop=lambda: len(done) == 4)
+    make_start("collapsed", corpus, settings)
+    assert done == [1, 2, 3, 4]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation import Completion, coherence, fitted
+from stickbreak.evaluation import Completion, coherence
 from stickbreak.exceptions import InputError
+from stickbreak.inference import fitted
 from stickbreak.report import build_report
 
 GOLDEN = Path(__file__).parents[1] / "data" / "report.json"

@@ -112,6 +112,8 @@ def local_step(doc, tau, prior, start=None, left=None, *, mean=False, tolerance=
     if words.size == 0:
         return np.zeros((0, n_topics)), np.zeros(n_topics), 0
     expected_log_phi = (psi(tau) - psi(tau.sum(axis=0)))[words]
+    if mean:
+        expected_log_phi = np.log(tau / tau.sum(axis=0))[words]
     if left is not None:
         expected_log_phi[:, left] = -np.inf
     log_weight = np.log(prior[:-1]) if start is None else _log_weight(prior, tokens, mean)

@@ -121,3 +121,19 @@ def test_expected_beta_equals_the_twin_far_down_the_sticks():
     rho = np.random.default_rng(2).uniform(0.001, 0.9, 300)
     np.testing.assert_allclose(expected_beta(rho), reference.expected_beta(rho), rtol=1e-10)
     np.testing.assert_allclose(expected_beta(rho).sum(), 1.0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sticks_of_a_large_corpus_stay_where_the_objective_can_be_computed(seed):
+    """A line search once went to omega = 1e17, where the terms of L_G cancel to noise, and took the noise for a gain."""
+    rng = np.random.default_rng(seed)
+    n_topics, n_documents = 100, 20_000
+    T = -n_documents * rng.gamma(2.0, 60.0, n_topics + 1)
+    rho, omega = sticks_of(rng.dirichlet(np.full(n_topics + 1, 2.0))[:-1], 1.0 + 10.0 + n_documents)
+    omega = omega * rng.choice([1.0, 1e6], n_topics)
+    found = optimise_sticks(T, n_documents, 0.5, 10.0, rho, omega)
+    assert found[1].max() < 1e3 * n_documents * n_topics
+    start = rho, np.minimum(omega, 1e2 * n_documents * n_topics)
+    assert reference.stick_objective(*found, T, n_documents, 0.5, 10.0) >= reference.stick_objective(
+        *start, T, n_documents, 0.5, 10.0
+    )

@@ -57,10 +57,18 @@ class _Commands(TyperGroup):
             if type(error).__name__ != _FROM_SCIKIT_LEARN:
                 raise
             complain(str(error))
+        except MemoryError as error:
+            complain(_out_of_memory(error))
         except KeyboardInterrupt as error:
             complain("interrupted; nothing more is written")
             raise typer.Exit(_INTERRUPTED) from error
         raise typer.Exit(_BAD_INPUT)
+
+
+def _out_of_memory(error: MemoryError) -> str:
+    """Say what was asked for, if NumPy told it."""
+    asked = f" ({str(error).rstrip('.')})" if str(error) else ""
+    return f"the memory does not suffice{asked}; give fewer documents, words or topics, or use a larger machine"
 
 
 app = typer.Typer(

@@ -28,6 +28,7 @@ def fit(
     min_df: o.MinDf = "5",
     max_df: o.MaxDf = "0.5",
     max_features: o.MaxFeatures = None,
+    ngram_min: o.NgramMin = 1,
     ngram_max: o.NgramMax = 1,
     token_pattern: o.TokenPattern = None,
     keep_case: o.KeepCase = False,
@@ -36,6 +37,7 @@ def fit(
     alpha: o.Alpha = None,
     gamma: o.Gamma = None,
     eta: o.Eta = None,
+    document_weights: o.DocumentWeights = None,
     init: o.Init = None,
     laps: o.Laps = None,
     batches: o.Batches = None,
@@ -60,7 +62,7 @@ def fit(
     job = FitJob(
         out=out,
         report=_report_file(out, report, no_report),
-        parameters=_parameters(topics, alpha, gamma, eta, init, laps, batches, no_merge, seed, jobs),
+        parameters=_parameters(topics, alpha, gamma, eta, document_weights, init, laps, batches, no_merge, seed, jobs),
         held_out=held_out,
         seed=seed,
         checkpoint=checkpoint,
@@ -69,7 +71,9 @@ def fit(
         quiet=quiet,
     )
     job.check()
-    text = o.text_options(stop_words, min_df, max_df, max_features, ngram_max, token_pattern, keep_case, strip_accents)
+    text = o.text_options(
+        stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents
+    )
     settings = InputSettings(format, text_field, name_field, encoding, vocabulary, text)
     corpus = _read(documents, settings, quiet)
     job.run(corpus, settings, settings.texts(documents)).show(as_json=as_json)
@@ -95,6 +99,7 @@ def _parameters(
     alpha: float | None,
     gamma: float | None,
     eta: float | None,
+    document_weights: str | None,
     init: str | None,
     laps: int | None,
     batches: int | None,
@@ -108,6 +113,7 @@ def _parameters(
         "alpha": alpha,
         "gamma": gamma,
         "eta": eta,
+        "document_weights": document_weights,
         "init": init,
         "n_laps": laps,
         "n_batches": batches,

@@ -73,6 +73,10 @@ MaxFeatures = Annotated[
     int | None,
     typer.Option("--max-features", min=1, rich_help_panel=_WORDS, help="Keep only the most frequent words."),
 ]
+NgramMin = Annotated[
+    int,
+    typer.Option("--ngram-min", min=1, max=5, rich_help_panel=_WORDS, help="2 leaves out single words."),
+]
 NgramMax = Annotated[
     int,
     typer.Option("--ngram-max", min=1, max=5, rich_help_panel=_WORDS, help="2 counts also pairs of words."),
@@ -98,6 +102,15 @@ Alpha = Annotated[
 Gamma = Annotated[
     float | None,
     typer.Option("--gamma", rich_help_panel=_MODEL, help="Concentration of the collection on few topics."),
+]
+DocumentWeights = Annotated[
+    str | None,
+    typer.Option(
+        "--document-weights",
+        rich_help_panel=_MODEL,
+        metavar="mean_field|collapsed",
+        help="How the weights of documents are inferred: sparse, or smoother and better at prediction.",
+    ),
 ]
 Eta = Annotated[float | None, typer.Option("--eta", rich_help_panel=_MODEL, help="Pseudo-count of a word in a topic.")]
 Init = Annotated[
@@ -148,6 +161,7 @@ def text_options(
     min_df: str,
     max_df: str,
     max_features: int | None,
+    ngram_min: int,
     ngram_max: int,
     token_pattern: str | None,
     keep_case: bool,
@@ -157,7 +171,7 @@ def text_options(
 
     Parameters
     ----------
-    stop_words, min_df, max_df, max_features, ngram_max, token_pattern, keep_case, strip_accents
+    stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents
         As the options of the same names.
 
     Returns
@@ -171,12 +185,16 @@ def text_options(
     """
     from stickbreak.corpus import TextOptions
 
+    if ngram_min > ngram_max:
+        raise InputError(
+            f"--ngram-min is {ngram_min} but --ngram-max is {ngram_max}; give --ngram-max {ngram_min} or more"
+        )
     return TextOptions(
         stop_words=_stop_words(stop_words),
         min_df=_number_or_share("--min-df", min_df),
         max_df=_number_or_share("--max-df", max_df),
         max_features=max_features,
-        ngram_range=(1, ngram_max),
+        ngram_range=(ngram_min, ngram_max),
         token_pattern=token_pattern,
         lowercase=not keep_case,
         strip_accents=strip_accents,

@@ -51,13 +51,14 @@ def describe_topics(model: _Topics, n_words: int) -> list[TopicLine]:
     """
     from stickbreak.evaluation.coherence import top_word_indices
 
-    top = top_word_indices(model.topic_word_, n_words)
+    phi, weights = model.topic_word_, model.topic_weights_
+    top = top_word_indices(phi, n_words)
     lines = [
         TopicLine(
             k,
-            float(model.topic_weights_[k]),
+            float(weights[k]),
             tuple(model.vocabulary_[w] for w in words),
-            tuple(float(p) for p in model.topic_word_[k, words]),
+            tuple(float(p) for p in phi[k, words]),
         )
         for k, words in enumerate(top)
     ]

@@ -55,7 +55,7 @@ def weight_blocks(model: Any, corpus: "Corpus") -> Blocks:
     weights : ndarray of shape (n_block, n_topics)
         Rows sum to one.
     """
-    from stickbreak.evaluation.fitted import document_blocks
+    from stickbreak.inference.fitted import document_blocks
 
     names = corpus.document_names
     for block in document_blocks(corpus.n_documents, model.topic_word_.shape[0]):

@@ -20,6 +20,7 @@ __all__ = ["is_corpus_folder", "open_corpus", "write_corpus"]
 
 _KIND = "stickbreak corpus"
 _VERSION = 1
+_BLOCK = 1 << 22  # entries of an array that are checked at once
 _ARRAYS = ("data", "indices", "indptr")
 
 
@@ -84,23 +85,46 @@ def open_corpus(path: str | os.PathLike[str]) -> Corpus:
     Returns
     -------
     Corpus
-        Its arrays are read-only and memory-mapped. They are trusted: only their sizes are checked.
+        Its arrays are read-only and memory-mapped. They are read through once, to check that they are the counts
+        of a corpus.
 
     Raises
     ------
     ReadError
-        When the folder is no corpus folder, of a newer version, or incomplete.
+        When the folder is no corpus folder, of a newer version, incomplete or damaged.
     """
     folder = Path(path)
     meta = _read_meta(folder)
     D, W, nnz = meta["n_documents"], meta["n_words"], meta["n_entries"]
     data, indices, indptr = (_open_array(folder / f"{name}.npy") for name in _ARRAYS)
-    fits = data.shape == indices.shape == (nnz,) and indptr.shape == (D + 1,) and indices.dtype == indptr.dtype
-    if not fits or indptr[0] != 0 or indptr[-1] != nnz or data.dtype not in (np.int32, np.float64):
+    fits = D >= 0 and W >= 1 and data.shape == indices.shape == (nnz,) and indptr.shape == (D + 1,)
+    plain = indices.dtype == indptr.dtype and indices.dtype in (np.int32, np.int64)
+    if not fits or not plain or indptr[0] != 0 or indptr[-1] != nnz or data.dtype not in (np.int32, np.float64):
         raise ReadError(f"{folder} is damaged: its arrays do not fit to corpus.json; write the corpus anew")
+    problem = _problem(data, indices, indptr, W)
+    if problem:
+        raise ReadError(f"{folder} is damaged: {problem}; write the corpus anew")
     vocabulary = _read_strings(folder / "vocabulary.jsonl", W) if meta["vocabulary"] else None
     names = _read_strings(folder / "names.jsonl", D) if meta["names"] else None
     return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names)
+
+
+def _problem(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_words: int) -> str | None:
+    """Look through arrays that may be larger than memory, in blocks; say what no corpus can hold."""
+    for start in range(0, indptr.size - 1, _BLOCK):
+        if (np.diff(indptr[start : start + _BLOCK + 1]) < 0).any():
+            return "indptr.npy decreases"
+    for start in range(0, indices.size, _BLOCK):
+        block, values = indices[start : start + _BLOCK + 1], data[start : start + _BLOCK]  # one of the next block
+        if block.min() < 0 or block.max() >= n_words:
+            return f"indices.npy names a word outside 0 to {n_words - 1}"
+        turns = start + 1 + np.flatnonzero(block[1:] <= block[:-1])  # allowed only where a document begins
+        turns = turns.astype(indptr.dtype)  # else searchsorted would copy all of indptr
+        if (indptr[np.searchsorted(indptr, turns)] != turns).any():
+            return "the words of a document in indices.npy do not ascend"
+        if not (values > 0).all() or values.max() == np.inf:
+            return "data.npy holds a count that is not positive and finite"
+    return None
 
 
 def is_corpus_folder(path: Path) -> bool:
@@ -129,7 +153,9 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         kind, version = meta["kind"], meta["version"]
         for field in ("n_documents", "n_words", "n_entries", "vocabulary", "names"):
             meta[field] = int(meta[field])
-    except (ValueError, KeyError, TypeError) as error:
+        if not isinstance(version, int):
+            raise TypeError(f"its version is {version!r}")
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ReadError(f"{file} is damaged ({error}); write the corpus anew") from error
     if kind != _KIND or version > _VERSION:
         raise ReadError(
@@ -168,8 +194,11 @@ def _read_strings(file: Path, expected: int) -> tuple[str, ...]:
     with reading(file), open(file, "rb") as handle:
         try:
             strings = tuple(json.loads(line) for line in handle)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ReadError(f"{file} is damaged ({error}); write the corpus anew") from error
+    for number, string in enumerate(strings, start=1):
+        if not isinstance(string, str):
+            raise ReadError(f"{file}, line {number} is damaged: it holds no string; write the corpus anew")
     if len(strings) != expected:
         raise ReadError(f"{file} is damaged: {len(strings)} lines instead of {expected}; write the corpus anew")
     return strings

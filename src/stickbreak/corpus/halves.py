@@ -12,6 +12,7 @@ from stickbreak.corpus.csr import row_sums
 __all__ = ["split_halves"]
 
 _TOKENS_AT_ONCE = 4_000_000
+_LONGEST_LISTED = 1_000_000  # tokens of a document; those of a longer one are not listed one by one
 _ROW_BITS = 24  # rows of one chunk fit; the other 40 bits of a key order the tokens of a document
 
 
@@ -19,8 +20,8 @@ def split_halves(counts: sp.csr_matrix, seed: int) -> tuple[sp.csr_matrix, sp.cs
     """Split every document in two halves of its tokens, at random.
 
     Token i of document d gets the random key hash(seed, d, i); the (n + 1) // 2 tokens of the smallest keys
-    are the first half. So a document's split depends on the seed, its row and its own counts, on nothing
-    else.
+    are the first half. Of a document of very many tokens only the numbers are drawn, by a generator of its own.
+    So a document's split depends on the seed, its row and its own counts, on nothing else.
 
     Parameters
     ----------
@@ -47,7 +48,11 @@ def split_halves(counts: sp.csr_matrix, seed: int) -> tuple[sp.csr_matrix, sp.cs
 def _first_half(values: np.ndarray, row: np.ndarray, seed: int) -> np.ndarray:
     """Give how much of each entry goes to the first half; the entries of some consecutive documents `row`."""
     whole = np.floor(values).astype(np.int64)
-    entry = np.repeat(np.arange(values.size), whole)  # of each token
+    long = _entries_of_long(whole, row)
+    listed = whole.copy()
+    for entries in long:
+        listed[entries] = 0
+    entry = np.repeat(np.arange(values.size), listed)  # of each token
     local = row[entry] - (row[0] if row.size else 0)
     lengths = np.bincount(local)
     position = np.arange(entry.size) - (np.cumsum(lengths) - lengths)[local]  # of each token in its document
@@ -56,6 +61,8 @@ def _first_half(values: np.ndarray, row: np.ndarray, seed: int) -> np.ndarray:
     order = np.argsort((local.astype(np.uint64) << np.uint64(64 - _ROW_BITS)) | keys, kind="stable")
     chosen = order[position < ((lengths + 1) // 2)[local]]
     half: np.ndarray = np.bincount(entry[chosen], minlength=values.size)
+    for entries in long:
+        half[entries] = _half_of_many(whole[entries], seed, int(row[entries.start]))
     if values.dtype.kind == "i":
         half = half.astype(values.dtype)
         return half
@@ -63,6 +70,33 @@ def _first_half(values: np.ndarray, row: np.ndarray, seed: int) -> np.ndarray:
     coin = _hash(seed, row, -1 - nth) >> np.uint64(63)
     first: np.ndarray = half + (values - whole) * coin
     return first
+
+
+def _entries_of_long(whole: np.ndarray, row: np.ndarray) -> list[slice]:
+    """Find the documents of more than _LONGEST_LISTED tokens; give their entries."""
+    starts = np.flatnonzero(np.diff(row, prepend=-1))
+    tokens = np.add.reduceat(whole, starts) if starts.size else starts
+    stops = np.append(starts[1:], row.size)
+    return [slice(int(starts[i]), int(stops[i])) for i in np.flatnonzero(tokens > _LONGEST_LISTED)]
+
+
+def _half_of_many(tokens: np.ndarray, seed: int, row: int) -> np.ndarray:
+    """Give how many tokens of each entry are in a random half of a document, without listing its tokens.
+
+    A fair coin for every token makes the first half; then as many tokens as it has too many (or too few), drawn
+    without replacement, change sides. What a set of a random size holds is uniform given its size, and stays so:
+    this is the multivariate hypergeometric law, for numbers that NumPy's own sampler does not take. The tokens that
+    change sides are of the order of the square root of all.
+    """
+    rng = np.random.default_rng([seed % 2**64, row])
+    first = rng.binomial(tokens, 0.5).astype(np.int64)
+    surplus = int(first.sum()) - (int(tokens.sum()) + 1) // 2
+    side = first if surplus > 0 else tokens - first
+    ends = np.cumsum(side)
+    changing = rng.choice(int(ends[-1]), abs(surplus), replace=False, shuffle=False)
+    moved = np.bincount(np.searchsorted(ends, changing, side="right"), minlength=tokens.size)
+    half: np.ndarray = first - moved if surplus > 0 else first + moved
+    return half
 
 
 def _chunks(lengths: np.ndarray) -> Iterator[tuple[int, int]]:

@@ -16,6 +16,7 @@ __all__ = ["read_ldac"]
 _LINE = re.compile(rb"\s*\d+(?:\s+\d+:\d+)*\s*")
 _SEPARATE = bytes.maketrans(b":", b" ")
 _LARGEST = 2**31 - 1
+_MOST_DIGITS = 19  # of a number that can be shown; Python refuses to convert thousands of digits
 
 
 def read_ldac(path: Path, n_words: int | None, vocabulary_source: str = "the vocabulary") -> sp.csr_matrix:
@@ -70,7 +71,11 @@ def _document(line: bytes, where: str, n_words: int | None, vocabulary_source: s
         bad = next((f for f in fields[1:] if re.fullmatch(rb"\d+:\d+", f) is None), fields[0])
         shown = bad.decode("utf-8", "backslashreplace")
         raise ReadError(f"{where} holds {shown!r:.60}; it must read 'M word:count word:count ...' in whole numbers")
-    numbers = [int(field) for field in line.translate(_SEPARATE).split()]
+    fields = line.translate(_SEPARATE).split()
+    longest = max(fields, key=len)
+    if len(longest) > _MOST_DIGITS:
+        raise ReadError(f"{where} holds a number of {len(longest)} digits; words and counts must be below 2^31")
+    numbers = [int(field) for field in fields]
     M = len(numbers) // 2
     if numbers[0] != M:
         raise ReadError(

@@ -74,6 +74,8 @@ def _parsed(line: str, where: str) -> Any:
         raise ReadError(
             f"{where} is not valid JSON ({error.msg} at column {error.colno}); repair or remove this line"
         ) from error
+    except ValueError as error:  # Python refuses to convert a number of thousands of digits
+        raise ReadError(f"{where} holds a number of too many digits; repair or remove this line") from error
     except RecursionError as error:
         raise ReadError(f"{where} is nested too deeply to be a document; repair or remove this line") from error
 

@@ -16,6 +16,7 @@ from stickbreak.exceptions import ReadError
 __all__ = ["read_uci"]
 
 _BLOCK_BYTES = 1 << 24
+_MOST_DIGITS = 19  # of a number that can be meant; Python refuses to convert thousands of digits
 
 
 def read_uci(path: Path) -> sp.csr_matrix:
@@ -52,7 +53,10 @@ def _header(path: Path) -> tuple[int, int, int]:
             f"{path} does not begin with three lines of one number each (documents, words, entries), so it "
             "is no UCI bag of words; give another format"
         )
-    D, W, n_entries = (int(line) for line in lines)
+    for number, line in enumerate(lines, start=1):
+        if len(line.lstrip("0")) > _MOST_DIGITS:
+            raise ReadError(f"{path}, line {number} declares a number of {len(line)} digits; repair this line")
+    D, W, n_entries = (int(line[-_MOST_DIGITS:]) for line in lines)
     if D == 0 or W == 0 or max(D, W) >= 2**31:
         raise ReadError(f"{path} declares {D} documents and {W} words; both must be at least 1 and below 2^31")
     return D, W, n_entries
@@ -106,9 +110,11 @@ def _entries_by_line(path: Path, header: tuple[int, int, int]) -> Entries:
         fields = line.split()
         try:
             document, word, count = (int(field) for field in fields)
+            if max(map(len, fields)) > _MOST_DIGITS:
+                raise ValueError("a number is too long to be shown")
         except ValueError as error:
             raise ReadError(
-                f"{where} is {line.strip()!r:.60}; it must hold three whole numbers (document, word, count)"
+                f"{where} is {line.strip()!r:.60}; it must hold three whole numbers below 2^31 (document, word, count)"
             ) from error
         if not 1 <= document <= D:
             raise ReadError(f"{where} names document {document} but the header declares {D}; they count from 1")

@@ -40,7 +40,7 @@ def canonical_counts(X: Any) -> sp.csr_matrix:
         raise InvalidCorpus(f"counts of shape {matrix.shape} have no {what}; a corpus needs at least one of each")
     _check_values(matrix)
     if not matrix.has_canonical_format:
-        matrix = matrix.copy()
+        matrix = matrix.astype(np.int64) if matrix.dtype.kind in "bi" else matrix.copy()  # sums must not wrap around
         matrix.sum_duplicates()
     if not np.all(matrix.data):
         matrix = matrix.copy()
@@ -110,7 +110,7 @@ def _entry(matrix: sp.csr_matrix, at: int) -> str:
 def _with_dtype(matrix: sp.csr_matrix) -> sp.csr_matrix:
     data = matrix.data
     whole = data.dtype.kind != "f" or bool(np.all(data == np.floor(data)))
-    if whole and data.size and data.max() > _LARGEST_COUNT:
+    if data.size and data.max() > _LARGEST_COUNT:
         at = int(data.argmax())
         raise InvalidCorpus(
             f"{_entry(matrix, at)}; counts above {_LARGEST_COUNT} are not supported, so scale them down"

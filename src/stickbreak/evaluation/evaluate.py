@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import coherence
-from stickbreak.evaluation.completion import Completion, document_completion
-from stickbreak.evaluation.fitted import FittedTopics
+from stickbreak.inference.document_completion import Completion, document_completion
+from stickbreak.inference.fitted import FittedTopics
 
 
 @dataclass(frozen=True, slots=True)

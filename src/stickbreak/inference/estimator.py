@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreak import persistence
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.inference.completion import completion_log_likelihood
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.document_completion import document_completion
 from stickbreak.inference.words import check_same_words
 
 Float = NDArray[np.float64]
@@ -104,15 +104,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Raises
         ------
-        InvalidCorpus
+        InputError
             If no document has two tokens.
         """
         check_is_fitted(self)
-        observed, held_out = self._corpus(X).halves(seed=0)
-        total, n_tokens = completion_log_likelihood(self.transform(observed), self.topic_word_, held_out.counts)
-        if n_tokens == 0:
-            raise InvalidCorpus("no document has two tokens, so there is no half to score; give longer documents.")
-        return total / n_tokens
+        return document_completion(self, *self._corpus(X).halves(seed=0)).active
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
         """Return the `n` most probable words of each topic.
@@ -152,6 +148,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         arrays |= {f"trace.{name}": column for name, column in self.trace_.items()}
         parameters = self.get_params(deep=False)
         for name, value in parameters.items():
+            if isinstance(value, np.generic):
+                value = value.item()
             if hasattr(value, "__array__") or (isinstance(value, list) and np.asarray(value).dtype.kind in "biuf"):
                 value = np.asarray(value)
             if isinstance(value, np.ndarray):
@@ -189,11 +187,35 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             model.n_features_in_ = int(meta["n_features"])
             if meta["feature_names"]:
                 model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
-        except (KeyError, TypeError) as error:
+            model._check_fitted_state()
+        except KeyError as error:
             raise ModelFormatError(
                 f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
             ) from None
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None
         return model
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state whose parts do not fit together; families add what they know of theirs.
+
+        Raises
+        ------
+        ValueError
+            If an array, a word list or a parameter cannot be of a fitted model; the text says which.
+        """
+        W, words = self.n_features_in_, self.vocabulary_
+        topics = self.components_ if hasattr(self, "components_") else self.topic_word_
+        if topics.ndim != 2 or not topics.size or topics.dtype != np.float64 or not np.isfinite(topics).all():
+            raise ValueError("its topics are no table of finite numbers")
+        if topics.shape[1] != W or len(words) != W or len(getattr(self, "feature_names_in_", words)) != W:
+            raise ValueError(f"it has {len(words)} words and topics over {topics.shape[1]}, but {W} features")
+        if not all(isinstance(word, str) for word in words):
+            raise ValueError("its vocabulary holds something else than strings")
+        if len({column.shape for column in self.trace_.values()}) > 1 or any(c.ndim != 1 for c in self.trace_.values()):
+            raise ValueError("the columns of its trace are not equally long")
+        if hasattr(self, "_parameter_constraints"):
+            self._validate_params()
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
         """Check documents and make them a Corpus over the words of the model."""

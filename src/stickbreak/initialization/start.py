@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from stickbreak.inference.streams import stream
 
 Float = NDArray[np.float64]
 Progress = Callable[[int, int], None]
+
+logger = logging.getLogger("stickbreak")
 
 SWEEPS = 50
 SMOOTHING = 3.0
@@ -40,6 +43,7 @@ class StartSettings:
     seed: int
     sweeps: int = SWEEPS
     progress: Progress | None = None
+    stop: Callable[[], bool] | None = None  # asked after each sweep: the sweeps so far are a start, too
 
 
 def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
@@ -64,15 +68,17 @@ def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
         state = next(states)
         if settings.progress is not None:
             settings.progress(done, settings.sweeps)
+        if settings.stop is not None and settings.stop():
+            break
     scale = corpus.n_tokens / max(sample.n_tokens, 1e-300)
     return _sorted(Start(np.maximum(state.S, 0.0) * scale, state.beta))
 
 
 def near_uniform(corpus: Corpus, settings: StartSettings) -> Start:
-    """Start near the uniform distribution: tau_kw ~ Gamma(100, 1/100)."""
+    """Start near the uniform distribution: tau_kw ~ eta + Gamma(100, 1/100)."""
     rng = stream(settings.seed, "near-uniform start")
-    tau = rng.gamma(100.0, 0.01, size=(corpus.n_words, settings.n_topics))
-    return Start(np.maximum(tau - settings.eta, 0.0), _even(settings.n_topics))
+    counts = rng.gamma(100.0, 0.01, size=(corpus.n_words, settings.n_topics))
+    return Start(counts, _even(settings.n_topics))
 
 
 def documents(corpus: Corpus, settings: StartSettings) -> Start:
@@ -139,6 +145,7 @@ def _documents_that_fit(corpus: Corpus, n_topics: int, rng: np.random.Generator)
     order = rng.permutation(corpus.n_documents)
     sizes = np.diff(corpus.counts.indptr)[order]
     n_fit = max(1, int(np.searchsorted(np.cumsum(sizes), most, side="right")))
+    logger.info("the start uses %d of %d documents, as many as fit in its memory", n_fit, corpus.n_documents)
     return corpus[np.sort(order[:n_fit])]
 
 

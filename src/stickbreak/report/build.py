@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import coherence, top_word_indices
-from stickbreak.evaluation.completion import Completion
-from stickbreak.evaluation.fitted import FittedTopics, document_blocks
 from stickbreak.exceptions import InputError
+from stickbreak.inference.document_completion import Completion
+from stickbreak.inference.fitted import FittedTopics, document_blocks
 from stickbreak.inference.words import check_same_words
 from stickbreak.report.data import (
     CorpusReport,
@@ -185,6 +185,7 @@ class _TopicWriter:
     def write(self) -> tuple[TopicReport, ...]:
         """Describe all topics, in the order of the model."""
         phi = np.asarray(self.model.topic_word_, dtype=np.float64)
+        weights = np.asarray(self.model.topic_weights_, dtype=np.float64)
         top = top_word_indices(phi, self.n_words)
         scores = coherence(phi, self.corpus, _COHERENCE_WORDS)
         affinity = affinities(phi)
@@ -196,7 +197,7 @@ class _TopicWriter:
         return tuple(
             TopicReport(
                 index=k,
-                weight=float(self.model.topic_weights_[k]),
+                weight=float(weights[k]),
                 token_share=float(shares.token_mass[k]) / mass,
                 n_present=int(shares.n_present[k]),
                 n_largest=int(shares.n_largest[k]),

@@ -15,7 +15,7 @@ from numba import njit
 
 from stickbreak.special import digamma, exp_digamma, log_gamma, trigamma
 
-VANISHED = 1e-20  # a topic with fewer tokens than this has left the document (SPEC 1.15): no sum of doubles sees it
+VANISHED = 1e-20  # share of a document's tokens below which a topic has left it: no sum of doubles sees it (SPEC 1.15)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -88,6 +88,24 @@ def _project(block, row, n_active, v, out):
 
 
 @njit(cache=True, nogil=True)
+def _exp_expected_log(theta, n_active):
+    """Replace theta[j] by exp(psi(theta[j]) - s); s = 0 unless all would underflow, then the largest becomes 1.
+
+    Neither the responsibilities nor the objective depend on s.                     math.md (V5)
+    """
+    largest = 0.0
+    for j in range(n_active):
+        largest = max(largest, theta[j])
+    if largest > 0.02:  # exp(psi(0.02)) = 1e-22
+        for j in range(n_active):
+            theta[j] = exp_digamma(theta[j])
+    else:
+        shift = digamma(largest)
+        for j in range(n_active):
+            theta[j] = math.exp(digamma(theta[j]) - shift)
+
+
+@njit(cache=True, nogil=True)
 def _document_value(count, z, prior, topic, n_dk, weight):
     """Return a document's part of the objective up to constants; summed in plain order."""
     total = 0.0
@@ -111,8 +129,7 @@ def local_step(
         r_dwk ∝ exp(E log pi_dk) weights[w, k],   theta_dk = prior[k] + N_dk,   prior = alpha E[beta] (K + 1)
 
     Only the topics that still hold tokens are swept. A document with an empty start (start_ptr[d] == start_ptr[d + 1])
-    begins with all topics at E[beta]. With `mean`, theta_dk takes the place of exp(E log pi_dk): the update of CVB0
-    with the topics fixed (SPEC 1.14).
+    begins with all topics at E[beta]. With `mean`, theta_dk takes the place of exp(E log pi_dk).
 
     Written per document d, from capacity_ptr[d] on: topic, n_dk, weight_dk (which multiplied weights[w, k] in r),
     entropy_dk = sum_w c_dw r_dwk log Z_dw; per stored count: ratio = c_dw / Z_dw; per document: value, what the
@@ -140,8 +157,12 @@ def local_step(
             topic[at + j] = k
             row[j] = j
             n_dk[at + j] = 0.0 if cold else start_n[start_ptr[d] + j]
-            x = prior[k] + n_dk[at + j]
-            weight[j] = x if cold or mean else exp_digamma(x)
+            weight[j] = prior[k] + n_dk[at + j]
+        if not (cold or mean):
+            _exp_expected_log(weight, active)
+        length = 0.0
+        for i in range(size):
+            length += count[begin + i]
         for i in range(size):
             source = weights[word[begin + i]]
             for j in range(active):
@@ -162,15 +183,16 @@ def local_step(
                 break
             kept = 0
             for j in range(active):  # topics that have left the document leave the loop
-                if n_dk[at + j] > VANISHED:
+                if n_dk[at + j] > VANISHED * length:
                     k = topic[at + j]
                     topic[at + kept] = k
                     n_dk[at + kept] = n_dk[at + j]
                     row[kept] = row[j]
-                    x = prior[k] + n_dk[at + j]
-                    weight[kept] = x if mean else exp_digamma(x)
+                    weight[kept] = prior[k] + n_dk[at + j]
                     kept += 1
             active = kept
+            if not mean:
+                _exp_expected_log(weight, active)
         for i in range(size):
             ratio[begin + i] = v[i]
             v[i] *= math.log(z[i])

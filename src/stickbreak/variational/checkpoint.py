@@ -52,6 +52,16 @@ def check_place(path: str | os.PathLike[str]) -> None:
             raise InputError(f"{path} holds a {kind}, not a checkpoint; choose another place for the checkpoint.")
 
 
+def seed_of(path: str | os.PathLike[str], *, otherwise: int) -> int:
+    """Return the seed of the fit whose checkpoint is at `path`; `otherwise` if there is none."""
+    if not Path(path).exists():
+        return otherwise
+    try:
+        return int(persistence.read_head(path)["meta"]["identity"]["random_state"])
+    except (KeyError, TypeError, ValueError):
+        return otherwise  # reading the whole checkpoint says what is wrong with it
+
+
 def write_checkpoint(
     path: str | os.PathLike[str],
     state: Inference,
@@ -92,6 +102,8 @@ def read_checkpoint(
     ------
     InputError
         If the checkpoint is of other documents or settings.
+    ModelFormatError
+        If it is no checkpoint, or its parts do not fit together.
     """
     if not Path(path).exists():
         return None
@@ -100,6 +112,10 @@ def read_checkpoint(
         return _restored(path, arrays, meta, model, moves, identity)
     except KeyError as error:
         raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
+    except InputError:
+        raise
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ModelFormatError(f"the checkpoint {path} is damaged ({error}); start the fit anew without it.") from None
 
 
 def _restored(
@@ -111,15 +127,15 @@ def _restored(
     identity: Mapping[str, Any],
 ) -> tuple[Inference, Trace]:
     """Put the state of a checkpoint together again."""
-    different = [name for name, value in meta["identity"].items() if identity.get(name) != value]
+    saved = meta["identity"]
+    different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
     if different:
         raise InputError(
             f"the checkpoint {path} is of a fit with another {different[0]}; resume with the same input and settings, "
             "or choose another checkpoint."
         )
     n_batches = int(meta["n_batches"])
-    for move in moves:
-        move.restore(meta["moves"][move.name])
+    _require(1 <= n_batches <= identity["shape"][0], "its number of batches cannot be")
     totals = _summary("totals", arrays)
     parameters = GlobalParameters(totals.S, totals.N, arrays["rho"], arrays["omega"])
     state = Inference(
@@ -132,8 +148,69 @@ def _restored(
         0.0,
         float(meta["fresh_share"]),
     )
+    _check_state(state, *identity["shape"])
+    _check_trace(meta["trace"])
+    for move in moves:
+        move.restore(meta["moves"][move.name])
     state.refresh(model)  # tau, L_data and the objective follow from the totals
     return state, Trace(meta["trace"])
+
+
+def _check_state(state: Inference, D: int, W: int) -> None:
+    """Refuse arrays that do not fit together, before anything is indexed by them."""
+    rho, omega, ids = state.parameters.rho, state.parameters.omega, state.topic_ids
+    K, n_batches = rho.size, len(state.batches)
+    _require(K >= 1 and _is_table(rho, K) and _is_table(omega, K), "its sticks are no finite numbers")
+    _require(bool(((rho > 0) & (rho < 1) & (omega > 0)).all()), "its sticks are out of range")
+    _require(ids.shape == (K,) and ids.dtype == np.int64 and np.unique(ids).size == K, "its topic_ids do not fit")
+    _require(0.0 <= state.fresh_share <= 1.0, "its fresh_share is out of range")
+    _check_summary(state.totals, "totals", D, W, K)
+    _require(state.totals.words is None, "its totals do not hold all words")
+    for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
+        size = D // n_batches + (b < D % n_batches)  # as make_batches cuts them
+        _check_summary(summary, f"batch{b}", size, W, K)
+        _check_documents(documents, f"batch{b}", size, K)
+
+
+def _check_summary(summary: Summary, name: str, n_documents: int, W: int, K: int) -> None:
+    _require(summary.n_documents == n_documents, f"{name} is not of {n_documents} documents")
+    words, rows = summary.words, W
+    if words is not None:
+        ascending = words.ndim == 1 and words.dtype.kind == "i" and bool((np.diff(words) > 0).all())
+        _require(ascending and (not words.size or (words[0] >= 0 and words[-1] < W)), f"{name}.words cannot be")
+        rows = words.size
+    _require(_is_table(summary.S, rows, K), f"{name}.S is no finite table of {rows} words and {K} topics")
+    for x in PER_TOPIC:
+        _require(_is_table(getattr(summary, x), K + (x in "TGQ")), f"{name}.{x} does not fit {K} topics")
+    _require(bool(np.isfinite(summary.Q0)), f"{name}.scalars are not finite")
+
+
+def _check_documents(documents: DocumentTopics, name: str, n_documents: int, K: int) -> None:
+    indptr, topic, n_dk = documents.indptr, documents.topic, documents.n_dk
+    _require(topic.ndim == 1 and topic.dtype == np.int32 and _is_table(n_dk, topic.size), f"{name}.n_dk does not fit")
+    _require(indptr.shape == (n_documents + 1,) and indptr.dtype == np.int64, f"{name}.indptr does not fit")
+    whole = indptr[0] == 0 and indptr[-1] == topic.size and bool((np.diff(indptr) >= 0).all())
+    _require(whole, f"{name}.indptr does not lead through its topics")
+    _require(not topic.size or (topic.min() >= 0 and topic.max() < K), f"{name}.topic names no topic of {K}")
+    falls = np.flatnonzero(np.diff(topic) <= 0) + 1  # allowed only where a document begins
+    _require(bool(np.isin(falls, indptr).all()), f"{name}.topic does not ascend within a document")
+    _require(bool((n_dk >= 0).all()), f"{name}.n_dk holds a negative number")
+
+
+def _check_trace(columns: Mapping[str, Any]) -> None:
+    tables = [np.asarray(column) for column in columns.values()]
+    plain = all(table.ndim == 1 and table.dtype.kind in "bif" for table in tables)
+    _require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
+
+
+def _is_table(array: NDArray, *shape: int) -> bool:
+    return array.shape == shape and array.dtype == np.float64 and bool(np.isfinite(array).all())
+
+
+def _require(sound: bool, problem: str) -> None:
+    """Raise a ValueError, which `read_checkpoint` tells with the place."""
+    if not sound:
+        raise ValueError(problem)
 
 
 def _summary_arrays(name: str, summary: Summary) -> dict[str, NDArray]:

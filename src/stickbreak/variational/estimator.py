@@ -20,17 +20,18 @@ from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Interruption, Lap, Trace, drive
+from stickbreak.inference.memory import memory_installed
 from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.checkpoint import check_place, fingerprint, read_checkpoint, write_checkpoint
+from stickbreak.variational.checkpoint import check_place, fingerprint, read_checkpoint, seed_of, write_checkpoint
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.memoized import LapInfo, Schedule, first_lap, laps
 from stickbreak.variational.model import HDP, Inference
 from stickbreak.variational.moves import MOVES
-from stickbreak.variational.state import Float, GlobalParameters
+from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 
 DOCUMENTS_PER_BATCH = 10_000
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
@@ -80,8 +81,8 @@ class VariationalHDP(TopicModel):
         Most sweeps of a document's local step. (Paper: 100.)
     document_weights : {"mean_field", "collapsed"}, default="mean_field"
         How `transform` and `score` infer the weights of a document from the fitted topics: by the local step of
-        the fit (sparse weights), or by its collapsed form, the mean of theta in place of exp(E log pi) (CVB0;
-        smoother weights that predict better).
+        the fit (sparse weights), or with means in place of exp(E log .), as collapsed inference has them (smoother
+        weights that predict better).
     random_state : int, RandomState or None, default=None
         Seeds the start and the batches. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -139,7 +140,7 @@ class VariationalHDP(TopicModel):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, 1e6, closed="right")],  # above, the objective is rounding
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "eta": [Interval(Real, 0, None, closed="neither")],
         "init": [str, "array-like"],
@@ -234,10 +235,12 @@ class VariationalHDP(TopicModel):
         if checkpoint is not None and not (resume and os.path.lexists(checkpoint)):
             check_place(checkpoint)
         seed = seed_from(self.random_state)
+        if resume and checkpoint is not None and not isinstance(self.random_state, Integral):
+            seed = seed_of(checkpoint, otherwise=seed)
         with (
             progress_bar(self.verbose, callback) as report,
             ThreadExecutor(self.n_jobs) as executor,
-            threadpool_limits(1, user_api="blas"),  # the threads are ours; BLAS only sees tiny arrays
+            threadpool_limits(1, user_api="blas"),  # the threads are ours: BLAS must not add its own to them
         ):
             self._fit(corpus, seed, executor, report, checkpoint, resume)
         return self
@@ -276,6 +279,12 @@ class VariationalHDP(TopicModel):
         unknown = [name for name in self.moves if name not in MOVES]
         if unknown:
             raise InputError(f"moves names {unknown[0]!r}; the moves are {', '.join(map(repr, MOVES))}.")
+        needed, installed = self._bytes_needed(corpus), memory_installed()
+        if needed > installed:
+            has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
+            raise InputError(
+                f"n_topics is {self.n_topics}: with {corpus.n_words} words {has}; give fewer topics or fewer words."
+            )
         twice = [name for name in self.moves if list(self.moves).count(name) > 1]
         if twice:
             raise InputError(f"moves names {twice[0]!r} more than once; give each move once.")
@@ -285,6 +294,17 @@ class VariationalHDP(TopicModel):
                 f"n_topics is {self.n_topics}, but the documents hold only {corpus.n_tokens:.12g} tokens; "
                 f"give fewer topics than tokens{advice}."
             )
+
+    def _bytes_needed(self, corpus: Corpus) -> float:
+        """Estimate the memory of a fit: S in total, tau and scratch, and the S of every batch."""
+        n_topics = float(self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0])
+        n_batches = self._n_batches(corpus)
+        rows = 4.0 * corpus.n_words + n_batches * min(corpus.n_words, corpus.counts.nnz / n_batches)
+        return 8.0 * n_topics * rows
+
+    def _n_batches(self, corpus: Corpus) -> int:
+        """Return the number of batches of a lap."""
+        return min(self.n_batches or -(-corpus.n_documents // DOCUMENTS_PER_BATCH), corpus.n_documents)
 
     def _fit(
         self,
@@ -320,7 +340,7 @@ class VariationalHDP(TopicModel):
 
         with Interruption() as interruption:
             begin = time.perf_counter()
-            start = None if found else self._begin(corpus, seed, report)
+            start = None if found else self._begin(corpus, seed, report, lambda: interruption.requested)
             self.start_seconds_ = time.perf_counter() - begin
             outcome = drive(
                 run(start),
@@ -336,8 +356,7 @@ class VariationalHDP(TopicModel):
 
     def _schedule(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Schedule:
         """Cut the corpus into batches and put together what stays the same from lap to lap."""
-        n_batches = self.n_batches or -(-corpus.n_documents // DOCUMENTS_PER_BATCH)
-        rows = make_batches(corpus, n_batches, seed=seed)
+        rows = make_batches(corpus, self._n_batches(corpus), seed=seed)
 
         def loader(selection: NDArray[np.int64]) -> Callable[[], Batch]:
             return lambda: Batch.from_corpus(corpus[selection])
@@ -346,7 +365,7 @@ class VariationalHDP(TopicModel):
         settings = LocalSettings(self.local_tolerance, self.local_sweeps)
         return Schedule(model, [loader(selection) for selection in rows], settings, executor)
 
-    def _begin(self, corpus: Corpus, seed: int, report: Callback) -> GlobalParameters:
+    def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
         """Return the global parameters at the start."""
         settings = StartSettings(
             int(self.n_topics),
@@ -356,6 +375,7 @@ class VariationalHDP(TopicModel):
             seed,
             self.init_sweeps,
             lambda done, total: report({"stage": "init", "done": done, "total": total}),
+            stop,
         )
         if isinstance(self.init, str):
             start = make_start(self.init, corpus, settings)
@@ -384,7 +404,7 @@ class VariationalHDP(TopicModel):
     def topic_weights_(self) -> Float:
         """Expected corpus weights E[beta_k], (K,)."""
         check_is_fitted(self)
-        return self._parameters().expected_beta[:-1]
+        return expected_beta(self.rho_)[:-1]
 
     def _likelihood(self) -> DirichletMultinomial:
         """Return what a topic emits."""
@@ -395,11 +415,24 @@ class VariationalHDP(TopicModel):
         tau = np.ascontiguousarray(self.components_.T)
         return GlobalParameters(tau, tau.sum(axis=0), self.rho_, self.omega_)
 
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        K = self.components_.shape[0]
+        for name in ("rho_", "omega_"):
+            sticks = getattr(self, name)
+            if sticks.shape != (K,) or sticks.dtype != np.float64 or not np.isfinite(sticks).all():
+                raise ValueError(f"{name} does not hold a finite number for each of {K} topics")
+        if not (self.components_ > 0).all():
+            raise ValueError("components_ holds a number that is not positive")
+        if not ((self.rho_ > 0) & (self.rho_ < 1) & (self.omega_ > 0)).all():
+            raise ValueError("rho_ or omega_ is out of range")
+
 
 def _lap(info: LapInfo, n_tokens: float, moves: Sequence[str]) -> Lap:
     """Translate what the schedule did into a row of the trace."""
     columns: dict[str, float] = {"sweeps": info.sweeps}
     for name in moves:
         columns[f"{name}_tried"], columns[f"{name}_accepted"] = info.moves.get(name, (0, 0))
-    changed = info.moves.get("merge", (0, 0))[1] > 0
+    changed = any(info.moves.get(name, (0, 0))[1] > 0 for name in moves if MOVES[name].changes_topics)
     return Lap(info.objective / n_tokens, info.n_topics, changed, columns)

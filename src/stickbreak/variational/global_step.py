@@ -9,7 +9,7 @@ from stickbreak.variational._kernels import stick_terms
 from stickbreak.variational.state import Float
 
 SMALLEST_RHO = 1e-10  # SPEC 1.13
-LOG_OMEGA = (-20.0, 40.0)
+SMALLEST_LOG_OMEGA = -20.0
 
 
 def stick_objective(
@@ -76,9 +76,15 @@ def optimise_sticks(
     n_topics, scale = rho.size, 1.0 / max(n_documents, 1)
     rho = np.clip(rho, SMALLEST_RHO, 1 - SMALLEST_RHO)
 
+    # Without the last term of L_G its maximum has omega_k = D (K + 2 - k) + 1 + gamma. Far beyond, the digammas of L_G
+    # cancel to noise that a line search takes for a gain: so omega stays within a hundred times the largest of these.
+    most = np.log(100.0 * (n_documents * (n_topics + 1.0) + 1.0 + gamma))
+
     def unpack(x: Float) -> tuple[Float, Float]:
         positive = 1 / (1 + np.exp(-np.clip(x[:n_topics], -40, 40)))
-        return np.clip(positive, SMALLEST_RHO, 1 - SMALLEST_RHO), np.exp(np.clip(x[n_topics:], *LOG_OMEGA))
+        return np.clip(positive, SMALLEST_RHO, 1 - SMALLEST_RHO), np.exp(
+            np.clip(x[n_topics:], SMALLEST_LOG_OMEGA, most)
+        )
 
     def loss(x: Float) -> tuple[float, Float]:
         r, o = unpack(x)
@@ -90,6 +96,7 @@ def optimise_sticks(
         np.concatenate([np.log(rho) - np.log1p(-rho), np.log(omega)]),
         jac=True,
         method="L-BFGS-B",
+        bounds=[(None, None)] * n_topics + [(SMALLEST_LOG_OMEGA, most)] * n_topics,
         options={"maxiter": max_iterations, "ftol": 1e-13, "gtol": 1e-8, "maxcor": 20},
     )
     new_rho, new_omega = unpack(found.x)

@@ -52,7 +52,7 @@ class LocalSettings(NamedTuple):
 
     tolerance: float = 1e-4  # largest change of an N_dk
     max_sweeps: int = 100
-    mean: bool = False  # CVB0's update in place of mean field's
+    mean: bool = False  # E pi, E phi in place of exp(E log pi), exp(E log phi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,10 @@ def local_step(
 
     def weigh(rows: tuple[int, int]) -> None:
         part = slice(*rows)
-        _kernels.expected_word_weights(parameters.tau, parameters.tau_sum, batch.words[part], weights[part])
+        if settings.mean:
+            weights[part] = parameters.tau[batch.words[part]] / parameters.tau_sum
+        else:
+            _kernels.expected_word_weights(parameters.tau, parameters.tau_sum, batch.words[part], weights[part])
 
     executor.map(weigh, shards(np.full(batch.words.size, n_topics), SHARD_COUNTS))
     if start is None:
@@ -180,7 +183,7 @@ def better_of(one: Visit, other: Visit) -> Visit:
         weight=weight,
         entropy=entropy,
         sweeps=one.sweeps + other.sweeps,
-        value=np.maximum(one.value, other.value),
+        value=np.where(second, other.value, one.value),
     )
 
 

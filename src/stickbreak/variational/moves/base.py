@@ -20,6 +20,7 @@ class Move(ABC):
     """
 
     name: ClassVar[str]
+    changes_topics: ClassVar[bool] = True  # whether an accepted candidate changes which topics there are
 
     def begin(self, state: Inference) -> None:
         """Choose what to track in the coming lap."""

@@ -18,6 +18,7 @@ from stickbreak.variational.state import Float, Int, PairStatistics, UnionStatis
 MAX_PAIRS = 50
 SMALLEST_CORRELATION = 0.05
 SMALLEST_AFFINITY = 0.5  # of at most 1
+SMALL_TOPICS = 10  # that are tried for their size alone
 REST_LAPS = 5  # a rejected pair makes room for others for this many laps
 EMPTY = 1e-6  # tokens
 NEAR = 1e-4  # of |L|: a candidate that loses more with the old sticks is not worth new ones (they gain far less)
@@ -163,7 +164,7 @@ def choose_pairs(state: Inference, resting: set[tuple[int, int]]) -> Int:
     alike = affinities(state)
     together = _ranked_pairs(correlations(state), SMALLEST_CORRELATION)
     copies = _ranked_pairs(alike, SMALLEST_AFFINITY)
-    small = _nearest_pairs(alike, order[::-1])
+    small = _nearest_pairs(alike, order[::-1][:SMALL_TOPICS])
     ranked += [pair for three in zip_longest(together, copies, small) for pair in three if pair is not None]
     chosen: dict[tuple[int, int], None] = {}
     for left, right in ranked:

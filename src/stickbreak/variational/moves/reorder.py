@@ -16,6 +16,7 @@ class Reorder(Move):
     """Sort the topics by decreasing N; the sticks, and so the objective, depend on the order."""
 
     name: ClassVar[str] = "reorder"
+    changes_topics: ClassVar[bool] = False
 
     def candidates(self, state: Inference) -> list[Int]:
         """Return the sorted order, unless the topics stand in it."""

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation.fitted import FittedTopics, document_blocks
 from stickbreak.exceptions import InputError
 from stickbreak.inference.completion import completion_log_likelihood
+from stickbreak.inference.fitted import FittedTopics, document_blocks
 from stickbreak.inference.words import check_same_words
 
 

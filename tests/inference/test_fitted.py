@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation.fitted import document_blocks
 from stickbreak.exceptions import InputError
+from stickbreak.inference.fitted import document_blocks
 from stickbreak.inference.words import check_same_words
 
 

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation import Completion, document_completion, fitted
+from stickbreak.evaluation import Completion, document_completion
 from stickbreak.exceptions import InputError
+from stickbreak.inference import fitted
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "evaluation.json").read_text())["completion"]
 
