@@ -125,7 +125,7 @@ def test_expected_beta_equals_the_twin_far_down_the_sticks():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_sticks_of_a_large_corpus_stay_where_the_objective_can_be_computed(seed):
-    """A line search once went to omega = 1e17, where the terms of L_G cancel to noise, and took the noise for a gain."""
+    """A line search once went to omega = 1e17, where the terms of L_G cancel to noise, and took that for a gain."""
     rng = np.random.default_rng(seed)
     n_topics, n_documents = 100, 20_000
     T = -n_documents * rng.gamma(2.0, 60.0, n_topics + 1)

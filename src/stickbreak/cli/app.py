@@ -59,6 +59,10 @@ class _Commands(TyperGroup):
             complain(str(error))
         except MemoryError as error:
             complain(_out_of_memory(error))
+        except BrokenPipeError:
+            raise  # the reader of the output has gone: nobody is left to be told
+        except OSError as error:
+            complain(f"the system refuses: {error.strerror or error}; nothing more is written")
         except KeyboardInterrupt as error:
             complain("interrupted; nothing more is written")
             raise typer.Exit(_INTERRUPTED) from error

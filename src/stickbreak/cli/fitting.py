@@ -129,6 +129,8 @@ class FitJob:
         options: dict[str, Any] = {}
         if self.checkpoint is not None:
             options = {"checkpoint": self.checkpoint, "resume": self.resume}
+            if self.resume and not self.checkpoint.exists():
+                self._tell(f"there is no checkpoint at {self.checkpoint} yet: starting from the beginning")
         self._tell(
             f"fitting {train.n_documents:,} documents, starting with {self.parameters['n_topics']} topics "
             "(Ctrl-C ends after the lap and keeps the model) ..."

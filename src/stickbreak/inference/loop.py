@@ -77,6 +77,7 @@ class Interruption:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
+        logger.warning("stopping after this lap, with a usable model; Ctrl-C again interrupts at once")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
