@@ -4,7 +4,7 @@ The two take turns in one process, so that a machine whose speed drifts treats t
 threads, at most 100 inner sweeps, inner tolerance 1e-4 for both (ours bounds the largest change of a document's
 expected counts, scikit-learn the mean change: its rule is the looser one), same alpha = 0.5 in all and eta = 0.1.
 
-    python benchmarks/speed.py [--splits kos nips] [--topics 100 400] [--laps 5] [--jobs 1] [--alone]
+    python benchmarks/speed.py [--splits kos nips] [--topics 100 400] [--laps 5] [--jobs 1] [--sweeps 50] [--alone]
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from corpora import load_split, table
 from stickbreak import VariationalHDP
 
 
-def our_laps(split, n_topics: int, jobs: int, laps: int) -> tuple[list[float], float]:
+def our_laps(split, n_topics: int, jobs: int, laps: int, sweeps: int) -> tuple[list[float], float]:
     """Return the seconds of each lap (merges on) and of the start."""
-    model = VariationalHDP(n_topics=n_topics, n_laps=laps, tolerance=0.0, random_state=0, n_jobs=jobs)
+    model = VariationalHDP(
+        n_topics=n_topics, n_laps=laps, tolerance=0.0, init_sweeps=sweeps, random_state=0, n_jobs=jobs
+    )
     model.fit(split.train)
     return model.trace_["seconds"].tolist(), model.start_seconds_
 
@@ -58,17 +60,19 @@ def main() -> None:
     parser.add_argument("--topics", nargs="+", type=int, default=[100, 400])
     parser.add_argument("--laps", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--sweeps", type=int, default=50, help="sweeps of the collapsed start")
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--alone", action="store_true", help="time stickbreak alone")
     options = parser.parse_args()
     rows = []
     for name in options.splits:
         split = load_split(name)
-        our_laps(split, 5, options.jobs, 2)  # compiles
+        our_laps(split, 5, options.jobs, 2, 1)  # compiles
         for n_topics in options.topics:
             ours, theirs, starts = [], [], []
             passes = sklearn_passes(split, n_topics, options.jobs)
-            for _ in range(3):
-                seconds, start = our_laps(split, n_topics, options.jobs, options.laps)
+            for _ in range(options.repeats):
+                seconds, start = our_laps(split, n_topics, options.jobs, options.laps, options.sweeps)
                 ours.append(seconds)
                 starts.append(start)
                 if not options.alone:
@@ -80,7 +84,7 @@ def main() -> None:
                 "corpus": name,
                 "K": n_topics,
                 "threads": options.jobs,
-                "start (50 sweeps), s": f"{np.median(starts):.2f}",
+                f"start ({options.sweeps} sweeps), s": f"{np.median(starts):.2f}",
                 "first lap, s": f"{first:.3f}",
                 "later laps, s": f"{later:.3f}",
             }
