@@ -22,10 +22,16 @@ from corpora import load_split, table
 from stickbreak import VariationalHDP
 
 
-def our_laps(split, n_topics: int, jobs: int, laps: int, sweeps: int) -> tuple[list[float], float]:
-    """Return the seconds of each lap (merges on) and of the start."""
+def our_laps(split, n_topics: int, options: argparse.Namespace) -> tuple[list[float], float]:
+    """Return the seconds of each lap and of the start."""
     model = VariationalHDP(
-        n_topics=n_topics, n_laps=laps, tolerance=0.0, init_sweeps=sweeps, random_state=0, n_jobs=jobs
+        n_topics=n_topics,
+        n_laps=options.laps,
+        tolerance=0.0,
+        moves=("reorder",) if options.no_merge else ("merge", "reorder"),
+        init_sweeps=options.sweeps,
+        random_state=0,
+        n_jobs=options.jobs,
     )
     model.fit(split.train)
     return model.trace_["seconds"].tolist(), model.start_seconds_
@@ -62,17 +68,18 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--sweeps", type=int, default=50, help="sweeps of the collapsed start")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--no-merge", action="store_true")
     parser.add_argument("--alone", action="store_true", help="time stickbreak alone")
     options = parser.parse_args()
     rows = []
     for name in options.splits:
         split = load_split(name)
-        our_laps(split, 5, options.jobs, 2, 1)  # compiles
+        our_laps(split, 5, argparse.Namespace(**{**vars(options), "laps": 2, "sweeps": 1}))  # compiles
         for n_topics in options.topics:
             ours, theirs, starts = [], [], []
             passes = sklearn_passes(split, n_topics, options.jobs)
             for _ in range(options.repeats):
-                seconds, start = our_laps(split, n_topics, options.jobs, options.laps, options.sweeps)
+                seconds, start = our_laps(split, n_topics, options)
                 ours.append(seconds)
                 starts.append(start)
                 if not options.alone:
