@@ -111,7 +111,7 @@ def _visit(schedule: Schedule, state: Inference, moves: Sequence[Move], b: int, 
     -------
     sweeps : ndarray of shape (D_b,)
     gained : int
-        Documents that took the fresh start.
+        Documents for which the fresh start is the better one.
     """
     model, parameters, executor = schedule.model, state.parameters, schedule.executor
     batch = schedule.batches[b]()

@@ -55,7 +55,7 @@ class Inference:
     topic_ids: Int  # (K,) a name for each topic that outlives merges and re-ordering
     data: Float  # (K,) L_data of each topic
     objective: float  # nats
-    fresh_share: float = 1.0  # of the documents: those that took the fresh start when it was last tried
+    fresh_share: float = 1.0  # of the documents: those that a fresh start was better for when last tried
 
     def refresh(self, model: HDP) -> None:
         """Set tau, L_data and the objective from the totals (the sticks are left as they are)."""

@@ -69,13 +69,6 @@ class DocumentTopics:
         out[rows, self.topic] = self.n_dk
         return out
 
-    @classmethod
-    def from_dense(cls, n_dk: Float, smallest: float = 0.0) -> DocumentTopics:
-        """Compress a (D, K) array, leaving out entries not above `smallest`."""
-        rows, topic = np.nonzero(n_dk > smallest)
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_dk.shape[0])))).astype(np.int64)
-        return cls(indptr, topic.astype(np.int32), n_dk[rows, topic].astype(np.float64))
-
     def relabelled(self, new_index: Int) -> DocumentTopics:
         """Return the same counts with topic k called `new_index[k]`; topics with equal new index are pooled."""
         rows = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
