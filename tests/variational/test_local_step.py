@@ -6,7 +6,7 @@ from scipy.special import psi
 
 from stickbreak.corpus import Corpus
 from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.variational import _kernels
+from stickbreak.variational import _ascent, _kernels
 from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise, track_pairs
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import DocumentTopics, GlobalParameters
@@ -207,7 +207,7 @@ def test_expected_word_weights_are_proportional_to_the_expectation(eta):
     tau[[3, 8]] = eta
     words = np.array([0, 3, 5, 8, 39], np.int32)
     out = np.empty((5, 7))
-    _kernels.expected_word_weights(tau, tau.sum(axis=0), words, out)
+    _ascent.expected_word_weights(tau, tau.sum(axis=0), words, out)
     expected = (psi(tau) - psi(tau.sum(axis=0)))[words]
     shift = expected.max(axis=1, keepdims=True)
     underflows = np.exp(shift) < 1e-100
@@ -220,7 +220,7 @@ def test_expected_word_weights_hold_for_an_empty_topic_under_a_tiny_eta():
     tau = np.full((4, 2), 1e-5)
     tau[:, 0] += 3.0
     out = np.empty((4, 2))
-    _kernels.expected_word_weights(tau, tau.sum(axis=0), np.arange(4, dtype=np.int32), out)
+    _ascent.expected_word_weights(tau, tau.sum(axis=0), np.arange(4, dtype=np.int32), out)
     # an empty topic still has E log phi_kw = psi(eta) - psi(W eta): -75,000 here
     np.testing.assert_allclose(out, np.exp(psi(tau) - psi(tau.sum(axis=0))), rtol=1e-10)
 

@@ -50,3 +50,26 @@ def expected_tables(n_dk, prior):
             if n_dk[d, k] > 0.0:
                 out[k] += prior[k] * (digamma(prior[k] + n_dk[d, k]) - base[k])
     return out
+
+
+@njit(cache=True, nogil=True)
+def add_rows(rows, count, r, out):
+    """out[rows[p]] += count[p] r[p]."""
+    for p in range(rows.size):
+        target = out[rows[p]]
+        for k in range(target.size):
+            if r[p, k] > 0.0:
+                target[k] += count[p] * np.float64(r[p, k])
+
+
+@njit(cache=True, nogil=True)
+def responsibilities(indptr, word, topic_word, theta, out):
+    """out[p, k] = topic_word[w, k] theta[d, k], rows summing to one."""
+    n_topics = theta.shape[1]
+    for d in range(indptr.size - 1):
+        for p in range(indptr[d], indptr[d + 1]):
+            row, total = topic_word[word[p]], 0.0
+            for k in range(n_topics):
+                total += row[k] * theta[d, k]
+            for k in range(n_topics):
+                out[p, k] = row[k] * theta[d, k] / total

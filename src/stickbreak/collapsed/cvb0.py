@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.collapsed import _kernels
 from stickbreak.collapsed.state import CollapsedState, Float
@@ -18,12 +19,19 @@ SMALLEST_BETA = 1e-12
 
 
 def cvb0(
-    corpus: Corpus, n_topics: int, *, alpha: float, gamma: float, eta: float, rng: np.random.Generator
+    corpus: Corpus,
+    n_topics: int,
+    *,
+    alpha: float,
+    gamma: float,
+    eta: float,
+    rng: np.random.Generator | None = None,
+    start: tuple[NDArray[np.float32], Float] | None = None,
 ) -> Iterator[CollapsedState]:
     """Yield the state after each sweep over all documents, without end.
 
-    Starts with every (document, word) pair in one topic, drawn at random. The responsibilities of the given documents
-    are stored: 4 bytes for each pair and topic.
+    Starts with every (document, word) pair in one topic, drawn at random, or at given responsibilities. They are stored
+    for all the given documents: 4 bytes for each pair and topic.
 
     Parameters
     ----------
@@ -33,8 +41,11 @@ def cvb0(
         Truncation K.
     alpha, gamma, eta : float
         Concentrations of the documents, of the corpus, and pseudo-count of a word in a topic.
-    rng : Generator
-        Draws the start.
+    rng : Generator, optional
+        Draws the start, if none is given.
+    start : (r, beta), optional
+        Responsibilities (nnz, K) of the stored counts, float32, rows summing to one, changed in place; and corpus
+        weights (K,).
 
     Yields
     ------
@@ -46,17 +57,14 @@ def cvb0(
     indptr = counts.indptr.astype(np.int64)
     word, count = counts.indices.astype(np.int32), counts.data.astype(np.float64)
     document = np.repeat(np.arange(n_documents), np.diff(indptr))
-    topic = rng.integers(n_topics, size=word.size)
-    r = np.zeros((word.size, n_topics), dtype=np.float32)
-    r[np.arange(word.size), topic] = 1.0
-    S = _table(word, topic, count, (n_words, n_topics))
-    state = CollapsedState(
-        r,
-        S,
-        S.sum(axis=0),
-        _table(document, topic, count, (n_documents, n_topics)),
-        np.full(n_topics, 1 / (n_topics + 1)),
-    )
+    if start is None:
+        topic = np.random.default_rng(rng).integers(n_topics, size=word.size)
+        r = np.zeros((word.size, n_topics), dtype=np.float32)
+        r[np.arange(word.size), topic] = 1.0
+        start = r, np.full(n_topics, 1 / (n_topics + 1))
+    r, beta = start
+    S, n_dk = _sums(word, n_words, count, r), _sums(document, n_documents, count, r)
+    state = CollapsedState(r, S, S.sum(axis=0), n_dk, beta)
     while True:
         prior = alpha * state.beta
         _kernels.sweep(indptr, word, count, r, S, state.N, state.n_dk, prior, eta, n_words * eta)
@@ -70,7 +78,19 @@ def corpus_weights(n_dk: Float, prior: Float, gamma: float) -> Float:
     return np.maximum(tables / (gamma + tables.sum()), SMALLEST_BETA)
 
 
-def _table(rows: np.ndarray, columns: np.ndarray, values: Float, shape: tuple[int, int]) -> Float:
-    """Return the sums of values at (row, column)."""
-    flat = np.bincount(rows.astype(np.int64) * shape[1] + columns, weights=values, minlength=shape[0] * shape[1])
-    return flat.astype(np.float64).reshape(shape)
+def responsibilities(corpus: Corpus, topic_word: Float, n_dk: Float, prior: Float) -> NDArray[np.float32]:
+    """Return r of every stored count under given topics and expected counts of the documents, (nnz, K).
+
+    r_dwk ∝ topic_word[w, k] (N_dk + prior_k): where another inference stands, as a start of this one.
+    """
+    counts = corpus.counts
+    out = np.empty((counts.nnz, prior.size), np.float32)
+    _kernels.responsibilities(counts.indptr.astype(np.int64), counts.indices, topic_word, n_dk + prior, out)
+    return out
+
+
+def _sums(rows: np.ndarray, n_rows: int, count: Float, r: NDArray[np.float32]) -> Float:
+    """Return the sums of c r by row, (n_rows, K)."""
+    out = np.zeros((n_rows, r.shape[1]))
+    _kernels.add_rows(rows, count, r, out)
+    return out

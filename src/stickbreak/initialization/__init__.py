@@ -1,6 +1,8 @@
 """Starts: where the topics of a fit begin."""
 
 from stickbreak.initialization.start import (
+    RESPONSIBILITY_BYTES,
+    SMOOTHING,
     STARTS,
     Start,
     StartSettings,
@@ -8,4 +10,4 @@ from stickbreak.initialization.start import (
     start_from_topics,
 )
 
-__all__ = ["STARTS", "Start", "StartSettings", "make_start", "start_from_topics"]
+__all__ = ["RESPONSIBILITY_BYTES", "SMOOTHING", "STARTS", "Start", "StartSettings", "make_start", "start_from_topics"]

@@ -13,196 +13,7 @@ import math
 import numpy as np
 from numba import njit
 
-from stickbreak.special import digamma, exp_digamma, log_gamma, trigamma
-
-VANISHED = 1e-20  # share of a document's tokens below which a topic has left it: no sum of doubles sees it (SPEC 1.15)
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def expected_word_weights(tau, tau_sum, words, out):
-    """out[i, k] = exp(E log phi_kw - s_w), w = words[i].                           math.md (V4)
-
-    s_w = 0 except for words where every exp(E log phi_kw) would underflow: there the largest becomes 1.
-    The responsibilities do not depend on s_w.
-    """
-    n_topics = tau_sum.size
-    inverse = np.empty(n_topics)
-    for k in range(n_topics):
-        total = exp_digamma(tau_sum[k])
-        inverse[k] = 1.0 / total if total > 1e-200 else 0.0
-    for i in range(words.size):
-        row, largest = tau[words[i]], 0.0
-        for k in range(n_topics):
-            if inverse[k] > 0.0:
-                out[i, k] = exp_digamma(row[k]) * inverse[k]
-            else:  # an empty topic under a tiny eta
-                out[i, k] = math.exp(digamma(row[k]) - digamma(tau_sum[k]))
-            largest = max(largest, out[i, k])
-        if largest < 1e-100:
-            shift = -np.inf
-            for k in range(n_topics):
-                out[i, k] = digamma(row[k]) - digamma(tau_sum[k])
-                shift = max(shift, out[i, k])
-            for k in range(n_topics):
-                out[i, k] = math.exp(out[i, k] - shift)
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _normalisers(block, row, weight, n_active, z):
-    """z[i] = sum_j weight[j] block[row[j], i]: Z_dw of the document's types, four topics at a time."""
-    z[:] = 0.0
-    j = 0
-    while j + 4 <= n_active:
-        b0, b1, b2, b3 = block[row[j]], block[row[j + 1]], block[row[j + 2]], block[row[j + 3]]
-        w0, w1, w2, w3 = weight[j], weight[j + 1], weight[j + 2], weight[j + 3]
-        for i in range(z.size):
-            z[i] += w0 * b0[i] + w1 * b1[i] + w2 * b2[i] + w3 * b3[i]
-        j += 4
-    while j < n_active:
-        b0, w0 = block[row[j]], weight[j]
-        for i in range(z.size):
-            z[i] += w0 * b0[i]
-        j += 1
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _project(block, row, n_active, v, out):
-    """out[j] = sum_i block[row[j], i] v[i], four topics at a time."""
-    j = 0
-    while j + 4 <= n_active:
-        b0, b1, b2, b3 = block[row[j]], block[row[j + 1]], block[row[j + 2]], block[row[j + 3]]
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        for i in range(v.size):
-            s0 += b0[i] * v[i]
-            s1 += b1[i] * v[i]
-            s2 += b2[i] * v[i]
-            s3 += b3[i] * v[i]
-        out[j], out[j + 1], out[j + 2], out[j + 3] = s0, s1, s2, s3
-        j += 4
-    while j < n_active:
-        b0, s0 = block[row[j]], 0.0
-        for i in range(v.size):
-            s0 += b0[i] * v[i]
-        out[j] = s0
-        j += 1
-
-
-@njit(cache=True, nogil=True)
-def _exp_expected_log(theta, n_active):
-    """Replace theta[j] by exp(psi(theta[j]) - s); s = 0 unless all would underflow, then the largest becomes 1.
-
-    Neither the responsibilities nor the objective depend on s.                     math.md (V5)
-    """
-    largest = 0.0
-    for j in range(n_active):
-        largest = max(largest, theta[j])
-    if largest > 0.02:  # exp(psi(0.02)) = 1e-22
-        for j in range(n_active):
-            theta[j] = exp_digamma(theta[j])
-    else:
-        shift = digamma(largest)
-        for j in range(n_active):
-            theta[j] = math.exp(digamma(theta[j]) - shift)
-
-
-@njit(cache=True, nogil=True)
-def _document_value(count, z, prior, topic, n_dk, weight):
-    """Return a document's part of the objective up to constants; summed in plain order."""
-    total = 0.0
-    for i in range(count.size):
-        total += count[i] * math.log(z[i])
-    for j in range(topic.size):
-        k = topic[j]
-        total += log_gamma(prior[k] + n_dk[j]) - log_gamma(prior[k])
-        if weight[j] > 0.0:
-            total -= n_dk[j] * math.log(weight[j])
-    return total
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def local_step(
-    indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr,
-    tolerance, max_sweeps, mean, topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps, value,
-):  # fmt: skip
-    """Coordinate ascent on (r, theta) of each document, globals fixed.             SPEC 1.4, math.md (V5), (V6)
-
-        r_dwk ∝ exp(E log pi_dk) weights[w, k],   theta_dk = prior[k] + N_dk,   prior = alpha E[beta] (K + 1)
-
-    Only the topics that still hold tokens are swept. A document with an empty start (start_ptr[d] == start_ptr[d + 1])
-    begins with all topics at E[beta]. With `mean`, theta_dk takes the place of exp(E log pi_dk).
-
-    Written per document d, from capacity_ptr[d] on: topic, n_dk, weight_dk (which multiplied weights[w, k] in r),
-    entropy_dk = sum_w c_dw r_dwk log Z_dw; per stored count: ratio = c_dw / Z_dw; per document: value, what the
-    objective owes to it up to terms that are the same for every (r, theta) of the document (SPEC 1.4):
-    sum_k [ log Gamma(theta_dk) - log Gamma(prior_k) ] + sum_w c_dw log Z_dw - sum_k N_dk log weight_dk.
-    """
-    n_topics = prior.size - 1
-    widest = 0
-    for d in range(indptr.size - 1):
-        widest = max(widest, indptr[d + 1] - indptr[d])
-    block = np.empty((n_topics, widest))
-    weight, new, row = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics, np.int64)
-    z_all, v_all = np.empty(widest), np.empty(widest)
-    for d in range(indptr.size - 1):
-        begin, end, at = indptr[d], indptr[d + 1], capacity_ptr[d]
-        size = end - begin
-        if size == 0:
-            n_active[d], n_sweeps[d], value[d] = 0, 0, 0.0
-            continue
-        z, v = z_all[:size], v_all[:size]
-        cold = start_ptr[d + 1] == start_ptr[d]
-        active = n_topics if cold else start_ptr[d + 1] - start_ptr[d]
-        for j in range(active):
-            k = j if cold else start_topic[start_ptr[d] + j]
-            topic[at + j] = k
-            row[j] = j
-            n_dk[at + j] = 0.0 if cold else start_n[start_ptr[d] + j]
-            weight[j] = prior[k] + n_dk[at + j]
-        if not (cold or mean):
-            _exp_expected_log(weight, active)
-        length = 0.0
-        for i in range(size):
-            length += count[begin + i]
-        for i in range(size):
-            source = weights[word[begin + i]]
-            for j in range(active):
-                block[j, i] = source[topic[at + j]]
-        sweep, moved = 0, np.inf
-        while True:
-            _normalisers(block, row, weight, active, z)
-            for i in range(size):
-                v[i] = count[begin + i] / z[i]
-            _project(block, row, active, v, new)
-            sweep += 1
-            moved = 0.0
-            for j in range(active):
-                new[j] *= weight[j]
-                moved = max(moved, abs(new[j] - n_dk[at + j]))
-                n_dk[at + j] = new[j]
-            if moved < tolerance or sweep >= max_sweeps:
-                break
-            kept = 0
-            for j in range(active):  # topics that have left the document leave the loop
-                if n_dk[at + j] > VANISHED * length:
-                    k = topic[at + j]
-                    topic[at + kept] = k
-                    n_dk[at + kept] = n_dk[at + j]
-                    row[kept] = row[j]
-                    weight[kept] = prior[k] + n_dk[at + j]
-                    kept += 1
-            active = kept
-            if not mean:
-                _exp_expected_log(weight, active)
-        for i in range(size):
-            ratio[begin + i] = v[i]
-            v[i] *= math.log(z[i])
-        _project(block, row, active, v, new)
-        for j in range(active):
-            entropy_dk[at + j] = weight[j] * new[j]
-            weight_dk[at + j] = weight[j]
-        value[d] = _document_value(count[begin:end], z, prior, topic[at : at + active], n_dk[at : at + active], weight)
-        n_active[d] = active
-        n_sweeps[d] = sweep
+from stickbreak.special import digamma, log_gamma, trigamma
 
 
 @njit(cache=True, nogil=True)
@@ -327,6 +138,50 @@ def _joint_entropy(begin, end, word, ratio, weights, left, right, weight_left, w
         if x > 0.0 and y > 0.0:
             total += x * math.log(x / (x + y)) + y * math.log(y / (x + y))
     return total
+
+
+@njit(cache=True, nogil=True)
+def responsibilities(
+    documents, indptr, word, ratio, topic_ptr, topic, weight, weights, share_ptr, share
+):  # fmt: skip
+    """Write c_dw r_dwk = ratio_dw weight_dk weights[w, k] of some documents, (U_d, A_d) by rows.     math.md (V6)"""
+    for i in range(documents.size):
+        d, at = documents[i], share_ptr[i]
+        for p in range(indptr[d], indptr[d + 1]):
+            row = weights[word[p]]
+            for q in range(topic_ptr[d], topic_ptr[d + 1]):
+                share[at] = ratio[p] * weight[q] * row[topic[q]]
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def relabel_responsibilities(
+    indptr, topic_ptr, topic, share_ptr, share, new_index, new_ptr, new_topic, new_share_ptr, new_share
+):  # fmt: skip
+    """Add the column of each topic to that of its new name."""
+    n_documents = indptr.size - 1
+    slot = np.zeros(new_index.size, np.int64)
+    for d in range(n_documents):
+        old, new = topic_ptr[d + 1] - topic_ptr[d], new_ptr[d + 1] - new_ptr[d]
+        for j in range(new):
+            slot[new_topic[new_ptr[d] + j]] = j
+        for i in range(indptr[d + 1] - indptr[d]):
+            for j in range(old):
+                k = slot[new_index[topic[topic_ptr[d] + j]]]
+                new_share[new_share_ptr[d] + i * new + k] += share[share_ptr[d] + i * old + j]
+
+
+@njit(cache=True, nogil=True)
+def share_statistics(indptr, word, count, topic_ptr, topic, share_ptr, share, S, H):
+    """S[w, k] += c r, H[k] -= c r log r of documents whose responsibilities are stored.                    SPEC 1.6"""
+    for d in range(indptr.size - 1):
+        at = share_ptr[d]
+        for p in range(indptr[d], indptr[d + 1]):
+            for q in range(topic_ptr[d], topic_ptr[d + 1]):
+                if share[at] > 0.0:
+                    S[word[p], topic[q]] += share[at]
+                    H[topic[q]] -= share[at] * math.log(share[at] / count[p])
+                at += 1
 
 
 @njit(cache=True, nogil=True)

@@ -86,6 +86,7 @@ def write_checkpoint(
     meta = {
         "identity": identity,
         "n_batches": len(state.batches),
+        "next_id": state.next_id,
         "fresh_share": state.fresh_share,
         "trace": trace.columns,
         "moves": {move.name: move.snapshot() for move in moves},
@@ -146,7 +147,8 @@ def _restored(
         arrays["topic_ids"],
         totals.N,
         0.0,
-        float(meta["fresh_share"]),
+        next_id=int(meta["next_id"]),
+        fresh_share=float(meta["fresh_share"]),
     )
     _check_state(state, *identity["shape"])
     _check_trace(meta["trace"])

@@ -26,10 +26,9 @@ from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.checkpoint import check_place, fingerprint, read_checkpoint, seed_of, write_checkpoint
-from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
-from stickbreak.variational.memoized import LapInfo, Schedule, first_lap, laps
-from stickbreak.variational.model import HDP, Inference
+from stickbreak.variational.memoized import LapInfo, first_lap, laps
+from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.moves import MOVES
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 
@@ -79,6 +78,8 @@ class VariationalHDP(TopicModel):
         The local step of a document stops when no expected count N_dk changes by more. (Paper: 1e-4.)
     local_sweeps : int, default=100
         Most sweeps of a document's local step. (Paper: 100.)
+    restarts : int, default=5
+        Topics, the smallest first, that each document is tried without after its local step. (Paper: 5.)
     document_weights : {"mean_field", "collapsed"}, default="mean_field"
         How `transform` and `score` infer the weights of a document from the fitted topics: by the local step of
         the fit (sparse weights), or with means in place of exp(E log .), as collapsed inference has them (smoother
@@ -151,6 +152,7 @@ class VariationalHDP(TopicModel):
         "n_batches": [None, Interval(Integral, 1, None, closed="left")],
         "local_tolerance": [Interval(Real, 0, None, closed="neither")],
         "local_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "restarts": [Interval(Integral, 0, None, closed="left")],
         "document_weights": [StrOptions({"mean_field", "collapsed"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -172,6 +174,7 @@ class VariationalHDP(TopicModel):
         n_batches: int | None = None,
         local_tolerance: float = 1e-4,
         local_sweeps: int = 100,
+        restarts: int = 5,
         document_weights: str = "mean_field",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -189,6 +192,7 @@ class VariationalHDP(TopicModel):
         self.n_batches = n_batches
         self.local_tolerance = local_tolerance
         self.local_sweeps = local_sweeps
+        self.restarts = restarts
         self.document_weights = document_weights
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -361,9 +365,8 @@ class VariationalHDP(TopicModel):
         def loader(selection: NDArray[np.int64]) -> Callable[[], Batch]:
             return lambda: Batch.from_corpus(corpus[selection])
 
-        model = HDP(self._likelihood(), self.alpha, self.gamma)
-        settings = LocalSettings(self.local_tolerance, self.local_sweeps)
-        return Schedule(model, [loader(selection) for selection in rows], settings, executor)
+        settings = LocalSettings(self.local_tolerance, self.local_sweeps, restarts=self.restarts)
+        return Schedule(self._model(), [loader(selection) for selection in rows], settings, executor, seed)
 
     def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
         """Return the global parameters at the start."""
@@ -381,9 +384,11 @@ class VariationalHDP(TopicModel):
             start = make_start(self.init, corpus, settings)
         else:
             start = start_from_topics(self.init, corpus)
-        tau = start.counts + self.eta
-        sticks = sticks_of(start.weights, 1.0 + self.gamma + corpus.n_documents)
-        return GlobalParameters(tau, tau.sum(axis=0), *sticks)
+        return self._model().parameters(start, corpus.n_documents)
+
+    def _model(self) -> HDP:
+        """Return the model with its hyperparameters."""
+        return HDP(self._likelihood(), self.alpha, self.gamma)
 
     def _take(self, state: Inference, corpus: Corpus, trace: Trace, n_tokens: float) -> None:
         """Copy the result into the fitted attributes."""
@@ -432,6 +437,7 @@ class VariationalHDP(TopicModel):
 def _lap(info: LapInfo, n_tokens: float, moves: Sequence[str]) -> Lap:
     """Translate what the schedule did into a row of the trace."""
     columns: dict[str, float] = {"sweeps": info.sweeps}
+    columns["restarts_tried"], columns["restarts_accepted"] = info.restarts
     for name in moves:
         columns[f"{name}_tried"], columns[f"{name}_accepted"] = info.moves.get(name, (0, 0))
     changed = any(info.moves.get(name, (0, 0))[1] > 0 for name in moves if MOVES[name].changes_topics)

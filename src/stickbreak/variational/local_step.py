@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -9,9 +10,9 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.inference.executor import Executor, shards
-from stickbreak.variational import _kernels
+from stickbreak.variational import _ascent, _kernels
 from stickbreak.variational.objective import rises
-from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, PairStatistics, Summary
+from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, PairStatistics, Summary, runs
 
 SHARD_COUNTS = 16_384  # stored counts of a shard: large enough to hide the hand-over, small enough to balance threads
 
@@ -46,6 +47,25 @@ class Batch:
         """Number of documents in the batch."""
         return self.indptr.size - 1
 
+    def selected(self, rows: Int) -> Batch:
+        """Return some of the documents, over the same words."""
+        indptr, place = runs(self.indptr, rows)
+        return Batch(indptr, self.word[place], self.count[place], self.words, self.lengths[rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Batch]) -> Batch:
+        """Return the documents of several batches over all their words."""
+        words = np.concatenate([part.words[part.word] for part in parts])
+        occurring, word = np.unique(words, return_inverse=True)
+        sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+        return cls(
+            np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+            word.astype(np.int32),
+            np.concatenate([part.count for part in parts]),
+            occurring.astype(np.int32),
+            np.concatenate([part.lengths for part in parts]),
+        )
+
 
 class LocalSettings(NamedTuple):
     """When the local step of a document stops."""
@@ -53,6 +73,7 @@ class LocalSettings(NamedTuple):
     tolerance: float = 1e-4  # largest change of an N_dk
     max_sweeps: int = 100
     mean: bool = False  # E pi, E phi in place of exp(E log pi), exp(E log phi)
+    restarts: int = 0  # topics of a document that are tried to be left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +92,7 @@ class Visit:
     entropy: Float  # (documents.topic.size,) sum_w c r log Z
     sweeps: Int  # (D_b,)
     value: Float  # (D_b,) each document's part of the objective, up to constants: to compare visits
+    restarts: Int  # (2,) tried, accepted
 
 
 def local_step(
@@ -107,7 +129,7 @@ def local_step(
         if settings.mean:
             weights[part] = parameters.tau[batch.words[part]] / parameters.tau_sum
         else:
-            _kernels.expected_word_weights(parameters.tau, parameters.tau_sum, batch.words[part], weights[part])
+            _ascent.expected_word_weights(parameters.tau, parameters.tau_sum, batch.words[part], weights[part])
 
     executor.map(weigh, shards(np.full(batch.words.size, n_topics), SHARD_COUNTS))
     if start is None:
@@ -117,11 +139,22 @@ def local_step(
         return _shard_step(batch, rows, weights, prior, start, settings)
 
     parts = executor.map(run, shards(np.diff(batch.indptr), SHARD_COUNTS))
-    topic, n_dk, weight, entropy, ratio, n_active, sweeps, value = (
+    topic, n_dk, weight, entropy, ratio, n_active, sweeps, value, tally = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     indptr = np.concatenate(([0], np.cumsum(n_active)))
-    return Visit(batch, prior, weights, ratio, DocumentTopics(indptr, topic, n_dk), weight, entropy, sweeps, value)
+    return Visit(
+        batch,
+        prior,
+        weights,
+        ratio,
+        DocumentTopics(indptr, topic, n_dk),
+        weight,
+        entropy,
+        sweeps,
+        value,
+        tally.sum(axis=0),
+    )
 
 
 def _shard_step(
@@ -146,15 +179,15 @@ def _shard_step(
     weight, entropy = np.empty(size), np.empty(size)
     ratio = np.empty(int(high - low))
     n_active, sweeps = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
-    value = np.empty(last - first)
-    _kernels.local_step(
+    value, tally = np.empty(last - first), np.zeros((1, 2), np.int64)
+    _ascent.local_step(
         indptr, batch.word[low:high], batch.count[low:high], weights, prior, start_ptr, start.topic, start.n_dk,
-        capacity_ptr, settings.tolerance, settings.max_sweeps, settings.mean,
-        topic, n_dk, weight, entropy, ratio, n_active, sweeps, value,
+        capacity_ptr, settings.tolerance, settings.max_sweeps, settings.mean, settings.restarts,
+        topic, n_dk, weight, entropy, ratio, n_active, sweeps, value, tally[0],
     )  # fmt: skip
     offset = np.arange(size) - np.repeat(capacity_ptr[:-1], capacity)
     used = offset < np.repeat(n_active, capacity)
-    return topic[used], n_dk[used], weight[used], entropy[used], ratio, n_active, sweeps, value
+    return topic[used], n_dk[used], weight[used], entropy[used], ratio, n_active, sweeps, value, tally
 
 
 def better_of(one: Visit, other: Visit) -> Visit:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
+from stickbreak.inference.executor import Executor
+from stickbreak.initialization import Start
 from stickbreak.likelihoods import Likelihood
-from stickbreak.variational.global_step import optimise_sticks
+from stickbreak.variational.gathering import Gathering
+from stickbreak.variational.global_step import optimise_sticks, sticks_of
+from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.objective import objective
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, Summary, expected_beta
 
@@ -22,9 +27,25 @@ class HDP:
         """Return the optimal (rho, omega) given the statistics.                        SPEC 1.5"""
         return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega)
 
+    def parameters(self, start: Start, n_documents: int) -> GlobalParameters:
+        """Return the global parameters of a start."""
+        tau = self.likelihood.posterior(start.counts)
+        return GlobalParameters(tau, tau.sum(axis=0), *sticks_of(start.weights, 1.0 + self.gamma + n_documents))
+
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return the objective in nats; `data` is L_data of each topic.                 SPEC 1.3"""
         return objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What does not change from lap to lap."""
+
+    model: HDP
+    batches: Sequence[Callable[[], Batch]]  # called at every visit: a batch need not stay in memory
+    settings: LocalSettings
+    executor: Executor
+    seed: int = 0  # of what moves draw at random
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +76,8 @@ class Inference:
     topic_ids: Int  # (K,) a name for each topic that outlives merges and re-ordering
     data: Float  # (K,) L_data of each topic
     objective: float  # nats
+    gathering: Gathering = field(default_factory=Gathering)  # documents of this lap that moves wanted
+    next_id: int = 0  # name of the next topic to be born
     fresh_share: float = 1.0  # of the documents: those that a fresh start was better for when last tried
 
     def refresh(self, model: HDP) -> None:

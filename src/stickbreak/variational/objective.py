@@ -13,8 +13,8 @@ SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is round
 
 
 def rises(new: Float | float, old: Float | float) -> Any:
-    """Return whether an objective rises by more than rounding, elementwise."""
-    return new - old > SMALLEST_GAIN * np.abs(old)
+    """Return whether an objective rises by more than rounding, elementwise; `old` may be -inf."""
+    return new > old + np.where(np.isfinite(old), SMALLEST_GAIN * np.abs(old), 0.0)
 
 
 def expected_log_sticks(rho: Float, omega: Float) -> tuple[Float, Float]:

@@ -46,6 +46,13 @@ def expected_beta(rho: Float) -> Float:
     return out
 
 
+def runs(indptr: Int, rows: Int) -> tuple[Int, Int]:
+    """Return (indptr, places) of some rows of a compressed array: entry i of the selection is entry places[i]."""
+    sizes = np.diff(indptr)[rows]
+    selected = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return selected, np.arange(selected[-1]) + np.repeat(indptr[:-1][rows] - selected[:-1], sizes)
+
+
 @dataclass(slots=True)
 class DocumentTopics:
     """Expected counts N_dk of the topics that a document uses, compressed by rows.
@@ -62,17 +69,55 @@ class DocumentTopics:
         """Number of documents D."""
         return self.indptr.size - 1
 
+    @property
+    def rows(self) -> Int:
+        """The document of each entry, (nnz,)."""
+        return np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
+
+    @classmethod
+    def empty(cls, n_documents: int) -> DocumentTopics:
+        """Return documents that use no topic."""
+        return cls(np.zeros(n_documents + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+
+    @classmethod
+    def joined(cls, parts: Sequence[DocumentTopics]) -> DocumentTopics:
+        """Return the documents of several parts, one after the other."""
+        parts = [cls.empty(0), *parts]
+        sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+        indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        topic, n_dk = (np.concatenate(x) for x in zip(*((part.topic, part.n_dk) for part in parts), strict=True))
+        return cls(indptr, topic, n_dk)
+
     def dense(self, n_topics: int) -> Float:
         """Return N as a (D, K) array."""
         out = np.zeros((self.n_documents, n_topics))
-        rows = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
-        out[rows, self.topic] = self.n_dk
+        out[self.rows, self.topic] = self.n_dk
+        return out
+
+    def selected(self, rows: Int) -> DocumentTopics:
+        """Return some of the documents."""
+        indptr, place = runs(self.indptr, rows)
+        return DocumentTopics(indptr, self.topic[place], self.n_dk[place])
+
+    def replaced(self, rows: Int, other: DocumentTopics) -> DocumentTopics:
+        """Return the same with documents `rows` taken from `other`, in this order."""
+        sizes = np.diff(self.indptr)
+        sizes[rows] = np.diff(other.indptr)
+        indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        out = DocumentTopics(indptr, np.empty(indptr[-1], np.int32), np.empty(indptr[-1]))
+        kept = np.setdiff1d(np.arange(self.n_documents), rows)
+        for source, its_rows, target in ((self, kept, kept), (other, np.arange(rows.size), rows)):
+            _, place = runs(source.indptr, its_rows)
+            _, there = runs(indptr, target)
+            out.topic[there], out.n_dk[there] = source.topic[place], source.n_dk[place]
         return out
 
     def relabelled(self, new_index: Int) -> DocumentTopics:
-        """Return the same counts with topic k called `new_index[k]`; topics with equal new index are pooled."""
-        rows = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
-        topic = new_index[self.topic]
+        """Return the same counts with topic k called `new_index[k]`; topics with equal new index are pooled.
+
+        A topic that no document holds may have any new index (-1 by custom).
+        """
+        rows, topic = self.rows, new_index[self.topic]
         order = np.lexsort((topic, rows))
         rows, topic, n_dk = rows[order], topic[order], self.n_dk[order]
         first = np.ones(rows.size, dtype=bool)

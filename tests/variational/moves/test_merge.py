@@ -88,7 +88,7 @@ def test_merge_predicts_the_objective_that_is_found(monkeypatch, n_batches):
         made, state, recorder = tracked_lap(corpus, n_topics, n_batches, move)
         candidate = list(move.candidates(state))[place]
         seen.add((candidate.left, candidate.right))
-        proposal = move.evaluate(state, state.standing(), made.model, candidate)
+        proposal = move.evaluate(state, state.standing(), made, candidate)
         keep, gone = sorted((candidate.left, candidate.right))
         apply_and_refresh(move, state, made, [candidate], proposal)
         np.testing.assert_allclose(proposal.objective, state.objective, rtol=1e-11)
@@ -104,7 +104,7 @@ def test_merge_evaluate_leaves_the_state_alone(monkeypatch):
     made, state, recorder = tracked_lap(ragged_corpus(2), 4, 2, move)
     objective = state.objective
     for candidate in list(move.candidates(state)):
-        move.evaluate(state, state.standing(), made.model, candidate)
+        move.evaluate(state, state.standing(), made, candidate)
     assert state.objective == objective
     assert_state_is(state, made, recorder.visits, lambda r, theta: (r, theta))
 
@@ -121,7 +121,7 @@ def test_merge_applies_disjoint_pairs_in_one_lap(n_batches):
     accepted, standing = [], state.standing()
     for candidate in move.candidates(state):
         if move.compatible(candidate, accepted):
-            standing = move.evaluate(state, standing, made.model, candidate)
+            standing = move.evaluate(state, standing, made, candidate)
             accepted.append(candidate)
     assert [(c.left, c.right) for c in accepted] == [(1, 4), (0, 3)]  # 4 was used up
     apply_and_refresh(move, state, made, accepted, standing)
@@ -184,7 +184,7 @@ def test_merge_accepts_only_what_raises_the_objective():
     move = Merge()
     made, state, _ = tracked_lap(corpus, 8, 2, move)
     before, n_topics = state.objective, state.topic_ids.size
-    tried, accepted = run_move(move, state, made.model)
+    tried, accepted = run_move(move, state, made)
     assert tried >= accepted
     assert state.topic_ids.size == n_topics - accepted
     assert state.objective >= before
@@ -214,7 +214,7 @@ def test_merge_remembers_rejected_pairs_through_a_snapshot(monkeypatch):
     move = Merge()
     _, state, _ = tracked_lap(ragged_corpus(1, n_documents=15), 4, 1, move)
     for candidate in move.candidates(state):
-        move.reject(candidate)
+        move.reject(state, candidate)
     resumed, fresh = Merge(), Merge()
     resumed.restore(move.snapshot())
     resumed.begin(state)

@@ -32,7 +32,7 @@ def test_reorder_permutes_every_store(n_batches):
     made, state, recorder = unsorted_state(n_batches)
     before, ids = state.objective, state.topic_ids.copy()
     order = np.argsort(-state.totals.N, kind="stable")
-    assert run_move(Reorder(), state, made.model) == (1, 1)
+    assert run_move(Reorder(), state, made) == (1, 1)
     assert state.objective > before
     assert (np.diff(state.totals.N) <= 0).all()
     np.testing.assert_array_equal(state.topic_ids, ids[order])
@@ -43,7 +43,7 @@ def test_reorder_predicts_the_objective_that_is_found():
     made, state, recorder = unsorted_state()
     order = np.array([3, 0, 4, 2, 1])  # any order, better or worse
     move = Reorder()
-    proposal = move.evaluate(state, state.standing(), made.model, order)
+    proposal = move.evaluate(state, state.standing(), made, order)
     move.apply(state, [order], proposal)
     state.refresh(made.model)
     np.testing.assert_allclose(proposal.objective, state.objective, rtol=1e-12)
@@ -53,12 +53,12 @@ def test_reorder_predicts_the_objective_that_is_found():
 def test_reorder_is_kept_only_if_the_objective_rises(monkeypatch):
     """An order that lowers the objective is tried and left."""
     made, state, recorder = unsorted_state()
-    run_move(Reorder(), state, made.model)
+    run_move(Reorder(), state, made)
     objective, N = state.objective, state.totals.N.copy()
     worst = np.arange(5)[::-1].copy()
     monkeypatch.setattr(Reorder, "candidates", lambda self, state: iter([worst]))
-    assert Reorder().evaluate(state, state.standing(), made.model, worst).objective < objective
-    assert run_move(Reorder(), state, made.model) == (1, 0)
+    assert Reorder().evaluate(state, state.standing(), made, worst).objective < objective
+    assert run_move(Reorder(), state, made) == (1, 0)
     assert state.objective == objective
     np.testing.assert_array_equal(state.totals.N, N)
     assert len(recorder.visits) == 2
@@ -66,8 +66,8 @@ def test_reorder_is_kept_only_if_the_objective_rises(monkeypatch):
 
 def test_reorder_proposes_nothing_for_sorted_topics():
     made, state, _ = unsorted_state()
-    run_move(Reorder(), state, made.model)
-    assert run_move(Reorder(), state, made.model) == (0, 0)
+    run_move(Reorder(), state, made)
+    assert run_move(Reorder(), state, made) == (0, 0)
 
 
 class NotingMerge(Merge):

@@ -6,20 +6,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from stickbreak.inference.executor import Executor
 from stickbreak.variational.local_step import Visit
-from stickbreak.variational.model import HDP, Inference, Standing
+from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
+from stickbreak.variational.state import Int
 
 
 class Move(ABC):
     """A change of the set of topics, proposed and judged from summaries.
 
     In a lap the schedule calls `begin` once, `observe` for every visited batch, and at the end `run_move`, which asks
-    for `candidates`, evaluates each against the whole objective and applies those that raise it.
+    for `candidates`, evaluates each against the whole objective and applies those that raise it. The documents that a
+    move has `wanted` are at hand in `state.gathering`, with their responsibilities.
     """
 
     name: ClassVar[str]
+    at_once: ClassVar[bool] = True  # accepted candidates are applied together, after the last; else each in turn
     changes_topics: ClassVar[bool] = True  # whether an accepted candidate changes which topics there are
 
     def begin(self, state: Inference) -> None:
@@ -27,6 +32,10 @@ class Move(ABC):
 
     def observe(self, index: int, visit: Visit, executor: Executor) -> None:
         """Track, in the visit of batch `index`, what the candidates need."""
+
+    def wanted(self, state: Inference, index: int, visit: Visit) -> Int:
+        """Return the documents of a visit that must be gathered."""
+        return np.zeros(0, np.int64)
 
     def snapshot(self) -> dict[str, Any]:
         """Return what the move remembers from lap to lap, as plain values (for checkpoints)."""
@@ -44,10 +53,10 @@ class Move(ABC):
         return not accepted
 
     @abstractmethod
-    def evaluate(self, state: Inference, standing: Standing, model: HDP, candidate: Any) -> Standing:
+    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Any) -> Standing:
         """Return what a candidate would lead to from `standing`; nothing is changed."""
 
-    def reject(self, candidate: Any) -> None:
+    def reject(self, state: Inference, candidate: Any) -> None:
         """Note that a candidate was rejected."""
 
     @abstractmethod
@@ -55,25 +64,33 @@ class Move(ABC):
         """Edit every per-topic store: all accepted candidates at once, which lead to `standing`."""
 
 
-def run_move(move: Move, state: Inference, model: HDP) -> tuple[int, int]:
+def run_move(move: Move, state: Inference, schedule: Schedule) -> tuple[int, int]:
     """Try every candidate of a move; return how many were tried and accepted.
 
     A candidate is accepted if the whole objective rises by more than the rounding of its evaluation. The stores are
-    edited once, after the last candidate.
+    edited once, after the last candidate, or after each accepted one (`at_once`).
     """
-    standing, tried = state.standing(), 0
+    standing, tried, n_accepted = state.standing(), 0, 0
     accepted: list[Any] = []
     for candidate in move.candidates(state):
         if not move.compatible(candidate, accepted):
             continue
-        found = move.evaluate(state, standing, model, candidate)
+        found = move.evaluate(state, standing, schedule, candidate)
         tried += 1
-        if rises(found.objective, standing.objective):
-            standing = found
-            accepted.append(candidate)
-        else:
-            move.reject(candidate)
+        if not rises(found.objective, standing.objective):
+            move.reject(state, candidate)
+            continue
+        n_accepted += 1
+        standing = found
+        accepted.append(candidate)
+        if not move.at_once:
+            _apply(move, state, accepted, standing, schedule)
+            standing, accepted = state.standing(), []
     if accepted:
-        move.apply(state, accepted, standing)
-        state.refresh(model)
-    return tried, len(accepted)
+        _apply(move, state, accepted, standing, schedule)
+    return tried, n_accepted
+
+
+def _apply(move: Move, state: Inference, accepted: list[Any], standing: Standing, schedule: Schedule) -> None:
+    move.apply(state, accepted, standing)
+    state.refresh(schedule.model)

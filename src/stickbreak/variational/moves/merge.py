@@ -11,7 +11,7 @@ from scipy import sparse
 from stickbreak.inference.executor import Executor
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import Visit, track_pairs
-from stickbreak.variational.model import HDP, Inference, Standing
+from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move
 from stickbreak.variational.state import Float, Int, PairStatistics, UnionStatistics
 
@@ -65,15 +65,18 @@ class Merge(Move):
         self._tracked[index] = track_pairs(visit, self._pairs[:, 0], self._pairs[:, 1], executor)
 
     def candidates(self, state: Inference) -> list[Candidate]:
-        """Return the tracked pairs."""
+        """Return the tracked pairs; none if documents were inferred anew since (their unions were not tracked)."""
+        if state.gathering.changed:
+            return []
         return [Candidate(place, left, right) for place, (left, right) in enumerate(self._ids.tolist())]
 
     def compatible(self, candidate: Candidate, accepted: list[Candidate]) -> bool:
         """Whether both topics are unchanged since tracking."""
         return not any({candidate.left, candidate.right} & {other.left, other.right} for other in accepted)
 
-    def evaluate(self, state: Inference, standing: Standing, model: HDP, candidate: Candidate) -> Standing:
+    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Candidate) -> Standing:
         """Return the standing after the pool and one global step."""
+        model = schedule.model
         keep, gone = _places(standing.topic_ids, candidate)
         union = self._total(candidate.place)
         totals = standing.totals.pooled([(keep, gone, union)])
@@ -87,7 +90,7 @@ class Merge(Move):
             value = model.objective(totals, rho, omega, data)
         return Standing(totals, rho, omega, np.delete(standing.topic_ids, gone), data, value)
 
-    def reject(self, candidate: Candidate) -> None:
+    def reject(self, state: Inference, candidate: Candidate) -> None:
         """Let the pair rest for some laps."""
         self._rejected[candidate.left, candidate.right] = self._lap
 
@@ -101,6 +104,7 @@ class Merge(Move):
             summary.pooled([(keep, gone, self._tracked[b].union(place)) for keep, gone, place in places])
             for b, summary in enumerate(state.batches)
         ]
+        state.gathering.follow(new_index)
         state.edit(batches, [d.relabelled(new_index) for d in state.documents], standing)
 
     def snapshot(self) -> dict[str, Any]:

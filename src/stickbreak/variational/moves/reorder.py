@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.model import HDP, Inference, Standing
+from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move
 from stickbreak.variational.state import Int
 
@@ -23,8 +23,9 @@ class Reorder(Move):
         order = np.argsort(-state.totals.N, kind="stable")
         return [] if np.array_equal(order, np.arange(order.size)) else [order]
 
-    def evaluate(self, state: Inference, standing: Standing, model: HDP, candidate: Int) -> Standing:
+    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Int) -> Standing:
         """Return the standing in the new order, sticks re-optimised."""
+        model = schedule.model
         totals = standing.totals.permuted(candidate)
         rho, omega = model.best_sticks(totals, *sticks_of(standing.weights[candidate], standing.omega))
         data = standing.data[candidate]
@@ -37,4 +38,5 @@ class Reorder(Move):
         new_index = np.empty_like(order)
         new_index[order] = np.arange(order.size)
         batches = [summary.permuted(order) for summary in state.batches]
+        state.gathering.follow(new_index)
         state.edit(batches, [d.relabelled(new_index) for d in state.documents], standing)

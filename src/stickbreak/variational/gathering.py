@@ -1,0 +1,186 @@
+"""Documents gathered during a lap, with their responsibilities: what moves that re-infer documents work on.
+
+A visit stores no responsibilities; for the few documents that a move may infer anew they are kept, so that what these
+documents gave to the totals can be taken away again, exactly. All other documents matter to such a move only through
+topics that none of them holds: there theta_dk is the prior of their visit, which `Untouched` remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.special import gammaln, psi
+
+from stickbreak.variational import _kernels
+from stickbreak.variational.local_step import Batch, Visit
+from stickbreak.variational.state import DocumentTopics, Float, Int, Summary, runs
+
+
+@dataclass(frozen=True, slots=True)
+class Untouched:
+    """Documents of one batch that were visited with the same prior and hold none of the topics in question."""
+
+    batch: int
+    lengths: Float  # (n,) tokens of each document
+    prior: Float  # (K + 1,) alpha E[beta] of their visit: theta_dk of the topics that they do not hold
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Gathered documents of one batch that were inferred with the same prior."""
+
+    batch: int
+    rows: Int  # (n,)  which documents of the batch
+    counts: Batch  # of these documents, over the words of the batch
+    prior: Float  # (K + 1,) alpha E[beta] when they were inferred
+    documents: DocumentTopics
+    share_ptr: Int  # (n + 1,)
+    share: Float  # c_dw r_dwk of document d from share_ptr[d] on, (U_d, A_d) by rows
+
+    @classmethod
+    def from_visit(cls, batch: int, visit: Visit, rows: Int, of_visit: Int, counts: Batch) -> Piece:
+        """Take documents `of_visit` of a visit, which are documents `rows` of `batch`; `counts` holds theirs."""
+        documents = visit.documents.selected(of_visit)
+        sizes = np.diff(counts.indptr) * np.diff(documents.indptr)
+        share_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        share = np.empty(int(share_ptr[-1]))
+        _kernels.responsibilities(
+            of_visit, visit.batch.indptr, visit.batch.word, visit.ratio, visit.documents.indptr,
+            visit.documents.topic, visit.weight, visit.weights, share_ptr, share,
+        )  # fmt: skip
+        return cls(batch, rows, counts, visit.prior, documents, share_ptr, share)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return self.rows.size
+
+    def holds(self, topic: int) -> np.ndarray:
+        """Return which documents hold a topic, (n,) bool."""
+        held = np.zeros(self.n_documents, dtype=bool)
+        held[self.documents.rows[self.documents.topic == topic]] = True
+        return held
+
+    def selected(self, rows: Int) -> Piece:
+        """Return some of the documents."""
+        share_ptr, place = runs(self.share_ptr, rows)
+        return replace(
+            self,
+            rows=self.rows[rows],
+            counts=self.counts.selected(rows),
+            documents=self.documents.selected(rows),
+            share_ptr=share_ptr,
+            share=self.share[place],
+        )
+
+    def relabelled(self, new_index: Int) -> Piece:
+        """Return the documents with topic k called `new_index[k]`, pooled where equal; none may hold a dropped one."""
+        documents = self.documents.relabelled(new_index)
+        sizes = np.diff(self.counts.indptr) * np.diff(documents.indptr)
+        share_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        share = np.zeros(int(share_ptr[-1]))
+        _kernels.relabel_responsibilities(
+            self.counts.indptr, self.documents.indptr, self.documents.topic, self.share_ptr, self.share,
+            new_index, documents.indptr, documents.topic, share_ptr, share,
+        )  # fmt: skip
+        prior = relabelled_prior(self.prior, new_index)
+        return replace(self, prior=prior, documents=documents, share_ptr=share_ptr, share=share)
+
+    def summary(self) -> Summary:
+        """Return the additive statistics, S over the words of the batch (SPEC 1.6)."""
+        n_topics, docs = self.prior.size - 1, self.documents
+        S, H = np.zeros((self.counts.words.size, n_topics)), np.zeros(n_topics)
+        _kernels.share_statistics(
+            self.counts.indptr, self.counts.word, self.counts.count, docs.indptr, docs.topic, self.share_ptr,
+            self.share, S, H,
+        )  # fmt: skip
+        T, Q = np.zeros(n_topics + 1), np.zeros(n_topics + 1)
+        Q0 = _kernels.document_statistics(docs.indptr, docs.topic, docs.n_dk, self.prior, self.counts.lengths, T, Q)
+        N = np.bincount(docs.topic, weights=docs.n_dk, minlength=n_topics).astype(np.float64)
+        return Summary(self.n_documents, self.counts.words, S, N, H, T, -self.prior * T, Q, float(Q0))
+
+
+@dataclass(slots=True)
+class Gathering:
+    """All documents of a lap: a few with their responsibilities, the others by what moves need of them."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    others: list[Untouched] = field(default_factory=list)
+    changed: bool = False  # documents were inferred anew after they were gathered
+
+    def add(self, batch: int, visit: Visit, rows: Int) -> None:
+        """Keep documents `rows` of a visited batch."""
+        if rows.size:
+            self.pieces.append(Piece.from_visit(batch, visit, rows, rows, visit.batch.selected(rows)))
+        self.others.append(Untouched(batch, np.delete(visit.batch.lengths, rows), visit.prior))
+
+    def split(self, topic: int) -> tuple[list[Piece], list[Untouched]]:
+        """Return the gathered documents that hold a topic, and all the others."""
+        held, free = [], []
+        for piece in self.pieces:
+            holds = piece.holds(topic)
+            if holds.any():
+                held.append(piece if holds.all() else piece.selected(np.flatnonzero(holds)))
+            if not holds.all():
+                free.append(piece.selected(np.flatnonzero(~holds)) if holds.any() else piece)
+        return held, self.others + [untouched(piece) for piece in free]
+
+    def exchange(self, old: list[Piece], new: list[Piece], new_index: Int) -> None:
+        """Replace documents that a move inferred anew; the others follow the renaming of the topics."""
+        gone: dict[int, Int] = {}
+        for piece in old:
+            gone[piece.batch] = np.union1d(gone.get(piece.batch, np.zeros(0, np.int64)), piece.rows)
+        stay = []
+        for piece in self.pieces:
+            kept = np.flatnonzero(~np.isin(piece.rows, gone.get(piece.batch, [])))
+            if kept.size:
+                stay.append(piece.selected(kept))
+        self.pieces = stay
+        self.follow(new_index)
+        self.pieces += new
+        self.changed = True
+
+    def follow(self, new_index: Int) -> None:
+        """Rename the topics after a move: pooled where equal, dropped where -1 (no document may hold these)."""
+        self.pieces = [piece.relabelled(new_index) for piece in self.pieces]
+        self.others = [replace(x, prior=relabelled_prior(x.prior, new_index)) for x in self.others]
+
+
+def untouched(piece: Piece) -> Untouched:
+    """Return what remains of gathered documents for a move that does not touch them."""
+    return Untouched(piece.batch, piece.counts.lengths, piece.prior)
+
+
+def relabelled_prior(prior: Float, new_index: Int) -> Float:
+    """Return a prior after topics were renamed: pooled where equal, dropped with its mass where -1."""
+    n_topics, stays = int(new_index.max(initial=-1)) + 1, new_index >= 0
+    out = np.bincount(new_index[stays], weights=prior[:-1][stays], minlength=n_topics)
+    return np.append(out, prior[-1])
+
+
+def renormalised(groups: Sequence[Untouched], topic: int) -> tuple[Float, float]:
+    """Return by how much E log pi of documents rises if theta of a topic that they do not hold is dropped.     SPEC 1.8
+
+    Then sum_k theta_dk falls by prior_j, and every E log pi_dk rises by psi(sum theta) - psi(sum theta - prior_j).
+
+    Parameters
+    ----------
+    groups : sequence of Untouched
+    topic : int
+
+    Returns
+    -------
+    rise : ndarray of shape (n_groups,)
+        Sum over the documents of each group.
+    Q0 : float
+        Change of sum_d log Gamma(sum_k theta_dk).
+    """
+    rise, Q0 = np.zeros(len(groups)), 0.0
+    for i, group in enumerate(groups):
+        before = group.prior.sum() + group.lengths
+        after = before - group.prior[topic]
+        rise[i] = (psi(before) - psi(after)).sum()
+        Q0 += float((gammaln(after) - gammaln(before)).sum())
+    return rise, Q0

@@ -1,0 +1,125 @@
+"""Delete moves: a topic goes, and its documents are inferred anew (SPEC 1.8; Hughes, Kim, Sudderth 2015, Sec. 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from stickbreak.variational.gathering import Piece
+from stickbreak.variational.local_step import Visit
+from stickbreak.variational.model import Inference, Schedule, Standing
+from stickbreak.variational.moves.base import Move
+from stickbreak.variational.moves.reinference import Reinference, Target, carry_out, reinfer
+from stickbreak.variational.state import DocumentTopics, Int
+
+MAX_DOCUMENTS = 500
+CHANGED = 0.05  # relative change of a topic's tokens after which a rejected delete is tried again
+RISEN = 1e-4  # relative rise of the objective after which all are
+
+
+class Delete(Move):
+    """Remove topics and give their tokens to the others, where the whole objective rises.
+
+    At the beginning of a lap the smallest topics are chosen whose documents together are at most `max_documents`. As
+    their documents are visited, their responsibilities are kept. At the end of the lap each topic in turn is taken out:
+    its documents are inferred anew, together with the global step, and the whole objective decides. A topic whose
+    removal was rejected rests until its tokens have changed by 5 %, or the objective has risen by 1e-4.
+
+    Parameters
+    ----------
+    max_documents : int or None, default=500
+        Most documents that are inferred anew in a lap; None: all (the larger delete of the authors' later code).
+    """
+
+    name: ClassVar[str] = "delete"
+    at_once: ClassVar[bool] = False
+
+    def __init__(self, max_documents: int | None = MAX_DOCUMENTS) -> None:
+        self.max_documents = max_documents
+        self._chosen = np.zeros(0, np.int64)  # in the order of the lap
+        self._names: list[int] = []
+        self._work: Reinference
+        self._rejected: dict[int, tuple[float, float]] = {}  # name -> its tokens and the objective then
+
+    def begin(self, state: Inference) -> None:
+        """Choose the topics to try."""
+        most = state.totals.n_documents if self.max_documents is None else self.max_documents
+        wanted = [np.zeros(d.n_documents, dtype=bool) for d in state.documents]
+        chosen: list[int] = []
+        total = 0
+        holders = np.sum([np.bincount(d.topic, minlength=state.topic_ids.size) for d in state.documents], axis=0)
+        for k in np.argsort(state.totals.N, kind="stable"):
+            if state.topic_ids.size - len(chosen) < 2:
+                break
+            if holders[k] > most or self._rests(state, int(k)):
+                continue
+            more = [d.rows[d.topic == k] for d in state.documents]
+            added = sum(int((~mask[rows]).sum()) for mask, rows in zip(wanted, more, strict=True))
+            if total + added > most:
+                break
+            for mask, rows in zip(wanted, more, strict=True):
+                mask[rows] = True
+            total += added
+            chosen.append(int(k))
+        self._chosen = np.array(chosen, np.int64)
+        self._names = state.topic_ids[self._chosen].tolist()
+
+    def _rests(self, state: Inference, topic: int) -> bool:
+        name, tokens = int(state.topic_ids[topic]), float(state.totals.N[topic])
+        if name not in self._rejected:
+            return False
+        then, objective = self._rejected[name]
+        return abs(tokens - then) <= CHANGED * then and state.objective - objective <= RISEN * abs(objective)
+
+    def wanted(self, state: Inference, index: int, visit: Visit) -> Int:
+        """Return the documents that hold a chosen topic."""
+        docs = visit.documents
+        return np.unique(docs.rows[np.isin(docs.topic, self._chosen)])
+
+    def candidates(self, state: Inference) -> Iterator[int]:
+        """Return the chosen topics that are still there, by name, the smallest first."""
+        for name in self._names:
+            if name not in state.topic_ids or state.topic_ids.size < 2:
+                continue
+            (topic,) = np.flatnonzero(state.topic_ids == name)
+            n_holders = sum(int((d.topic == topic).sum()) for d in state.documents)
+            gathered = sum(piece.n_documents for piece in state.gathering.split(int(topic))[0])
+            # not those that other topics were merged into, or that found too many new documents in this lap
+            if n_holders == gathered > 0 and (self.max_documents is None or n_holders <= self.max_documents):
+                yield name
+
+    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: int) -> Standing:
+        """Return what follows if the topic goes and its documents are inferred anew."""
+        (topic,) = np.flatnonzero(state.topic_ids == candidate)
+        held, others = state.gathering.split(int(topic))
+        start = documents_without(held, int(topic))
+        self._work = reinfer(state, schedule, int(topic), Target.of(held), others, start)
+        return self._work.standing
+
+    def reject(self, state: Inference, candidate: int) -> None:
+        """Let the topic rest until it has changed."""
+        tokens = float(state.totals.N[state.topic_ids == candidate][0])
+        self._rejected[candidate] = tokens, state.objective
+
+    def apply(self, state: Inference, accepted: list[int], standing: Standing) -> None:
+        """Edit every per-topic store by the last evaluation."""
+        carry_out(state, self._work)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the rejected topics."""
+        return {"rejected": [[name, *then] for name, then in self._rejected.items()]}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Take up what `snapshot` returned."""
+        self._rejected = {int(name): (float(tokens), float(then)) for name, tokens, then in snapshot["rejected"]}
+
+
+def documents_without(pieces: list[Piece], topic: int) -> DocumentTopics:
+    """Return the expected counts of gathered documents without one topic, the later ones moved up."""
+    held = DocumentTopics.joined([piece.documents for piece in pieces])
+    stays = held.topic != topic
+    indptr = np.concatenate(([0], np.cumsum(stays)))[held.indptr]
+    index = held.topic[stays]
+    return DocumentTopics(indptr, (index - (index > topic)).astype(np.int32), held.n_dk[stays])

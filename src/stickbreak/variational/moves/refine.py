@@ -1,0 +1,72 @@
+"""Refine: the same topics, found anew by collapsed inference (a trial)."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from stickbreak.collapsed import cvb0, responsibilities
+from stickbreak.corpus import Corpus
+from stickbreak.initialization import RESPONSIBILITY_BYTES, SMOOTHING, Start
+from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.variational.local_step import Batch
+from stickbreak.variational.model import Inference, Schedule
+from stickbreak.variational.moves.trial import Trial
+from stickbreak.variational.state import DocumentTopics, GlobalParameters, Int
+
+SWEEPS = 20
+
+
+class Refine(Trial):
+    """Run collapsed inference (CVB0, 20 sweeps, 3 x eta) from the present topics, then mean field from what it finds.
+
+    Mean field leaves a document only the topics that it has chosen, and so keeps topics as they once formed. Collapsed
+    inference does not: it mends topics that share or lack words. Needs the memory of the collapsed start (a sample of
+    the documents above 1 GiB).
+    """
+
+    name: ClassVar[str] = "refine"
+    changes_topics: ClassVar[bool] = True
+
+    def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
+        """Return the topics after the sweeps."""
+        model, parameters = schedule.model, state.parameters
+        if not isinstance(model.likelihood, DirichletMultinomial):
+            return None  # collapsed inference is for counts
+        corpus, documents = sample(state, schedule)
+        prior = model.alpha * parameters.expected_beta[:-1]
+        r = responsibilities(corpus, model.likelihood.mean(parameters.tau), documents.dense(prior.size), prior)
+        states = cvb0(
+            corpus,
+            prior.size,
+            alpha=model.alpha,
+            gamma=model.gamma,
+            eta=SMOOTHING * model.likelihood.eta,
+            start=(r, parameters.expected_beta[:-1]),
+        )
+        *_, found = islice(states, SWEEPS)
+        scale = state.totals.N.sum() / max(corpus.n_tokens, 1e-300)
+        start = Start(np.maximum(found.S, 0.0) * scale, found.beta)
+        return model.parameters(start, state.totals.n_documents), state.topic_ids
+
+
+def sample(state: Inference, schedule: Schedule) -> tuple[Corpus, DocumentTopics]:
+    """Return the documents, or as many of each batch as fit in the memory set aside, with their expected counts."""
+    most = RESPONSIBILITY_BYTES // (4 * state.topic_ids.size)
+    share = most / max(sum(load().word.size for load in schedule.batches), 1)
+    parts, documents = [], []
+    for load, found in zip(schedule.batches, state.documents, strict=True):
+        batch = load()
+        rows = np.arange(batch.n_documents if share >= 1 else max(1, int(share * batch.n_documents)))
+        parts.append(batch.selected(rows))  # the documents of a batch stand in random order
+        documents.append(found.selected(rows))
+    return as_corpus(Batch.joined(parts), state.totals.S.shape[0]), DocumentTopics.joined(documents)
+
+
+def as_corpus(batch: Batch, n_words: int) -> Corpus:
+    """Return the documents of a batch over all words."""
+    shape = (batch.n_documents, n_words)
+    return Corpus.from_counts(sparse.csr_matrix((batch.count, batch.words[batch.word], batch.indptr), shape=shape))

@@ -1,0 +1,183 @@
+"""Inference of a few documents without one topic: the work of a delete move (SPEC 1.8).
+
+The target documents leave the totals, exactly, by their gathered responsibilities. All others do not hold the topic:
+their theta of it is dropped. Then the target is inferred anew, together with the global step, and the whole objective
+is compared.
+
+SPEC 1.8 hands the dropped theta to the inactive topics. Both are bounds; that one costs each document that does not
+hold the topic up to a tenth of a nat until its next visit, and deletes that gain in the end were rejected for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stickbreak.variational import _kernels
+from stickbreak.variational.gathering import Piece, Untouched, renormalised
+from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.local_step import Batch, Visit, better_of, local_step, summarise
+from stickbreak.variational.model import Inference, Schedule, Standing
+from stickbreak.variational.objective import rises
+from stickbreak.variational.state import PER_TOPIC, DocumentTopics, Float, GlobalParameters, Summary
+
+ROUNDS = 5  # of local and global step
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Documents to be inferred anew."""
+
+    pieces: list[Piece]
+    batch: Batch  # all documents of the pieces, one piece after the other
+    old: Summary  # their statistics, over the words of `batch`
+
+    @classmethod
+    def of(cls, pieces: list[Piece]) -> Target:
+        """Join pieces, at least one."""
+        batch = Batch.joined([piece.counts for piece in pieces])
+        return cls(pieces, batch, joined_summary(pieces, batch))
+
+
+@dataclass(frozen=True, slots=True)
+class Reinference:
+    """What a move leads to, and all that is needed to carry it out."""
+
+    topic: int
+    target: Target
+    others: list[Untouched]  # every document outside the target
+    visit: Visit  # of the documents of the target
+    standing: Standing
+
+
+def joined_summary(pieces: list[Piece], batch: Batch) -> Summary:
+    """Return the statistics of gathered documents; `batch` holds their counts one piece after the other."""
+    n_topics = pieces[0].prior.size - 1
+    documents = DocumentTopics.joined([piece.documents for piece in pieces])
+    share_ptr = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(piece.share_ptr) for piece in pieces]))))
+    share = np.concatenate([piece.share for piece in pieces])
+    S, H = np.zeros((batch.words.size, n_topics)), np.zeros(n_topics)
+    _kernels.share_statistics(
+        batch.indptr, batch.word, batch.count, documents.indptr, documents.topic, share_ptr, share, S, H
+    )
+    T, G, Q, Q0 = np.zeros(n_topics + 1), np.zeros(n_topics + 1), np.zeros(n_topics + 1), 0.0
+    for piece in pieces:
+        docs, by_topic = piece.documents, np.zeros(n_topics + 1)
+        Q0 += _kernels.document_statistics(
+            docs.indptr, docs.topic, docs.n_dk, piece.prior, piece.counts.lengths, by_topic, Q
+        )
+        T += by_topic
+        G -= piece.prior * by_topic
+    N = np.bincount(documents.topic, weights=documents.n_dk, minlength=n_topics).astype(np.float64)
+    return Summary(batch.n_documents, batch.words, S, N, H, T, G, Q, float(Q0))
+
+
+def without_topic(summary: Summary, old: Summary | None, topic: int, others: list[Untouched]) -> Summary:
+    """Return statistics without the target's part `old`, without the topic and without words.   math.md (V14)
+
+    `others` are the remaining documents of the summary.
+    """
+    columns: dict[str, Any] = {}
+    for name in PER_TOPIC:
+        rest = getattr(summary, name) if old is None else getattr(summary, name) - getattr(old, name)
+        columns[name] = np.delete(rest, topic)
+    rise, Q0 = renormalised(others, topic)
+    columns["T"] += rise.sum()
+    for group, by_group in zip(others, rise, strict=True):
+        columns["G"] -= np.delete(group.prior, topic) * by_group
+    return replace(
+        summary,
+        words=np.zeros(0, np.int32),
+        S=np.zeros((0, columns["N"].size)),
+        n_documents=summary.n_documents - (0 if old is None else old.n_documents),
+        Q0=summary.Q0 + Q0 - (0.0 if old is None else old.Q0),
+        **columns,
+    )
+
+
+def reinfer(
+    state: Inference, schedule: Schedule, topic: int, target: Target, others: list[Untouched], start: DocumentTopics
+) -> Reinference:
+    """Infer the target without the topic and evaluate the whole objective; nothing is changed.
+
+    Parameters
+    ----------
+    state : Inference
+    schedule : Schedule
+    topic : int
+    target : Target
+        All documents that hold the topic.
+    others : list of Untouched
+        All other documents.
+    start : DocumentTopics
+        Where the target starts, beside a start from E[beta].
+    """
+    model, settings, executor = schedule.model, schedule.settings, schedule.executor
+    words, stays = target.batch.words, np.delete(np.arange(state.topic_ids.size), topic)
+    before = np.ascontiguousarray(state.totals.S[words][:, stays])
+    base = without_topic(state.totals, target.old, topic, others)
+    S_others = cleaned(before - target.old.S[:, stays], before)
+    elsewhere = state.data[stays] - model.likelihood.evidence(before, state.totals.N[stays])  # words not in the target
+    weights = state.parameters.expected_beta[:-1]
+    sticks = sticks_of(weights[stays], state.parameters.omega[stays])
+    parameters = GlobalParameters(model.likelihood.posterior(before), state.parameters.tau_sum[stays], *sticks)
+    batch = replace(target.batch, words=np.arange(words.size, dtype=np.int32))
+    value = -np.inf
+    for round_ in range(ROUNDS):
+        visit = local_step(batch, parameters, model.alpha, start, settings, executor)
+        if round_ == 0:
+            visit = better_of(visit, local_step(batch, parameters, model.alpha, None, settings, executor))
+        start = visit.documents
+        totals = replace(base, words=None, S=S_others.copy())
+        totals.add(summarise(visit, executor))
+        rho, omega = model.best_sticks(totals, parameters.rho, parameters.omega)
+        tau = model.likelihood.posterior(totals.S)
+        parameters = GlobalParameters(tau, parameters.tau_sum + (tau - parameters.tau).sum(axis=0), rho, omega)
+        data = elsewhere + model.likelihood.evidence(totals.S, totals.N)
+        last, value = value, model.objective(totals, rho, omega, data)
+        hopeless = value + (ROUNDS - 1 - round_) * (value - last) < state.objective  # rounds gain less and less
+        if round_ > 0 and (hopeless or not rises(value, last)):
+            break
+    standing = Standing(totals.without_words(), rho, omega, state.topic_ids[stays], data, value)
+    return Reinference(topic, target, others, visit, standing)
+
+
+def cleaned(S: Float, before: Float) -> Float:
+    """Return S with what rounding left of a subtraction from `before` set to zero."""
+    return np.where(S > 1e-12 * before, S, 0.0)
+
+
+def carry_out(state: Inference, work: Reinference) -> None:
+    """Edit every per-topic store after an accepted move."""
+    target, n_topics = work.target, state.topic_ids.size
+    new_index = np.insert(np.arange(n_topics - 1), work.topic, -1)
+    new, first = [], 0
+    for piece in target.pieces:
+        of_visit = np.arange(first, first + piece.n_documents)
+        new.append(Piece.from_visit(piece.batch, work.visit, piece.rows, of_visit, piece.counts))
+        first += piece.n_documents
+    batches, documents = [], []
+    for b, (stored, found) in enumerate(zip(state.batches, state.documents, strict=True)):
+        moved = [(x, y) for x, y in zip(target.pieces, new, strict=True) if x.batch == b]
+        batches.append(_edited(stored, moved, work.topic, [group for group in work.others if group.batch == b]))
+        rows = np.concatenate([np.zeros(0, np.int64), *(piece.rows for piece, _ in moved)])
+        found = found.replaced(rows, DocumentTopics.empty(rows.size)).relabelled(new_index)
+        documents.append(found.replaced(rows, DocumentTopics.joined([piece.documents for _, piece in moved])))
+    state.gathering.exchange(target.pieces, new, new_index)
+    state.edit(batches, documents, work.standing)
+
+
+def _edited(stored: Summary, moved: list[tuple[Piece, Piece]], topic: int, others: list[Untouched]) -> Summary:
+    """Return the statistics of a batch after the move."""
+    S = np.delete(stored.S, topic, axis=1)
+    if not moved:
+        return replace(without_topic(stored, None, topic, others), words=stored.words, S=S)
+    counts = Batch.joined([before.counts for before, _ in moved])
+    old, new = (joined_summary([pair[side] for pair in moved], counts) for side in (0, 1))
+    out = without_topic(stored, old, topic, others)
+    out.add(new.without_words())
+    rows = np.searchsorted(stored.words, counts.words) if stored.words is not None else counts.words
+    S[rows] = cleaned(S[rows] - np.delete(old.S, topic, axis=1), S[rows]) + new.S
+    return replace(out, words=stored.words, S=S)

@@ -1,0 +1,96 @@
+"""Trials: a whole new set of topics, tried on the whole corpus and kept if the objective is higher.
+
+Other moves edit statistics. A trial proposes topics (refine: the same ones, found anew; birth: further ones), visits
+every batch from them as the first lap does, and goes on for a few laps on its own. The state that it started from stays
+as it is until the trial has won.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from stickbreak.variational.gathering import Gathering
+from stickbreak.variational.local_step import Visit
+from stickbreak.variational.model import Inference, Schedule, Standing
+from stickbreak.variational.moves.base import Move
+from stickbreak.variational.objective import rises
+from stickbreak.variational.state import GlobalParameters, Int
+from stickbreak.variational.visits import first_visits, revisit
+
+LAPS = 10  # that a trial has to overtake the state that it started from
+SETTLED = 1e-3  # of |L|: a lap that gains less, without a change of topics, is the time for a trial
+WORTH = 1e-4  # of |L|: gain of an accepted trial for which the next one is worth its cost
+
+
+class Trial(Move):
+    """The frame of both kinds of trial: when they are due, how they are judged, how they are carried out."""
+
+    def __init__(self) -> None:
+        self._before = -np.inf  # objective at the beginning of the lap
+        self._names = np.zeros(0, np.int64)  # of the topics then
+        self._tired_of: Int | None = None  # topics for which no further trial pays
+        self._found: Inference
+
+    def begin(self, state: Inference) -> None:
+        """Note where the lap begins."""
+        self._before, self._names = state.objective, state.topic_ids
+
+    def candidates(self, state: Inference) -> list[int]:
+        """Return one candidate once the lap gained little and left the topics as they were."""
+        same = np.array_equal(np.sort(state.topic_ids), np.sort(self._names))
+        tired = self._tired_of is not None and np.array_equal(np.sort(state.topic_ids), self._tired_of)
+        settled = state.objective - self._before < SETTLED * abs(state.objective)
+        return [0] if same and settled and not tired else []
+
+    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: int) -> Standing:
+        """Return where the proposed topics lead within `LAPS` laps."""
+        proposal = self.propose(state, schedule)
+        if proposal is None:
+            return standing
+        parameters, names = proposal
+        self._found, _ = first_visits(schedule, parameters, names)
+        for left in range(LAPS - 1, -1, -1):
+            before = self._found.objective
+            if rises(before, state.objective):
+                break
+            for b in range(len(schedule.batches)):
+                revisit(schedule, self._found, b, afresh=False, observe=_nothing)
+            self._found.refresh(schedule.model)
+            if self._found.objective + left * (self._found.objective - before) < state.objective:
+                break  # laps gain less and less
+        return self._found.standing()
+
+    @abstractmethod
+    def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
+        """Return the topics to try and their names."""
+
+    def reject(self, state: Inference, candidate: int) -> None:
+        """Rest until the topics have changed."""
+        self._tired_of = np.sort(state.topic_ids)
+
+    def apply(self, state: Inference, accepted: list[int], standing: Standing) -> None:
+        """Take the state of the trial."""
+        gain = standing.objective - state.objective
+        self._tired_of = np.sort(standing.topic_ids) if gain < WORTH * abs(standing.objective) else None
+        state.parameters, state.totals = self._found.parameters, self._found.totals
+        state.batches, state.documents = self._found.batches, self._found.documents
+        state.topic_ids = self._found.topic_ids
+        state.next_id = max(state.next_id, self._found.next_id)
+        state.gathering = Gathering(changed=True)
+        state.fresh_share = 1.0
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the topics for which no trial pays."""
+        return {"tired_of": None if self._tired_of is None else self._tired_of.tolist()}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Take up what `snapshot` returned."""
+        names = snapshot["tired_of"]
+        self._tired_of = None if names is None else np.array(names, np.int64)
+
+
+def _nothing(index: int, visit: Visit) -> None:
+    """Observe nothing."""

@@ -1,0 +1,85 @@
+"""Visits of batches: local step, exact replacement of the batch's statistics, global step (SPEC 1.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from stickbreak.variational.local_step import Visit, better_of, local_step, summarise
+from stickbreak.variational.model import Inference, Schedule
+from stickbreak.variational.objective import rises
+from stickbreak.variational.state import GlobalParameters, Int, Summary
+
+
+class Visited(NamedTuple):
+    """What visits did, for people."""
+
+    sweeps: Int  # of each document
+    restarts: Int  # (2,) tried, accepted
+    gained: int = 0  # documents for which the fresh start was the better one
+
+
+def first_visits(schedule: Schedule, parameters: GlobalParameters, topic_ids: Int) -> tuple[Inference, Visited]:
+    """Visit every batch for the first time.
+
+    The start holds until every document has been seen: a global step after the first batches would forget what the
+    start knows of the other documents (on KOS with 20 batches it ends 0.02 nats per token lower).
+
+    Parameters
+    ----------
+    schedule : Schedule
+    parameters : GlobalParameters
+        The start.
+    topic_ids : ndarray of shape (K,)
+        Names of the topics.
+    """
+    n_words, n_topics = parameters.tau.shape
+    model = schedule.model
+    totals = Summary.zeros(n_words, n_topics)
+    stored, found, sweeps, restarts = [], [], [], np.zeros(2, np.int64)
+    for load in schedule.batches:
+        visit = local_step(load(), parameters, model.alpha, None, schedule.settings, schedule.executor)
+        summary = summarise(visit, schedule.executor)
+        totals.add(summary)
+        stored.append(summary)
+        found.append(visit.documents)
+        sweeps.append(visit.sweeps)
+        restarts += visit.restarts
+    sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
+    after = GlobalParameters(parameters.tau, parameters.tau_sum, *sticks)
+    state = Inference(after, totals, stored, found, topic_ids, np.zeros(n_topics), -np.inf)
+    state.next_id = int(topic_ids.max(initial=-1)) + 1
+    state.refresh(model)
+    return state, Visited(np.concatenate(sweeps), restarts)
+
+
+def revisit(
+    schedule: Schedule, state: Inference, b: int, *, afresh: bool, observe: Callable[[int, Visit], None]
+) -> Visited:
+    """Visit batch b again.
+
+    The local step goes on from where the last visit left each document; so the objective cannot fall, but a document
+    cannot return to a topic that it has left. `afresh` also runs it from E[beta]: all fresh results are taken where
+    their sum is the larger one (early, while the topics still form, that leads further), else the better of the two for
+    each document. Either way the objective cannot fall. `observe` is shown the visit before the global step.
+    """
+    model, parameters, executor = schedule.model, state.parameters, schedule.executor
+    batch = schedule.batches[b]()
+    visit = local_step(batch, parameters, model.alpha, state.documents[b], schedule.settings, executor)
+    gained = 0
+    if afresh:
+        fresh = local_step(batch, parameters, model.alpha, None, schedule.settings, executor)
+        gained = int(np.sum(rises(fresh.value, visit.value)))
+        visit = fresh if rises(fresh.value.sum(), visit.value.sum()) else better_of(visit, fresh)
+    observe(b, visit)
+    summary = summarise(visit, executor)
+    state.totals.add(state.batches[b], -1.0)
+    state.totals.add(summary)
+    state.batches[b], state.documents[b] = summary, visit.documents
+    tau = model.likelihood.posterior(state.totals.S[batch.words])
+    parameters.tau_sum = parameters.tau_sum + (tau - parameters.tau[batch.words]).sum(axis=0)
+    parameters.tau[batch.words] = tau
+    parameters.rho, parameters.omega = model.best_sticks(state.totals, parameters.rho, parameters.omega)
+    return Visited(visit.sweeps, visit.restarts, gained)
