@@ -1,11 +1,6 @@
 """Starts: where the topics of a fit begin."""
 
-from stickbreak.initialization.start import (
-    STARTS,
-    Start,
-    StartSettings,
-    make_start,
-    start_from_topics,
-)
+from stickbreak.initialization.base import Start, StartSettings
+from stickbreak.initialization.start import STARTS, make_start, start_from_topics
 
 __all__ = ["STARTS", "Start", "StartSettings", "make_start", "start_from_topics"]
