@@ -58,6 +58,14 @@ def test_anchors_are_exact_without_noise(n_words):
     np.testing.assert_allclose(anchors.topic_given_word(Q, words), truth[:, words], atol=0.02)
 
 
+def test_anchors_are_found_where_the_projection_is_smaller_than_their_number(monkeypatch):
+    """K anchors span K - 1 dimensions: a projection to fewer would leave none to find."""
+    monkeypatch.setattr(anchors, "PROJECTION", 4)
+    rng = np.random.default_rng(0)
+    Q, _ = without_noise(separable(8, 100, rng), rng)
+    assert anchors.find_anchors(Q, 8, rng).size == 8
+
+
 def test_anchors_do_not_depend_on_the_blocks_of_the_products(monkeypatch):
     corpus = draw(separable(6, 60, np.random.default_rng(1)), 200, 50, np.random.default_rng(2))
     whole = make_start("anchors", corpus, settings_of())

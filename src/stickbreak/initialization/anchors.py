@@ -27,9 +27,9 @@ Index = NDArray[np.int64]
 logger = logging.getLogger("stickbreak")
 
 LEAST_DOCUMENTS = 5
-PROJECTION = 1000  # dimensions of the random projection; a smaller vocabulary needs none
+PROJECTION = 1000  # dimensions of the random projection (or 2 K, if more); a smaller vocabulary needs none
 SPANNED = 1e-10  # a squared distance below this share of the largest squared norm is rounding
-TOLERANCE = 1e-5  # of a word's squared distance from its mixture, as a share of an anchor's squared norm
+TOLERANCE = 1e-4  # of a word's squared distance from its mixture, as a share of an anchor's squared norm
 MAX_STEPS = 5000  # of a word's weights; 50 to 200 are usual
 WORDS_PER_BLOCK = 4096  # weights found between two looks at `stop`
 
@@ -86,7 +86,7 @@ def find_anchors(Q: Cooccurrence, n_topics: int, rng: np.random.Generator) -> In
     if words.size == 0:
         return words
     n_words = Q.mass.size
-    dimensions = min(n_words, PROJECTION)
+    dimensions = min(n_words, max(PROJECTION, 2 * n_topics))
     points = np.empty((words.size, dimensions))
     for block in Q.blocks(dimensions):
         size = (n_words, block.stop - block.start)
