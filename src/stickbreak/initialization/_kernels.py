@@ -37,9 +37,9 @@ def simplex_weights(gram, products, tolerance, max_steps):
                 if x[k] > 0.0:
                     slope = g[k] - g[to]
                     gap += x[k] * slope
-                    if slope > 0.0:
-                        bend = gram[k, k] + gram[to, to] - 2.0 * gram[k, to]
-                        step = min(x[k], slope / bend) if bend > 0.0 else x[k]
+                    bend = gram[k, k] + gram[to, to] - 2.0 * gram[k, to]
+                    if slope > 0.0 and bend > 0.0:
+                        step = min(x[k], slope / bend)
                         falls = step * (slope - 0.5 * step * bend)
                         if falls > gain:
                             best, gain, move = k, falls, step

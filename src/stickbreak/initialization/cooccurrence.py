@@ -53,9 +53,8 @@ class Cooccurrence:
         right = sp.csr_matrix((share, counts.indices, counts.indptr), shape=counts.shape)
         left = sp.csr_matrix((share * of_count, counts.indices, counts.indptr), shape=counts.shape).T.tocsr()
         itself: Float = np.bincount(counts.indices, same * of_count, corpus.n_words).astype(np.float64)
-        # The row of Q sums over v to p_dw - s_dw / n_d^2; a word with no partner is left with rounding.
+        # A row of Q_d sums to (h_dw n_d - s_dw) / (n_d^2 - sum_w s_dw).
         mass: Float = np.bincount(counts.indices, (share - same) * of_count, corpus.n_words).astype(np.float64)
-        mass[mass <= NO_PAIRS * np.bincount(counts.indices, share * of_count, corpus.n_words)] = 0.0
         n_documents = np.bincount(counts.indices[of_count > 0], minlength=corpus.n_words)
         return cls(left, right, itself, mass, n_documents)
 
