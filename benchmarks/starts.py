@@ -18,7 +18,7 @@ def main() -> None:
     """Run and print a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", nargs="+", default=list(SPLITS))
-    parser.add_argument("--starts", nargs="+", default=["collapsed", "near-uniform", "documents"])
+    parser.add_argument("--starts", nargs="+", default=["collapsed", "near-uniform", "documents", "anchors"])
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--laps", type=int, default=50)
     parser.add_argument("--seeds", type=int, default=1)

@@ -49,7 +49,7 @@ def test_nips_objective_never_falls_with_merges_and_batches(data_folder, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("init", ["near-uniform", "documents"])
+@pytest.mark.parametrize("init", ["near-uniform", "documents", "anchors"])
 def test_kos_objective_never_falls_from_poor_starts_that_merge_much(data_folder, seed, init):
     train = part(data_folder, "kos", "train")
     model = VariationalHDP(n_topics=100, n_laps=12, n_batches=5, init=init, random_state=seed, n_jobs=-1).fit(train)

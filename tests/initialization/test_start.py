@@ -41,7 +41,8 @@ def test_start_is_fixed_by_its_seed(corpus, name):
     one, same, other = (make_start(name, corpus, settings_of(seed=seed)) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.counts, same.counts)
     np.testing.assert_array_equal(one.weights, same.weights)
-    assert not np.array_equal(one.counts, other.counts)
+    draws = name != "anchors"  # the vocabulary is too small for a random projection
+    assert np.array_equal(one.counts, other.counts) != draws
 
 
 def test_collapsed_start_is_cvb0_with_a_larger_eta_sorted_by_size(corpus):

@@ -115,7 +115,7 @@ DocumentWeights = Annotated[
 Eta = Annotated[float | None, typer.Option("--eta", rich_help_panel=_MODEL, help="Pseudo-count of a word in a topic.")]
 Init = Annotated[
     str | None,
-    typer.Option("--init", rich_help_panel=_MODEL, help="Start: collapsed, near-uniform or documents."),
+    typer.Option("--init", rich_help_panel=_MODEL, help="Start: collapsed, near-uniform, documents or anchors."),
 ]
 Laps = Annotated[
     int | None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,37 +12,14 @@ from stickbreak.collapsed import cvb0
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.inference.streams import stream
-
-Float = NDArray[np.float64]
-Progress = Callable[[int, int], None]
+from stickbreak.initialization.anchors import anchors
+from stickbreak.initialization.base import Start, StartSettings, even_weights, largest_first, weights_of
+from stickbreak.initialization.documents import documents
 
 logger = logging.getLogger("stickbreak")
 
-SWEEPS = 50
 SMOOTHING = 3.0
 RESPONSIBILITY_BYTES = 2**30
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Topics to start from, the largest first."""
-
-    counts: Float  # (W, K)  expected counts behind the topics, on the scale of the whole corpus where known
-    weights: Float  # (K,)    corpus weights, sum at most 1
-
-
-@dataclass(frozen=True, slots=True)
-class StartSettings:
-    """What a start may depend on."""
-
-    n_topics: int
-    alpha: float
-    gamma: float
-    eta: float
-    seed: int
-    sweeps: int = SWEEPS
-    progress: Progress | None = None
-    stop: Callable[[], bool] | None = None  # asked after each sweep: the sweeps so far are a start, too
 
 
 def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
@@ -71,29 +47,21 @@ def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
         if settings.stop is not None and settings.stop():
             break
     scale = corpus.n_tokens / max(sample.n_tokens, 1e-300)
-    return _sorted(Start(np.maximum(state.S, 0.0) * scale, state.beta))
+    return largest_first(Start(np.maximum(state.S, 0.0) * scale, state.beta))
 
 
 def near_uniform(corpus: Corpus, settings: StartSettings) -> Start:
     """Start near the uniform distribution: tau_kw ~ eta + Gamma(100, 1/100)."""
     rng = stream(settings.seed, "near-uniform start")
     counts = rng.gamma(100.0, 0.01, size=(corpus.n_words, settings.n_topics))
-    return Start(counts, _even(settings.n_topics))
-
-
-def documents(corpus: Corpus, settings: StartSettings) -> Start:
-    """Start from K documents drawn at random, none twice while there are enough (the paper's start)."""
-    rng = stream(settings.seed, "documents start")
-    filled = np.flatnonzero(corpus.document_lengths > 0)
-    rows = np.concatenate([rng.permutation(filled) for _ in range(-(-settings.n_topics // filled.size))])
-    counts = corpus.counts[rows[: settings.n_topics]].toarray().astype(np.float64)
-    return Start(np.ascontiguousarray(counts.T), _even(settings.n_topics))
+    return Start(counts, even_weights(settings.n_topics))
 
 
 STARTS: dict[str, Callable[[Corpus, StartSettings], Start]] = {
     "collapsed": collapsed,
     "near-uniform": near_uniform,
     "documents": documents,
+    "anchors": anchors,
 }
 
 
@@ -134,7 +102,7 @@ def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
     if np.allclose(mass, 1.0):
         array = array * (corpus.n_tokens / array.shape[0])
         mass = array.sum(axis=1)
-    return _sorted(Start(np.ascontiguousarray(array.T), mass / mass.sum() * (1 - 1 / (mass.size + 1))))
+    return largest_first(Start(np.ascontiguousarray(array.T), weights_of(mass)))
 
 
 def _documents_that_fit(corpus: Corpus, n_topics: int, rng: np.random.Generator) -> Corpus:
@@ -147,14 +115,3 @@ def _documents_that_fit(corpus: Corpus, n_topics: int, rng: np.random.Generator)
     n_fit = max(1, int(np.searchsorted(np.cumsum(sizes), most, side="right")))
     logger.info("the start uses %d of %d documents, as many as fit in its memory", n_fit, corpus.n_documents)
     return corpus[np.sort(order[:n_fit])]
-
-
-def _even(n_topics: int) -> Float:
-    """Return equal weights that leave one share to the inactive topics."""
-    return np.full(n_topics, 1.0 / (n_topics + 1))
-
-
-def _sorted(start: Start) -> Start:
-    """Return the same topics, the largest first."""
-    order = np.argsort(-start.counts.sum(axis=0), kind="stable")
-    return Start(np.ascontiguousarray(start.counts[:, order]), start.weights[order])

@@ -61,9 +61,9 @@ class VariationalHDP(TopicModel):
         Corpus-level concentration. (Paper: 10.)
     eta : float, default=0.1
         Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.)
-    init : {"collapsed", "near-uniform", "documents"} or array-like of shape (K, W), default="collapsed"
+    init : {"collapsed", "near-uniform", "documents", "anchors"} or array-like of shape (K, W), default="collapsed"
         Where the topics start: a short collapsed run (CVB0), nearly uniform topics, K random documents (the paper's
-        start), or given topics (then `n_topics` is ignored).
+        start), K anchor words (Arora et al. 2013), or given topics (then `n_topics` is ignored).
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     moves : sequence of {"merge", "reorder"}, default=("merge", "reorder")

@@ -1,0 +1,52 @@
+"""What every start takes and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+SWEEPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Topics to start from, the largest first."""
+
+    counts: Float  # (W, K)  expected counts behind the topics, on the scale of the whole corpus where known
+    weights: Float  # (K,)    corpus weights, sum at most 1
+
+
+@dataclass(frozen=True, slots=True)
+class StartSettings:
+    """What a start may depend on."""
+
+    n_topics: int
+    alpha: float
+    gamma: float
+    eta: float
+    seed: int
+    sweeps: int = SWEEPS
+    progress: Progress | None = None
+    stop: Callable[[], bool] | None = None  # asked after each sweep: the sweeps so far are a start, too
+
+
+def even_weights(n_topics: int) -> Float:
+    """Return equal weights that leave one share to the inactive topics."""
+    return np.full(n_topics, 1.0 / (n_topics + 1))
+
+
+def weights_of(mass: Float) -> Float:
+    """Return weights in proportion to the tokens of the topics; an equal share is left to the inactive ones."""
+    return mass / mass.sum() * (1 - 1 / (mass.size + 1))
+
+
+def largest_first(start: Start) -> Start:
+    """Return the same topics, the largest first."""
+    order = np.argsort(-start.counts.sum(axis=0), kind="stable")
+    return Start(np.ascontiguousarray(start.counts[:, order]), start.weights[order])
