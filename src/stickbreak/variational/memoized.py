@@ -59,7 +59,7 @@ def first_lap(
     stored, found, sweeps = [], [], []
     for load in schedule.batches:
         visit = local_step(load(), parameters, model.alpha, None, schedule.settings, schedule.executor)
-        summary = summarise(visit, schedule.executor)
+        summary = summarise(visit, schedule.executor).compressed()
         totals.add(summary)
         stored.append(summary)
         found.append(visit.documents)
@@ -123,7 +123,7 @@ def _visit(schedule: Schedule, state: Inference, moves: Sequence[Move], b: int, 
         visit = fresh if rises(fresh.value.sum(), visit.value.sum()) else better_of(visit, fresh)
     for move in moves:
         move.observe(b, visit, executor)
-    summary = summarise(visit, executor)
+    summary = summarise(visit, executor).compressed()
     state.totals.add(state.batches[b], -1.0)
     state.totals.add(summary)
     state.batches[b], state.documents[b] = summary, visit.documents
