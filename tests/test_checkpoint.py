@@ -347,10 +347,15 @@ def _replace(name, edit):
     return change
 
 
-def _swap_topics_of_a_document(arrays, meta):
-    topic, indptr = arrays["batch0.topic"], arrays["batch0.indptr"]
-    at = int(indptr[np.flatnonzero(np.diff(indptr) > 1)[0]])
-    topic[at], topic[at + 1] = topic[at + 1], topic[at]
+def _swap_topics(name):
+    """Swap two topics of one document, or of one word."""
+
+    def change(arrays, meta):
+        topic, indptr = arrays[f"{name}topic"], arrays[f"{name}indptr"]
+        at = int(indptr[np.flatnonzero(np.diff(indptr) > 1)[0]])
+        topic[at], topic[at + 1] = topic[at + 1], topic[at]
+
+    return change
 
 
 @pytest.mark.parametrize(
@@ -371,10 +376,22 @@ def _swap_topics_of_a_document(arrays, meta):
         (_poke("batch0.words", 0, -1), r"batch0\.words"),
         (_poke("batch0.words", -1, 40), r"batch0\.words"),
         (_replace("batch0.words", lambda x: x[::-1]), r"batch0\.words"),
-        (_replace("batch0.words", lambda x: x[:-1]), r"batch0\.S"),
+        (_replace("batch0.words", lambda x: x[:-1]), r"batch0\.S_indptr"),
+        (_replace("batch0.words", lambda x: x.astype(np.float64)), r"batch0\.words"),
+        (_poke("batch1.S_indptr", 0, 1), r"batch1\.S_indptr"),
+        (_poke("batch1.S_indptr", 1, 10**9), r"batch1\.S_indptr"),
+        (_poke("batch1.S_indptr", -1, 10**9), r"batch1\.S_indptr"),
+        (_replace("batch1.S_indptr", lambda x: x.astype(np.int32)), r"batch1\.S_indptr"),
+        (_poke("batch1.S_topic", 0, 60), r"batch1\.S_topic names no topic"),
+        (_replace("batch1.S_topic", lambda x: x.astype(np.int32)), r"batch1\.S_topic"),
+        (_replace("batch1.S_topic", lambda x: x[:, None]), r"batch1\.S_topic"),
+        (_swap_topics("batch1.S_"), r"batch1\.S_topic does not ascend"),
+        (_replace("batch1.S_value", lambda x: x[:-1]), r"batch1\.S_value"),
+        (_poke("batch1.S_value", 0, np.nan), r"batch1\.S_value"),
+        (lambda arrays, meta: arrays.pop("batch1.S_value"), r"lacks 'batch1\.S_value'"),
         (_poke("batch0.topic", 0, -1), r"batch0\.topic"),
         (_poke("batch0.topic", -1, 60), r"batch0\.topic"),
-        (_swap_topics_of_a_document, r"batch0\.topic does not ascend"),
+        (_swap_topics("batch0."), r"batch0\.topic does not ascend"),
         (_replace("batch0.topic", lambda x: x.astype(np.int64)), r"batch0\.n_dk"),
         (_replace("batch0.n_dk", lambda x: x[:-1]), r"batch0\.n_dk"),
         (_poke("batch0.n_dk", 0, -1.0), r"batch0\.n_dk"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.loop import Trace
 from stickbreak.variational.model import HDP, Inference
 from stickbreak.variational.moves import Move
-from stickbreak.variational.state import PER_TOPIC, DocumentTopics, GlobalParameters, Summary
+from stickbreak.variational.sparse_rows import SparseRows, topic_type
+from stickbreak.variational.state import PER_TOPIC, DocumentTopics, GlobalParameters, StoredSummary, Summary
 
 KIND = "checkpoint"
 
@@ -75,9 +77,9 @@ def write_checkpoint(
         "omega": state.parameters.omega,
         "topic_ids": state.topic_ids,
     }
-    arrays |= _summary_arrays("totals", state.totals)
+    arrays |= {**_vector_arrays("totals", state.totals), "totals.S": state.totals.S}
     for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
-        arrays |= _summary_arrays(f"batch{b}", summary)
+        arrays |= _stored_arrays(f"batch{b}", summary)
         arrays |= {
             f"batch{b}.indptr": documents.indptr,
             f"batch{b}.topic": documents.topic,
@@ -137,12 +139,12 @@ def _restored(
         )
     n_batches = int(meta["n_batches"])
     _require(1 <= n_batches <= identity["shape"][0], "its number of batches cannot be")
-    totals = _summary("totals", arrays)
+    totals = _totals(arrays)
     parameters = GlobalParameters(totals.S, totals.N, arrays["rho"], arrays["omega"])
     state = Inference(
         parameters,
         totals,
-        [_summary(f"batch{b}", arrays) for b in range(n_batches)],
+        [_stored(f"batch{b}", arrays) for b in range(n_batches)],
         [DocumentTopics(*(arrays[f"batch{b}.{x}"] for x in ("indptr", "topic", "n_dk"))) for b in range(n_batches)],
         arrays["topic_ids"],
         totals.N,
@@ -166,37 +168,46 @@ def _check_state(state: Inference, D: int, W: int) -> None:
     _require(bool(((rho > 0) & (rho < 1) & (omega > 0)).all()), "its sticks are out of range")
     _require(ids.shape == (K,) and ids.dtype == np.int64 and np.unique(ids).size == K, "its topic_ids do not fit")
     _require(0.0 <= state.fresh_share <= 1.0, "its fresh_share is out of range")
-    _check_summary(state.totals, "totals", D, W, K)
-    _require(state.totals.words is None, "its totals do not hold all words")
+    _check_vectors(state.totals, "totals", D, K)
+    _require(_is_table(state.totals.S, W, K), f"totals.S is no finite table of {W} words and {K} topics")
     for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
         size = D // n_batches + (b < D % n_batches)  # as make_batches cuts them
-        _check_summary(summary, f"batch{b}", size, W, K)
+        _check_vectors(summary.vectors, f"batch{b}", size, K)
+        _check_words(summary, f"batch{b}", W, K)
         _check_documents(documents, f"batch{b}", size, K)
 
 
-def _check_summary(summary: Summary, name: str, n_documents: int, W: int, K: int) -> None:
+def _check_vectors(summary: Summary, name: str, n_documents: int, K: int) -> None:
     _require(summary.n_documents == n_documents, f"{name} is not of {n_documents} documents")
-    words, rows = summary.words, W
-    if words is not None:
-        ascending = words.ndim == 1 and words.dtype.kind == "i" and bool((np.diff(words) > 0).all())
-        _require(ascending and (not words.size or (words[0] >= 0 and words[-1] < W)), f"{name}.words cannot be")
-        rows = words.size
-    _require(_is_table(summary.S, rows, K), f"{name}.S is no finite table of {rows} words and {K} topics")
     for x in PER_TOPIC:
         _require(_is_table(getattr(summary, x), K + (x in "TGQ")), f"{name}.{x} does not fit {K} topics")
     _require(bool(np.isfinite(summary.Q0)), f"{name}.scalars are not finite")
 
 
+def _check_words(summary: StoredSummary, name: str, W: int, K: int) -> None:
+    words, S = summary.words, summary.S
+    ascending = words.ndim == 1 and words.dtype.kind == "i" and bool((np.diff(words) > 0).all())
+    _require(ascending and (not words.size or (words[0] >= 0 and words[-1] < W)), f"{name}.words cannot be")
+    _require(S.topic.ndim == 1 and S.topic.dtype == topic_type(K), f"{name}.S_topic does not fit {K} topics")
+    _require(_is_table(S.value, S.topic.size), f"{name}.S_value is no finite number for each of its topics")
+    _check_rows(S.indptr, S.topic, f"{name}.S_", words.size, K)
+
+
 def _check_documents(documents: DocumentTopics, name: str, n_documents: int, K: int) -> None:
     indptr, topic, n_dk = documents.indptr, documents.topic, documents.n_dk
     _require(topic.ndim == 1 and topic.dtype == np.int32 and _is_table(n_dk, topic.size), f"{name}.n_dk does not fit")
-    _require(indptr.shape == (n_documents + 1,) and indptr.dtype == np.int64, f"{name}.indptr does not fit")
-    whole = indptr[0] == 0 and indptr[-1] == topic.size and bool((np.diff(indptr) >= 0).all())
-    _require(whole, f"{name}.indptr does not lead through its topics")
-    _require(not topic.size or (topic.min() >= 0 and topic.max() < K), f"{name}.topic names no topic of {K}")
-    falls = np.flatnonzero(np.diff(topic) <= 0) + 1  # allowed only where a document begins
-    _require(bool(np.isin(falls, indptr).all()), f"{name}.topic does not ascend within a document")
+    _check_rows(indptr, topic, f"{name}.", n_documents, K)
     _require(bool((n_dk >= 0).all()), f"{name}.n_dk holds a negative number")
+
+
+def _check_rows(indptr: NDArray, topic: NDArray, name: str, n_rows: int, K: int) -> None:
+    """Refuse rows of topics that cannot be: those of documents, or those of the words of a batch."""
+    _require(indptr.shape == (n_rows + 1,) and indptr.dtype == np.int64, f"{name}indptr does not fit")
+    whole = indptr[0] == 0 and indptr[-1] == topic.size and bool((np.diff(indptr) >= 0).all())
+    _require(whole, f"{name}indptr does not lead through its topics")
+    _require(not topic.size or (topic.min() >= 0 and topic.max() < K), f"{name}topic names no topic of {K}")
+    falls = np.flatnonzero(np.diff(topic.astype(np.int64)) <= 0) + 1  # allowed only where a row begins
+    _require(bool(np.isin(falls, indptr).all()), f"{name}topic does not ascend within a row")
 
 
 def _check_trace(columns: Mapping[str, Any]) -> None:
@@ -215,15 +226,29 @@ def _require(sound: bool, problem: str) -> None:
         raise ValueError(problem)
 
 
-def _summary_arrays(name: str, summary: Summary) -> dict[str, NDArray]:
-    arrays = {f"{name}.{x}": getattr(summary, x) for x in ("S", *PER_TOPIC)}
-    arrays[f"{name}.scalars"] = np.array([summary.n_documents, summary.Q0])
-    if summary.words is not None:
-        arrays[f"{name}.words"] = summary.words
-    return arrays
+def _vector_arrays(name: str, summary: Summary) -> dict[str, NDArray]:
+    arrays = {f"{name}.{x}": getattr(summary, x) for x in PER_TOPIC}
+    return {**arrays, f"{name}.scalars": np.array([summary.n_documents, summary.Q0])}
 
 
-def _summary(name: str, arrays: Mapping[str, NDArray]) -> Summary:
+def _stored_arrays(name: str, summary: StoredSummary) -> dict[str, NDArray]:
+    S = summary.S
+    rows = {f"{name}.S_{x}": array for x, array in (("indptr", S.indptr), ("topic", S.topic), ("value", S.value))}
+    return {**_vector_arrays(name, summary.vectors), f"{name}.words": summary.words, **rows}
+
+
+def _totals(arrays: Mapping[str, NDArray]) -> Summary:
+    return replace(_vectors("totals", arrays), words=None, S=arrays["totals.S"])
+
+
+def _stored(name: str, arrays: Mapping[str, NDArray]) -> StoredSummary:
+    vectors = _vectors(name, arrays)
+    S = SparseRows(vectors.N.size, *(arrays[f"{name}.S_{x}"] for x in ("indptr", "topic", "value")))
+    return StoredSummary(vectors, arrays[f"{name}.words"], S)
+
+
+def _vectors(name: str, arrays: Mapping[str, NDArray]) -> Summary:
     n_documents, Q0 = arrays[f"{name}.scalars"]
-    per_topic = {x: arrays[f"{name}.{x}"] for x in ("S", *PER_TOPIC)}
-    return Summary(n_documents=int(n_documents), words=arrays.get(f"{name}.words"), Q0=float(Q0), **per_topic)
+    per_topic = {x: arrays[f"{name}.{x}"] for x in PER_TOPIC}
+    S = np.zeros((0, per_topic["N"].size))
+    return Summary(n_documents=int(n_documents), words=np.zeros(0, np.int32), S=S, Q0=float(Q0), **per_topic)

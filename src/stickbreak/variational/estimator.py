@@ -33,6 +33,8 @@ from stickbreak.variational.moves import MOVES
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 
 DOCUMENTS_PER_BATCH = 10_000
+STORED_BYTES = 10.0  # of an entry of the stored S
+STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 _NOT_IDENTITY = (
     "n_jobs",
@@ -300,11 +302,12 @@ class VariationalHDP(TopicModel):
             )
 
     def _bytes_needed(self, corpus: Corpus) -> float:
-        """Estimate the memory of a fit: S in total, tau and scratch, and the S of every batch."""
+        """Estimate the memory of a fit: S in total, tau and scratch, a visit, and the S of every batch."""
         n_topics = float(self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0])
         n_batches = self._n_batches(corpus)
-        rows = 4.0 * corpus.n_words + n_batches * min(corpus.n_words, corpus.counts.nnz / n_batches)
-        return 8.0 * n_topics * rows
+        of_batch = min(corpus.n_words, corpus.counts.nnz / n_batches)  # words: more than there are where they repeat
+        rows = 4.0 * corpus.n_words + 2.0 * of_batch
+        return n_topics * (8.0 * rows + STORED_BYTES * STORED_SHARE * n_batches * of_batch)
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""

@@ -12,7 +12,15 @@ from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.global_step import optimise_sticks, sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.objective import objective
-from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, Summary, expected_beta
+from stickbreak.variational.state import (
+    DocumentTopics,
+    Float,
+    GlobalParameters,
+    Int,
+    StoredSummary,
+    Summary,
+    expected_beta,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class Inference:
 
     parameters: GlobalParameters
     totals: Summary  # sum of `batches`
-    batches: list[Summary]
+    batches: list[StoredSummary]
     documents: list[DocumentTopics]  # N_dk of every document, by batch
     topic_ids: Int  # (K,) a name for each topic that outlives merges and re-ordering
     data: Float  # (K,) L_data of each topic
@@ -89,7 +97,7 @@ class Inference:
 
     def resum(self) -> None:
         """Recompute the totals as the sum of the stored batches: removes the drift of rounding (SPEC 1.6)."""
-        totals = Summary.zeros(self.totals.S.shape[0], self.batches[0].N.size)
+        totals = Summary.zeros(self.totals.S.shape[0], self.batches[0].n_topics)
         for batch in self.batches:
             totals.add(batch)
         self.totals = totals
@@ -99,7 +107,7 @@ class Inference:
         totals, parameters = self.totals.without_words(), self.parameters
         return Standing(totals, parameters.rho, parameters.omega, self.topic_ids, self.data, self.objective)
 
-    def edit(self, batches: list[Summary], documents: list[DocumentTopics], standing: Standing) -> None:
+    def edit(self, batches: list[StoredSummary], documents: list[DocumentTopics], standing: Standing) -> None:
         """Replace every per-topic store after a move; `refresh` sets the rest."""
         self.batches, self.documents = batches, documents
         self.resum()

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.variational.sparse_rows import SparseRows
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
@@ -152,20 +154,23 @@ class Summary:
         per_topic = {name: np.zeros(n_topics + (name in "TGQ")) for name in PER_TOPIC}
         return cls(n_documents=0, words=None, S=np.zeros((n_words, n_topics)), Q0=0.0, **per_topic)
 
-    def add(self, other: Summary, sign: float = 1.0) -> None:
-        """Add (sign = 1) or take away (sign = -1) another summary in place."""
-        self.n_documents += int(sign) * other.n_documents
-        if other.words is None:
+    def add(self, other: Summary | StoredSummary, sign: float = 1.0) -> None:
+        """Add (sign = 1) or take away (sign = -1) another summary in place; its words must be rows of this one."""
+        if isinstance(other, StoredSummary):
+            other.S.add_to(self.S, other.words, sign)
+            other = other.vectors
+        elif other.words is None:
             self.S += sign * other.S
         else:
             self.S[other.words] += sign * other.S
+        self.n_documents += int(sign) * other.n_documents
         for name in PER_TOPIC:
             setattr(self, name, getattr(self, name) + sign * getattr(other, name))
         self.Q0 += sign * other.Q0
 
     def without_words(self) -> Summary:
         """Return the same statistics with no rows of S: enough to evaluate a candidate."""
-        return replace(self, words=np.zeros(0, np.int32), S=self.S[:0])
+        return replace(self, words=np.zeros(0, np.int32), S=np.zeros((0, self.S.shape[1])))  # a view would keep all
 
     def pooled(self, unions: Sequence[tuple[int, int, UnionStatistics]]) -> Summary:
         """Return the summary in which, for each (keep, gone, union), topic `gone` is pooled into `keep`.   SPEC 1.7
@@ -196,6 +201,54 @@ class Summary:
             G=self.G[with_rest],
             Q=self.Q[with_rest],
         )
+
+    def compressed(self) -> StoredSummary:
+        """Return the same statistics as they are kept from lap to lap; `expanded` takes it back."""
+        words = np.arange(self.S.shape[0], dtype=np.int32) if self.words is None else self.words
+        return StoredSummary(self.without_words(), words, SparseRows.from_dense(self.S))
+
+
+@dataclass(slots=True)
+class StoredSummary:
+    """A summary as it is kept from lap to lap: S without its zeros.
+
+    It can be added to totals, and follows moves, without ever becoming dense; the numbers are the same to the last bit.
+    """
+
+    vectors: Summary  # all but S
+    words: NDArray[np.int32]  # (W_b,) the words that the rows of S stand for
+    S: SparseRows  # (W_b, K)
+
+    @property
+    def n_topics(self) -> int:
+        """Number of active topics K."""
+        return self.vectors.N.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        vectors = sum(getattr(self.vectors, name).nbytes for name in PER_TOPIC)
+        return int(self.words.nbytes + self.S.nbytes + vectors)
+
+    def expanded(self) -> Summary:
+        """Return the same statistics with a dense S, (W_b, K)."""
+        return replace(self.vectors, words=self.words, S=self.S.dense())
+
+    def pooled(self, unions: Sequence[tuple[int, int, UnionStatistics]]) -> StoredSummary:
+        """Return the summary in which, for each (keep, gone, union), topic `gone` is pooled into `keep`.   SPEC 1.7"""
+        vectors = self.vectors.pooled(unions)
+        gone = [pair[1] for pair in unions]
+        stays = np.ones(self.n_topics, dtype=bool)
+        stays[gone] = False
+        new_index = np.cumsum(stays) - 1
+        new_index[gone] = new_index[[pair[0] for pair in unions]]
+        return StoredSummary(vectors, self.words, self.S.relabelled(new_index, vectors.N.size))
+
+    def permuted(self, order: Int) -> StoredSummary:
+        """Return the summary with topics in a new order: new topic i is old topic order[i]."""
+        new_index = np.empty_like(order)
+        new_index[order] = np.arange(order.size)
+        return StoredSummary(self.vectors.permuted(order), self.words, self.S.relabelled(new_index, order.size))
 
 
 class UnionStatistics(NamedTuple):

@@ -41,7 +41,7 @@ def first_visits(schedule: Schedule, parameters: GlobalParameters, topic_ids: In
     stored, found, sweeps, restarts = [], [], [], np.zeros(2, np.int64)
     for load in schedule.batches:
         visit = local_step(load(), parameters, model.alpha, None, schedule.settings, schedule.executor)
-        summary = summarise(visit, schedule.executor)
+        summary = summarise(visit, schedule.executor).compressed()
         totals.add(summary)
         stored.append(summary)
         found.append(visit.documents)
@@ -74,7 +74,7 @@ def revisit(
         gained = int(np.sum(rises(fresh.value, visit.value)))
         visit = fresh if rises(fresh.value.sum(), visit.value.sum()) else better_of(visit, fresh)
     observe(b, visit)
-    summary = summarise(visit, executor)
+    summary = summarise(visit, executor).compressed()
     state.totals.add(state.batches[b], -1.0)
     state.totals.add(summary)
     state.batches[b], state.documents[b] = summary, visit.documents

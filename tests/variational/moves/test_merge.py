@@ -60,7 +60,7 @@ def assert_state_is(state, made, visits, pool):
         docs = documents_of_visit(visits[b])
         r, theta = pool(responsibilities(visits[b]), thetas(visits[b]))
         twin = reference.statistics(docs, r, theta, n_words)
-        assert_summary_equal(state.batches[b], twin)
+        assert_summary_equal(state.batches[b].expanded(), twin)
         n_dk = np.array([c @ x for (_, c), x in zip(docs, r, strict=True)])
         np.testing.assert_allclose(state.documents[b].dense(state.totals.N.size), n_dk, rtol=1e-9, atol=1e-10)
         all_docs, all_r, all_theta = all_docs + docs, all_r + r, [*all_theta, theta]

@@ -21,7 +21,7 @@ from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import Batch, Visit, better_of, local_step, summarise
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
-from stickbreak.variational.state import PER_TOPIC, DocumentTopics, Float, GlobalParameters, Summary
+from stickbreak.variational.state import PER_TOPIC, DocumentTopics, Float, GlobalParameters, StoredSummary, Summary
 
 ROUNDS = 5  # of local and global step
 
@@ -169,15 +169,18 @@ def carry_out(state: Inference, work: Reinference) -> None:
     state.edit(batches, documents, work.standing)
 
 
-def _edited(stored: Summary, moved: list[tuple[Piece, Piece]], topic: int, others: list[Untouched]) -> Summary:
+def _edited(
+    stored: StoredSummary, moved: list[tuple[Piece, Piece]], topic: int, others: list[Untouched]
+) -> StoredSummary:
     """Return the statistics of a batch after the move."""
-    S = np.delete(stored.S, topic, axis=1)
     if not moved:
-        return replace(without_topic(stored, None, topic, others), words=stored.words, S=S)
+        new_index = np.insert(np.arange(stored.n_topics - 1), topic, -1)
+        vectors = without_topic(stored.vectors, None, topic, others)
+        return StoredSummary(vectors, stored.words, stored.S.relabelled(new_index, stored.n_topics - 1))
     counts = Batch.joined([before.counts for before, _ in moved])
     old, new = (joined_summary([pair[side] for pair in moved], counts) for side in (0, 1))
-    out = without_topic(stored, old, topic, others)
+    out = without_topic(stored.vectors, old, topic, others)
     out.add(new.without_words())
-    rows = np.searchsorted(stored.words, counts.words) if stored.words is not None else counts.words
+    S, rows = np.delete(stored.S.dense(), topic, axis=1), np.searchsorted(stored.words, counts.words)
     S[rows] = cleaned(S[rows] - np.delete(old.S, topic, axis=1), S[rows]) + new.S
-    return replace(out, words=stored.words, S=S)
+    return replace(out, words=stored.words, S=S).compressed()
