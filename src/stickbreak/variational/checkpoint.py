@@ -87,6 +87,7 @@ def write_checkpoint(
         "identity": identity,
         "n_batches": len(state.batches),
         "fresh_share": state.fresh_share,
+        "hyperparameters": state.model.hyperparameters,
         "trace": trace.columns,
         "moves": {move.name: move.snapshot() for move in moves},
     }
@@ -139,6 +140,7 @@ def _restored(
     totals = _summary("totals", arrays)
     parameters = GlobalParameters(totals.S, totals.N, arrays["rho"], arrays["omega"])
     state = Inference(
+        model.with_hyperparameters(_hyperparameters(meta["hyperparameters"])),
         parameters,
         totals,
         [_summary(f"batch{b}", arrays) for b in range(n_batches)],
@@ -152,7 +154,7 @@ def _restored(
     _check_trace(meta["trace"])
     for move in moves:
         move.restore(meta["moves"][move.name])
-    state.refresh(model)  # tau, L_data and the objective follow from the totals
+    state.refresh(state.model)  # tau, L_data and the objective follow from the totals
     return state, Trace(meta["trace"])
 
 
@@ -195,6 +197,13 @@ def _check_documents(documents: DocumentTopics, name: str, n_documents: int, K: 
     falls = np.flatnonzero(np.diff(topic) <= 0) + 1  # allowed only where a document begins
     _require(bool(np.isin(falls, indptr).all()), f"{name}.topic does not ascend within a document")
     _require(bool((n_dk >= 0).all()), f"{name}.n_dk holds a negative number")
+
+
+def _hyperparameters(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return the hyperparameters of a checkpoint, all of them positive."""
+    found = {name: float(value) for name, value in values.items()}
+    _require(all(0 < value < np.inf for value in found.values()), "its hyperparameters are not all positive")
+    return found
 
 
 def _check_trace(columns: Mapping[str, Any]) -> None:

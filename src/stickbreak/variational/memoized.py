@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stickbreak.inference.executor import Executor
+from stickbreak.variational.hyperparameters import learn
 from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise
 from stickbreak.variational.model import HDP, Inference
 from stickbreak.variational.moves import Move, run_move
@@ -22,10 +23,11 @@ RESUM_LAPS = 10  # laps between two recomputations of the totals
 class Schedule:
     """What does not change from lap to lap."""
 
-    model: HDP
+    model: HDP  # at the start; `Inference.model` is that of now
     batches: Sequence[Callable[[], Batch]]  # called at every visit: a batch need not stay in memory
     settings: LocalSettings
     executor: Executor
+    learned: tuple[str, ...] = ()  # hyperparameters that every lap ends with learning
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,9 @@ def first_lap(
         found.append(visit.documents)
         sweeps.append(visit.sweeps)
     parameters.rho, parameters.omega = model.best_sticks(totals, parameters.rho, parameters.omega)
-    state = Inference(parameters, totals, stored, found, np.arange(n_topics), np.zeros(n_topics), -np.inf)
+    state = Inference(model, parameters, totals, stored, found, np.arange(n_topics), np.zeros(n_topics), -np.inf)
     state.refresh(model)
+    learn(state, schedule.learned, schedule.executor)
     return state, _info(state, sweeps, {})
 
 
@@ -94,8 +97,9 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         sweeps = [of_batch for of_batch, _ in done]
         if lap % RESUM_LAPS == 0:
             state.resum()
-        state.refresh(schedule.model)
-        counts = {move.name: run_move(move, state, schedule.model) for move in moves}
+        state.refresh(state.model)
+        counts = {move.name: run_move(move, state, state.model) for move in moves}
+        learn(state, schedule.learned, schedule.executor)  # after the moves: it changes what they have tracked
         yield state, _info(state, sweeps, counts)
 
 
@@ -113,7 +117,7 @@ def _visit(schedule: Schedule, state: Inference, moves: Sequence[Move], b: int, 
     gained : int
         Documents for which the fresh start is the better one.
     """
-    model, parameters, executor = schedule.model, state.parameters, schedule.executor
+    model, parameters, executor = state.model, state.parameters, schedule.executor
     batch = schedule.batches[b]()
     visit = local_step(batch, parameters, model.alpha, state.documents[b], schedule.settings, executor)
     gained = 0
