@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.bound import expected_squares, quadratic_gain, quadratic_slopes
 from stickbreak.variational.global_step import optimise_sticks, stick_objective
+from stickbreak.variational.model import HDP
 from stickbreak.variational.objective import allocation_term, expected_log_normaliser
 from stickbreak.variational.state import Summary, expected_beta
 
@@ -153,6 +155,18 @@ def test_optimise_sticks_under_the_quadratic_bound_is_never_worse_and_stationary
         scale = max(1, fixed[1])
         assert np.abs(by_rho * found[0] * (1 - found[0])).max() < 1e-4 * scale
         assert np.abs(by_omega * found[1]).max() < 1e-4 * scale
+
+
+def test_model_optimises_its_sticks_under_its_own_bound():
+    rho, omega, T, n_documents, alpha, gamma = problem(3, alpha=1.2)
+    totals = Summary.zeros(0, rho.size)
+    totals.n_documents, totals.T = n_documents, T
+    found = []
+    for bound in ("surrogate", "quadratic"):
+        found.append(HDP(DirichletMultinomial(0.1, 0), alpha, gamma, bound).best_sticks(totals, rho, omega))
+        direct = optimise_sticks(T, n_documents, alpha, gamma, rho, omega, bound=bound)
+        np.testing.assert_array_equal(found[-1], direct)
+    assert not np.allclose(*found, rtol=1e-4)
 
 
 def test_allocation_term_gains_once_for_every_document():

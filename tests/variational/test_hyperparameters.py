@@ -264,6 +264,16 @@ def test_fitted_hyperparameters_are_those_of_the_last_lap(model):
     assert (np.diff(model.trace_["objective"]) > -1e-9 * np.abs(model.trace_["objective"][1:])).all()
 
 
+def test_eta_waits_while_the_set_of_topics_changes(corpus):
+    trace = VariationalHDP(**{**FIT, "n_laps": 14}).fit(corpus).trace_
+    changed, merged = np.diff(trace["eta"], prepend=0.1) != 0, trace["merge_accepted"] > 0
+    assert not changed[0]
+    np.testing.assert_array_equal(changed[1:], ~merged[1:])
+    assert merged.any()
+    assert changed.any()
+    assert (np.diff(trace["alpha"], prepend=0.5) != 0).all()
+
+
 def test_fitted_hyperparameters_are_the_parameters_when_nothing_is_learned(corpus):
     model = VariationalHDP(**{**FIT, "learn": ()}, alpha=0.7).fit(corpus)
     assert (model.alpha_, model.gamma_, model.eta_) == (0.7, 10.0, 0.1)

@@ -68,7 +68,7 @@ class VariationalHDP(TopicModel):
         Hyperparameters that are set after each lap to the maximum of the objective, from the values given. Learned
         values stay within [0.001, 1000] for alpha, [0.01, 1000] for gamma and [0.0001, 100] for eta; a given
         value outside widens these limits. Under the surrogate bound the learned alpha is too small, by more the
-        larger it is.
+        larger it is. eta is learned in laps that leave the set of topics as it is.
     bound : {"surrogate", "quadratic"}, default="surrogate"
         The lower bound of the expected log normaliser of document weights in the objective: that of the paper, tight
         for alpha well below 1; or one that is never below it and nearly tight unless one topic dominates.

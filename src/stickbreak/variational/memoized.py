@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stickbreak.inference.executor import Executor
-from stickbreak.variational.hyperparameters import learn
+from stickbreak.variational.hyperparameters import due, learn
 from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise
 from stickbreak.variational.model import HDP, Inference
 from stickbreak.variational.moves import Move, run_move
@@ -69,7 +69,7 @@ def first_lap(
     parameters.rho, parameters.omega = model.best_sticks(totals, parameters.rho, parameters.omega)
     state = Inference(model, parameters, totals, stored, found, np.arange(n_topics), np.zeros(n_topics), -np.inf)
     state.refresh(model)
-    learn(state, schedule.learned, schedule.executor)
+    learn(state, due(schedule.learned, settled=False), schedule.executor)
     return state, _info(state, sweeps, {})
 
 
@@ -99,7 +99,9 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
             state.resum()
         state.refresh(state.model)
         counts = {move.name: run_move(move, state, state.model) for move in moves}
-        learn(state, schedule.learned, schedule.executor)  # after the moves: it changes what they have tracked
+        settled = not any(counts[move.name][1] for move in moves if move.changes_topics)
+        # after the moves, because it changes what they have tracked
+        learn(state, due(schedule.learned, settled=settled), schedule.executor)
         yield state, _info(state, sweeps, counts)
 
 
