@@ -177,6 +177,34 @@ def test_objective_with_learning_equals_the_direct_objective(bound, n_batches):
     assert sum(info.moves["merge"][1] for info in infos[1:]) > 0
 
 
+class ModelWatcher(Recorder):
+    """Sees in a lap, up to its candidates, the model that the lap before has learned and no other."""
+
+    def __init__(self):
+        super().__init__()
+        self.alphas = []
+
+    def begin(self, state):
+        self.model = state.model
+        self.alphas.append(state.model.alpha)
+
+    def observe(self, index, visit, executor):
+        np.testing.assert_allclose(visit.prior.sum(), self.model.alpha, rtol=1e-12)
+
+    def candidates(self, state):
+        assert state.model == self.model
+        return ()
+
+
+def test_a_lap_and_its_moves_work_with_the_values_that_the_lap_before_has_learned():
+    corpus = ragged_corpus(7, n_documents=16)
+    made, _ = schedule(corpus, 3, learned=LEARNABLE)
+    watcher = ModelWatcher()
+    run_laps(made, begin(corpus, 5), [watcher], 3)
+    assert len(set(watcher.alphas)) == 3
+    assert 0.5 not in watcher.alphas
+
+
 def falls(infos):
     values = np.array([info.objective for info in infos])
     assert np.isfinite(values).all()
