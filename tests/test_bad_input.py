@@ -186,6 +186,11 @@ def test_move_named_twice_is_refused():
     refused(lambda: small(moves=["merge", "merge"]).fit(toy_bars(20, seed=0)[0]), "moves", "'merge'")
 
 
+@pytest.mark.parametrize(("learn", "words"), [(["beta"], ("'beta'", "'alpha'")), (["eta", "eta"], ("learn", "'eta'"))])
+def test_unknown_or_repeated_hyperparameter_to_learn_is_refused(learn, words):
+    refused(lambda: small(learn=learn).fit(COUNTS), *words)
+
+
 def test_text_instead_of_counts_is_refused():
     refused(lambda: Corpus.from_counts(["a cat", "a dog"]), "text", "count_texts", kind=InvalidCorpus)
     with pytest.raises(ValueError, match="Expected 2D array"):

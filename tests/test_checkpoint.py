@@ -53,7 +53,17 @@ def fit(corpus, **changes) -> VariationalHDP:
 
 
 def assert_same(left: VariationalHDP, right: VariationalHDP) -> None:
-    for name in ("components_", "rho_", "omega_", "objective_", "n_laps_", "converged_", "stop_reason_"):
+    hyperparameters = ("alpha_", "gamma_", "eta_")
+    for name in (
+        *hyperparameters,
+        "components_",
+        "rho_",
+        "omega_",
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+    ):
         np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
     assert left.trace_.keys() == right.trace_.keys()
     for name in left.trace_.keys() - {"seconds"}:
@@ -81,6 +91,9 @@ def test_resumed_fit_equals_the_uncut_one(corpus, tmp_path, cut):
         {"moves": ("reorder",)},
         {"moves": ()},
         {"moves": ["reorder", "merge"]},
+        {"learn": ["alpha", "gamma", "eta"]},
+        {"learn": ("eta",), "n_batches": 7},
+        {"learn": ("alpha",), "bound": "quadratic"},
         {"init": np.random.default_rng(0).random((6, 40))},
     ],
     ids=str,
@@ -188,11 +201,14 @@ OTHER_PARAMETERS = {
     "alpha": 0.6,
     "gamma": 9.0,
     "eta": 0.2,
+    "learn": ("gamma",),
+    "bound": "quadratic",
     "init": "documents",
     "moves": ("reorder",),
     "n_batches": 2,
     "local_tolerance": 1e-3,
     "local_sweeps": 7,
+    "restarts": 2,
     "random_state": 1,
 }
 
@@ -406,6 +422,9 @@ def _swap_topics(name):
         (lambda arrays, meta: meta.update(n_batches=2), "batch0 is not of 30"),
         (lambda arrays, meta: meta.update(n_batches=0), "number of batches"),
         (lambda arrays, meta: meta.update(n_batches="x"), "damaged"),
+        (lambda arrays, meta: meta["hyperparameters"].update(alpha=-1.0), "not all positive"),
+        (lambda arrays, meta: meta["hyperparameters"].update(eta=np.nan), "not all positive"),
+        (lambda arrays, meta: meta["hyperparameters"].pop("gamma"), "gamma"),
         (lambda arrays, meta: meta.update(fresh_share=2.0), "fresh_share"),
         (lambda arrays, meta: meta.update(identity=[]), "damaged"),
         (lambda arrays, meta: meta.update(moves=[]), "damaged"),

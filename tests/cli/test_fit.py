@@ -82,7 +82,8 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
 
     monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
     options = (
-        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --init documents --laps 9 --batches 2 --no-merge --seed 5 --jobs 1"
+        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --bound quadratic --init documents --laps 9 "
+        "--batches 2 --no-merge --seed 5 --jobs 1"
     )
     with pytest.raises(Stop):
         run("fit", documents, "--out", tmp_path / "m", *options.split())
@@ -91,6 +92,8 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
         "alpha": 0.6,
         "gamma": 3.0,
         "eta": 0.2,
+        "learn": ("alpha", "eta"),
+        "bound": "quadratic",
         "init": "documents",
         "n_laps": 9,
         "n_batches": 2,

@@ -49,15 +49,27 @@ def begin(corpus, n_topics, seed=0, *, eta=ETA, gamma=GAMMA):
     return GlobalParameters(tau, tau.sum(axis=0), rho, omega)
 
 
-def schedule(corpus, n_batches=1, *, alpha=ALPHA, gamma=GAMMA, eta=ETA, settings=None, executor=None):
+def schedule(
+    corpus,
+    n_batches=1,
+    *,
+    alpha=ALPHA,
+    gamma=GAMMA,
+    eta=ETA,
+    settings=None,
+    executor=None,
+    bound="surrogate",
+    learned=(),
+):
     """A memoized schedule over the corpus, and the rows of each batch."""
     rows = make_batches(corpus, n_batches, seed=3)
     batches = [Batch.from_corpus(corpus[selection]) for selection in rows]
     made = Schedule(
-        HDP(DirichletMultinomial(eta, corpus.n_words), alpha, gamma),
+        HDP(DirichletMultinomial(eta, corpus.n_words), alpha, gamma, bound),
         [lambda b=b: b for b in batches],
         settings or LocalSettings(),
         executor or ThreadExecutor(),
+        learned,
     )
     return made, rows
 
@@ -130,11 +142,8 @@ def gathered(recorder):
 
 def direct_objective(docs, r, theta, state, model):
     """The twin's objective at the state's global parameters."""
-    p = state.parameters
-    eta = model.likelihood.eta
-    return reference.objective_terms(
-        docs, r, theta, p.tau, p.rho, p.omega, alpha=model.alpha, gamma=model.gamma, eta=eta
-    )["total"]
+    p, settings = state.parameters, {**model.hyperparameters, "bound": model.bound}
+    return reference.objective_terms(docs, r, theta, p.tau, p.rho, p.omega, **settings)["total"]
 
 
 def summary_of(twin):

@@ -46,7 +46,27 @@ def expected_log_normaliser(rho, omega, alpha):
     return total + passed  # E log beta_{>K}
 
 
-def objective_terms(docs, r, theta, tau, rho, omega, *, alpha, gamma, eta):
+def expected_squares(rho, omega):
+    """E[beta_k^2] of every topic and of the rest, (K + 1,), from the moments of Beta(a, b).      SPEC 1.2b"""
+    a, b = rho * omega, (1 - rho) * omega
+    of_u, of_rest = a * (a + 1) / (omega * (omega + 1)), b * (b + 1) / (omega * (omega + 1))
+    out = [of_u[k] * np.prod(of_rest[:k]) for k in range(rho.size)]
+    return np.array([*out, np.prod(of_rest)])
+
+
+def quadratic_gain(rho, omega, alpha):
+    """What the quadratic bound of E[c_D] is above the surrogate.                    SPEC 1.2b"""
+    squares = expected_squares(rho, omega).sum()
+    return max(0.0, gammaln(1 + alpha) + np.euler_gamma * alpha - np.pi**2 / 12 * alpha**2 * squares)
+
+
+def bound_of_normaliser(rho, omega, alpha, bound):
+    """The surrogate or the quadratic lower bound of E[c_D(alpha beta)].             SPEC 1.2, 1.2b"""
+    gain = quadratic_gain(rho, omega, alpha) if bound == "quadratic" else 0.0
+    return expected_log_normaliser(rho, omega, alpha) + gain
+
+
+def objective_terms(docs, r, theta, tau, rho, omega, *, alpha, gamma, eta, bound="surrogate"):
     """The four terms of L and their sum, directly from q.                           SPEC 1.3"""
     n_words, n_topics = tau.shape
     expected_log_phi = psi(tau) - psi(tau.sum(axis=0))
@@ -62,7 +82,7 @@ def objective_terms(docs, r, theta, tau, rho, omega, *, alpha, gamma, eta):
                     entropy -= x * np.log(r[d][i, k])
                     tokens[k] += x
         expected_log_pi = psi(theta[d]) - psi(theta[d].sum())
-        hdp += expected_log_normaliser(rho, omega, alpha) - dirichlet_normaliser(theta[d])
+        hdp += bound_of_normaliser(rho, omega, alpha, bound) - dirichlet_normaliser(theta[d])
         hdp += float(np.sum((tokens + alpha * beta - theta[d]) * expected_log_pi))
     prior = np.full(n_words, eta)
     for k in range(n_topics):
@@ -137,8 +157,8 @@ def _log_weight(prior, tokens, mean):
     return np.log(theta) if mean else psi(theta)
 
 
-def stick_objective(rho, omega, T, n_documents, alpha, gamma):
-    """L_G.                                                                          SPEC 1.5"""
+def stick_objective(rho, omega, T, n_documents, alpha, gamma, bound="surrogate"):
+    """L_G.                                                                          SPEC 1.5, 1.2b"""
     n_topics = rho.size
     log_u, log_rest = expected_log_sticks(rho, omega)
     total = alpha * float(np.sum(expected_beta(rho) * T))
@@ -147,7 +167,7 @@ def stick_objective(rho, omega, T, n_documents, alpha, gamma):
         total -= dirichlet_normaliser([a, b])
         total += (n_documents + 1 - a) * log_u[k]
         total += (n_documents * (n_topics - k) + gamma - b) * log_rest[k]
-    return total
+    return total + (n_documents * quadratic_gain(rho, omega, alpha) if bound == "quadratic" else 0.0)
 
 
 def stick_gradient(rho, omega, T, n_documents, alpha, gamma):

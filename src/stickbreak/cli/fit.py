@@ -37,6 +37,8 @@ def fit(
     alpha: o.Alpha = None,
     gamma: o.Gamma = None,
     eta: o.Eta = None,
+    learn: o.Learn = None,
+    bound: o.Bound = None,
     document_weights: o.DocumentWeights = None,
     init: o.Init = None,
     laps: o.Laps = None,
@@ -62,7 +64,9 @@ def fit(
     job = FitJob(
         out=out,
         report=_report_file(out, report, no_report),
-        parameters=_parameters(topics, alpha, gamma, eta, document_weights, init, laps, batches, no_merge, seed, jobs),
+        parameters=_parameters(
+            topics, alpha, gamma, eta, learn, bound, document_weights, init, laps, batches, no_merge, seed, jobs
+        ),
         held_out=held_out,
         seed=seed,
         checkpoint=checkpoint,
@@ -94,11 +98,18 @@ def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None
     return None if no_report else report or out / "report.html"
 
 
+def _names(text: str) -> tuple[str, ...]:
+    """Read alpha,eta as two names, none as no name."""
+    return () if text == "none" else tuple(name.strip() for name in text.split(","))
+
+
 def _parameters(
     topics: int,
     alpha: float | None,
     gamma: float | None,
     eta: float | None,
+    learn: str | None,
+    bound: str | None,
     document_weights: str | None,
     init: str | None,
     laps: int | None,
@@ -113,6 +124,8 @@ def _parameters(
         "alpha": alpha,
         "gamma": gamma,
         "eta": eta,
+        "learn": None if learn is None else _names(learn),
+        "bound": bound,
         "document_weights": document_weights,
         "init": init,
         "n_laps": laps,

@@ -192,6 +192,9 @@ class FitResult:
             f"stopped    {model.stop_reason_}",
             f"objective  {objective:.4f} nats per token",
         ]
+        if model.learn:
+            learned = ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learn)
+            lines.append(f"learned    {learned}")
         if done is not None:
             lines.append(
                 f"held-out   {done.active:.4f} nats per token: completion of {done.n_documents:,} documents, "
@@ -217,6 +220,7 @@ class FitResult:
             "converged": bool(model.converged_),
             "stop_reason": str(model.stop_reason_),
             "objective": float(trace["objective"][-1]),
+            **{name: float(getattr(model, name + "_")) for name in ("alpha", "gamma", "eta")},
             "seconds": float(sum(trace["seconds"])),
             "held_out": None if self.completion is None else completion_json(self.completion),
             "topics": [topic.as_json() for topic in topics],

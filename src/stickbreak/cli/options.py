@@ -113,6 +113,24 @@ DocumentWeights = Annotated[
     ),
 ]
 Eta = Annotated[float | None, typer.Option("--eta", rich_help_panel=_MODEL, help="Pseudo-count of a word in a topic.")]
+Learn = Annotated[
+    str | None,
+    typer.Option(
+        "--learn",
+        rich_help_panel=_MODEL,
+        metavar="NAMES",
+        help="Learn alpha, gamma, eta or several (alpha,eta) from the documents; none: keep them all.",
+    ),
+]
+Bound = Annotated[
+    str | None,
+    typer.Option(
+        "--bound",
+        rich_help_panel=_MODEL,
+        metavar="surrogate|quadratic",
+        help="Bound in the objective: that of the paper, for alpha below 1, or a tighter one.",
+    ),
+]
 Init = Annotated[
     str | None,
     typer.Option("--init", rich_help_panel=_MODEL, help="Start: collapsed, near-uniform, documents or anchors."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from stickbreak.special import log_gamma
+from stickbreak.special import digamma, log_gamma
 
 
 @njit(cache=True, nogil=True)
@@ -15,3 +15,14 @@ def sum_log_gamma_gain(S, eta, out):
         for k in range(S.shape[1]):
             if S[w, k] > 0.0:
                 out[k] += log_gamma(eta + S[w, k]) - base
+
+
+@njit(cache=True, nogil=True)
+def sum_digamma_gain(S, eta):
+    """Return sum_kw psi(eta + S[w, k]) - psi(eta); words without the topic add nothing."""
+    base, total = digamma(eta), 0.0
+    for w in range(S.shape[0]):
+        for k in range(S.shape[1]):
+            if S[w, k] > 0.0:
+                total += digamma(eta + S[w, k]) - base
+    return total

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,4 +28,17 @@ class Likelihood(Protocol):
 
     def mean(self, tau: Float) -> Float:
         """Return the expected emission of each topic, rows as tau."""
+        ...
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """The hyperparameters that can be learned, by name, as plain values."""
+        ...
+
+    def with_hyperparameters(self, values: Mapping[str, Any]) -> Self:
+        """Return the same family with what `hyperparameters` returned of another."""
+        ...
+
+    def learned(self, S: Float, N: Float) -> Self:
+        """Return the same family with the hyperparameters under which the evidence is largest."""
         ...

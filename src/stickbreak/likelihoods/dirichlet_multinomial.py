@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from stickbreak.likelihoods._kernels import sum_log_gamma_gain
+from stickbreak.likelihoods._kernels import sum_digamma_gain, sum_log_gamma_gain
+from stickbreak.maximum import maximiser
 
 Float = NDArray[np.float64]
+
+ETA_LIMITS = (1e-4, 1e2)  # of a learned eta: topics of one word each would take it to 0, even topics to infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +49,28 @@ class DirichletMultinomial:
     def mean(self, tau: Float) -> Float:
         """Return E[phi], (W, K); columns sum to one."""
         return tau / tau.sum(axis=0)
+
+    @property
+    def hyperparameters(self) -> dict[str, float]:
+        """The pseudo-count eta."""
+        return {"eta": self.eta}
+
+    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
+        """Return the family with another eta."""
+        return replace(self, eta=values["eta"])
+
+    def evidence_slope(self, S: Float, N: Float) -> float:
+        """Return the derivative of sum_k evidence_k by eta; N = S.sum(0).                      math.md (V16)
+
+        sum_k { W psi(W eta) - W psi(W eta + N_k) + sum_w [ psi(eta + S_kw) - psi(eta) ] }
+        """
+        total = self.n_words * self.eta
+        return float(self.n_words * (psi(total) - psi(total + N)).sum()) + sum_digamma_gain(S, self.eta)
+
+    def learned(self, S: Float, N: Float) -> Self:
+        """Return the family with the eta under which the evidence is largest, within `ETA_LIMITS`.  math.md (V16)"""
+
+        def slope(eta: float) -> float:
+            return replace(self, eta=eta).evidence_slope(S, N)
+
+        return replace(self, eta=maximiser(slope, self.eta, ETA_LIMITS))

@@ -288,7 +288,10 @@ def _settings(model: FittedTopics) -> tuple[tuple[str, str], ...]:
     """Return the parameters of a model as text, by name."""
     get_params = getattr(model, "get_params", None)
     parameters: Mapping[str, Any] = get_params(deep=False) if get_params is not None else {}
-    return tuple((name, _setting_text(value)) for name, value in sorted(parameters.items()))
+    texts = {name: _setting_text(value) for name, value in parameters.items()}
+    for name in parameters.get("learn", ()):
+        texts[name] = f"{getattr(model, name + '_'):.4g}, learned from {texts[name]}"
+    return tuple(sorted(texts.items()))
 
 
 def _setting_text(value: Any) -> str:

@@ -217,3 +217,27 @@ def stick_terms(rho, omega, T, n_documents, alpha, gamma, by_rho, by_omega):
         by_omega[k] = from_a * (rho[k] * trigamma_a - trigamma_omega)
         by_omega[k] += from_b * ((1.0 - rho[k]) * trigamma_b - trigamma_omega)
     return total
+
+
+@njit(cache=True, nogil=True)
+def squared_weights(rho, omega, by_rho, by_omega):
+    """Return E[sum_{k <= K+1} beta_k^2] and write its gradient, in O(K).            SPEC 1.2b, math.md (V13)
+
+    With p_k = E[u_k^2] and s_k = E[(1 - u_k)^2] the value is M_1 of M_k = p_k + s_k M_{k+1}, M_{K+1} = 1. Topic m moves
+    it by P_m (dp_m + ds_m M_{m+1}), P_m = prod_{l<m} s_l: a prefix and a suffix, nothing is divided by a product.
+    """
+    n_topics = rho.size
+    prefix = 1.0
+    for k in range(n_topics):  # by_omega holds P_k until the second loop
+        by_omega[k] = prefix
+        rest = 1.0 - rho[k]
+        prefix *= rest * rest + rho[k] * rest / (omega[k] + 1.0)  # mean^2 + variance
+    suffix = 1.0
+    for k in range(n_topics - 1, -1, -1):
+        rest, wide = 1.0 - rho[k], omega[k] + 1.0
+        variance = rho[k] * rest / wide
+        prefix = by_omega[k]
+        by_rho[k] = prefix * ((2.0 * rho[k] * omega[k] + 1.0) - suffix * (2.0 * rest * omega[k] + 1.0)) / wide
+        by_omega[k] = -prefix * variance / wide * (1.0 + suffix)
+        suffix = rho[k] * rho[k] + variance + (rest * rest + variance) * suffix
+    return suffix

@@ -90,6 +90,7 @@ def write_checkpoint(
         "n_batches": len(state.batches),
         "next_id": state.next_id,
         "fresh_share": state.fresh_share,
+        "hyperparameters": state.model.hyperparameters,
         "trace": trace.columns,
         "moves": {move.name: move.snapshot() for move in moves},
     }
@@ -142,6 +143,7 @@ def _restored(
     totals = _totals(arrays)
     parameters = GlobalParameters(totals.S, totals.N, arrays["rho"], arrays["omega"])
     state = Inference(
+        model.with_hyperparameters(_hyperparameters(meta["hyperparameters"])),
         parameters,
         totals,
         [_stored(f"batch{b}", arrays) for b in range(n_batches)],
@@ -156,7 +158,7 @@ def _restored(
     _check_trace(meta["trace"])
     for move in moves:
         move.restore(meta["moves"][move.name])
-    state.refresh(model)  # tau, L_data and the objective follow from the totals
+    state.refresh(state.model)  # tau, L_data and the objective follow from the totals
     return state, Trace(meta["trace"])
 
 
@@ -208,6 +210,13 @@ def _check_rows(indptr: NDArray, topic: NDArray, name: str, n_rows: int, K: int)
     _require(not topic.size or (topic.min() >= 0 and topic.max() < K), f"{name}topic names no topic of {K}")
     falls = np.flatnonzero(np.diff(topic.astype(np.int64)) <= 0) + 1  # allowed only where a row begins
     _require(bool(np.isin(falls, indptr).all()), f"{name}topic does not ascend within a row")
+
+
+def _hyperparameters(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return the hyperparameters of a checkpoint, all of them positive."""
+    found = {name: float(value) for name, value in values.items()}
+    _require(all(0 < value < np.inf for value in found.values()), "its hyperparameters are not all positive")
+    return found
 
 
 def _check_trace(columns: Mapping[str, Any]) -> None:

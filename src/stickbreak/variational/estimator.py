@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -25,7 +25,9 @@ from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.checkpoint import check_place, fingerprint, read_checkpoint, seed_of, write_checkpoint
+from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.memoized import LapInfo, first_lap, laps
 from stickbreak.variational.model import HDP, Inference, Schedule
@@ -58,11 +60,19 @@ class VariationalHDP(TopicModel):
     n_topics : int, default=100
         Topics to start with; moves remove those that the data do not need. (Paper: 50 to 200.)
     alpha : float, default=0.5
-        Document-level concentration. (Paper: 0.5. The bound is loose for alpha much above 1.)
+        Document-level concentration. (Paper: 0.5. The surrogate bound is loose for alpha much above 1.)
     gamma : float, default=10.0
         Corpus-level concentration. (Paper: 10.)
     eta : float, default=0.1
         Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.)
+    learn : sequence of {"alpha", "gamma", "eta"}, default=()
+        Hyperparameters that are set after each lap to the maximum of the objective, from the values given. Learned
+        values stay within [0.001, 1000] for alpha, [0.01, 1000] for gamma and [0.0001, 100] for eta; a given
+        value outside widens these limits. Under the surrogate bound the learned alpha is too small, by more the
+        larger it is. eta is learned in laps that leave the set of topics as it is.
+    bound : {"surrogate", "quadratic"}, default="surrogate"
+        The lower bound of the expected log normaliser of document weights in the objective: that of the paper, tight
+        for alpha well below 1; or one that is never below it and nearly tight unless one topic dominates.
     init : {"collapsed", "near-uniform", "documents", "anchors"} or array-like of shape (K, W), default="collapsed"
         Where the topics start: a short collapsed run (CVB0), nearly uniform topics, K random documents (the paper's
         start), K anchor words (Arora et al. 2013), or given topics (then `n_topics` is ignored).
@@ -105,9 +115,12 @@ class VariationalHDP(TopicModel):
         Dirichlet parameters tau of the topics.
     trace_ : dict of ndarray of shape (n_laps_,)
         "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (whether the set of topics changed),
-        "sweeps" (mean local sweeps of a document), and for each move how often it was tried and accepted.
+        "sweeps" (mean local sweeps of a document), for each move how often it was tried and accepted, and the
+        hyperparameters that were learned.
     objective_ : float
-        The surrogate objective in nats per token, with all its constants.
+        The objective in nats per token, with all its constants.
+    alpha_, gamma_, eta_ : float
+        The hyperparameters at the end: learned, or the parameters of these names.
     start_seconds_ : float
         Seconds that the start took, before the first lap.
     n_laps_ : int
@@ -139,6 +152,9 @@ class VariationalHDP(TopicModel):
         "converged_",
         "stop_reason_",
         "start_seconds_",
+        "alpha_",
+        "gamma_",
+        "eta_",
     )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -146,6 +162,8 @@ class VariationalHDP(TopicModel):
         "alpha": [Interval(Real, 0, 1e6, closed="right")],  # above, the objective is rounding
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "eta": [Interval(Real, 0, None, closed="neither")],
+        "learn": [list, tuple],
+        "bound": [StrOptions(set(BOUNDS))],
         "init": [str, "array-like"],
         "init_sweeps": [Interval(Integral, 1, None, closed="left")],
         "moves": [list, tuple],
@@ -168,6 +186,8 @@ class VariationalHDP(TopicModel):
         alpha: float = 0.5,
         gamma: float = 10.0,
         eta: float = 0.1,
+        learn: Sequence[str] = (),
+        bound: str = SURROGATE,
         init: str | NDArray = "collapsed",
         init_sweeps: int = 50,
         moves: Sequence[str] = ("merge", "reorder"),
@@ -186,6 +206,8 @@ class VariationalHDP(TopicModel):
         self.alpha = alpha
         self.gamma = gamma
         self.eta = eta
+        self.learn = learn
+        self.bound = bound
         self.init = init
         self.init_sweeps = init_sweeps
         self.moves = moves
@@ -271,7 +293,7 @@ class VariationalHDP(TopicModel):
         with ThreadExecutor(self.n_jobs) as executor:
             for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
                 rows = slice(begin, begin + TRANSFORM_BLOCK)
-                visit = local_step(Batch.from_corpus(corpus[rows]), parameters, self.alpha, None, settings, executor)
+                visit = local_step(Batch.from_corpus(corpus[rows]), parameters, self.alpha_, None, settings, executor)
                 theta = np.zeros((visit.documents.n_documents, visit.prior.size))
                 theta[:, :-1] = visit.documents.dense(parameters.n_topics)
                 theta += visit.prior
@@ -282,18 +304,14 @@ class VariationalHDP(TopicModel):
         """Refuse what no fit could make sense of."""
         if corpus.n_tokens == 0:
             raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
-        unknown = [name for name in self.moves if name not in MOVES]
-        if unknown:
-            raise InputError(f"moves names {unknown[0]!r}; the moves are {', '.join(map(repr, MOVES))}.")
+        for parameter, named, known in (("moves", self.moves, MOVES), ("learn", self.learn, LEARNABLE)):
+            _check_names(parameter, named, known)
         needed, installed = self._bytes_needed(corpus), memory_installed()
         if needed > installed:
             has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
             raise InputError(
                 f"n_topics is {self.n_topics}: with {corpus.n_words} words {has}; give fewer topics or fewer words."
             )
-        twice = [name for name in self.moves if list(self.moves).count(name) > 1]
-        if twice:
-            raise InputError(f"moves names {twice[0]!r} more than once; give each move once.")
         if isinstance(self.init, str) and self.n_topics > corpus.n_tokens:
             advice = " (100 is a good start)" if corpus.n_tokens > 1000 else ""
             raise InputError(
@@ -328,18 +346,23 @@ class VariationalHDP(TopicModel):
         moves = [MOVES[name]() for name in self.moves]
         kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
         init = self.init if isinstance(self.init, str) else np.asarray(self.init)
-        identity = fingerprint(corpus, {**kept, "init": init, "moves": list(self.moves), "random_state": seed})
+        identity = fingerprint(
+            corpus, {**kept, "init": init, "moves": list(self.moves), "learn": list(self.learn), "random_state": seed}
+        )
         found = read_checkpoint(checkpoint, schedule.model, moves, identity) if checkpoint and resume else None
         trace = found[1] if found else Trace()
         states: list[Inference] = [found[0]] if found else []
+
+        def learned(state: Inference) -> dict[str, float]:
+            return {name: state.model.hyperparameters[name] for name in self.learn}
 
         def run(start: GlobalParameters | None) -> Iterator[Lap]:
             if start is not None:
                 state, info = first_lap(schedule, start)
                 states.append(state)
-                yield _lap(info, n_tokens, self.moves)
-            for _, info in laps(schedule, states[0], moves, lap=len(trace)):
-                yield _lap(info, n_tokens, self.moves)
+                yield _lap(info, n_tokens, self.moves, learned(state))
+            for state, info in laps(schedule, states[0], moves, lap=len(trace)):
+                yield _lap(info, n_tokens, self.moves, learned(state))
 
         def after_lap() -> None:
             if checkpoint is not None:
@@ -369,7 +392,8 @@ class VariationalHDP(TopicModel):
             return lambda: Batch.from_corpus(corpus[selection])
 
         settings = LocalSettings(self.local_tolerance, self.local_sweeps, restarts=self.restarts)
-        return Schedule(self._model(), [loader(selection) for selection in rows], settings, executor, seed)
+        batches = [loader(selection) for selection in rows]
+        return Schedule(self._model(), batches, settings, executor, tuple(self.learn), seed)
 
     def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
         """Return the global parameters at the start."""
@@ -391,12 +415,14 @@ class VariationalHDP(TopicModel):
 
     def _model(self) -> HDP:
         """Return the model with its hyperparameters."""
-        return HDP(self._likelihood(), self.alpha, self.gamma)
+        return HDP(DirichletMultinomial(self.eta, self.n_features_in_), self.alpha, self.gamma, self.bound)
 
     def _take(self, state: Inference, corpus: Corpus, trace: Trace, n_tokens: float) -> None:
         """Copy the result into the fitted attributes."""
         self.components_ = np.ascontiguousarray(state.parameters.tau.T)
         self.rho_, self.omega_ = state.parameters.rho, state.parameters.omega
+        for name, value in state.model.hyperparameters.items():
+            setattr(self, f"{name}_", float(value))
         self.vocabulary_ = corpus.words
         self.trace_ = trace.arrays()
         self.objective_ = state.objective / n_tokens
@@ -406,17 +432,13 @@ class VariationalHDP(TopicModel):
     def topic_word_(self) -> Float:
         """Expected word distributions, (K, W)."""
         check_is_fitted(self)
-        return self._likelihood().mean(self.components_.T).T
+        return DirichletMultinomial(self.eta_, self.n_features_in_).mean(self.components_.T).T
 
     @property
     def topic_weights_(self) -> Float:
         """Expected corpus weights E[beta_k], (K,)."""
         check_is_fitted(self)
         return expected_beta(self.rho_)[:-1]
-
-    def _likelihood(self) -> DirichletMultinomial:
-        """Return what a topic emits."""
-        return DirichletMultinomial(self.eta, self.n_features_in_)
 
     def _parameters(self) -> GlobalParameters:
         """Return the global parameters of the fitted model."""
@@ -435,11 +457,24 @@ class VariationalHDP(TopicModel):
             raise ValueError("components_ holds a number that is not positive")
         if not ((self.rho_ > 0) & (self.rho_ < 1) & (self.omega_ > 0)).all():
             raise ValueError("rho_ or omega_ is out of range")
+        for name in ("alpha_", "gamma_", "eta_"):
+            value = getattr(self, name)
+            if not isinstance(value, float) or not 0 < value < np.inf:
+                raise ValueError(f"{name} is {value!r}, not a positive number")
 
 
-def _lap(info: LapInfo, n_tokens: float, moves: Sequence[str]) -> Lap:
+def _check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
+    """Refuse names that a parameter does not know, or that it is given twice."""
+    for name in named:
+        if name not in known:
+            raise InputError(f"{parameter} names {name!r}; give names out of {', '.join(map(repr, known))}.")
+        if list(named).count(name) > 1:
+            raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
+
+
+def _lap(info: LapInfo, n_tokens: float, moves: Sequence[str], learned: dict[str, float]) -> Lap:
     """Translate what the schedule did into a row of the trace."""
-    columns: dict[str, float] = {"sweeps": info.sweeps}
+    columns: dict[str, float] = {"sweeps": info.sweeps, **learned}
     columns["restarts_tried"], columns["restarts_accepted"] = info.restarts
     for name in moves:
         columns[f"{name}_tried"], columns[f"{name}_accepted"] = info.moves.get(name, (0, 0))

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from stickbreak.variational._kernels import stick_terms
+from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_gain, quadratic_slopes
 from stickbreak.variational.state import Float
 
 SMALLEST_RHO = 1e-10  # SPEC 1.13
@@ -13,7 +14,13 @@ SMALLEST_LOG_OMEGA = -20.0
 
 
 def stick_objective(
-    rho: Float, omega: Float, T: Float, n_documents: int, alpha: float, gamma: float
+    rho: Float,
+    omega: Float,
+    T: Float,
+    n_documents: int,
+    alpha: float,
+    gamma: float,
+    bound: str = SURROGATE,
 ) -> tuple[float, Float, Float]:
     """Return L_G, the terms of the objective that depend on (rho, omega), and its gradient.
 
@@ -24,16 +31,23 @@ def stick_objective(
         sum_d E log pi_dk.
     n_documents : int
     alpha, gamma : float
+    bound : {"surrogate", "quadratic"}, default="surrogate"
 
     Returns
     -------
     value : float
         L_G.                                                                        SPEC 1.5, math.md (V10)
     by_rho, by_omega : ndarray of shape (K,)
-        dL_G/drho, dL_G/domega.                                                     SPEC 1.5, math.md (V11)
+        dL_G/drho, dL_G/domega.                                               SPEC 1.5, math.md (V11), (V13)
     """
     by_rho, by_omega = np.empty(rho.size), np.empty(rho.size)
     value = stick_terms(rho, omega, T, float(n_documents), alpha, gamma, by_rho, by_omega)
+    if bound == QUADRATIC:
+        squares, squares_by_rho, squares_by_omega = expected_squares(rho, omega)
+        slope = n_documents * quadratic_slopes(alpha, squares)[1]
+        value += n_documents * quadratic_gain(alpha, squares)
+        by_rho += slope * squares_by_rho
+        by_omega += slope * squares_by_omega
     return value, by_rho, by_omega
 
 
@@ -53,6 +67,7 @@ def optimise_sticks(
     rho: Float,
     omega: Float,
     *,
+    bound: str = SURROGATE,
     max_iterations: int = 200,
 ) -> tuple[Float, Float]:
     """Return the (rho, omega) that maximise L_G given T, never worse than the start.
@@ -67,6 +82,7 @@ def optimise_sticks(
     alpha, gamma : float
     rho, omega : ndarray of shape (K,)
         Where to start.
+    bound : {"surrogate", "quadratic"}, default="surrogate"
     max_iterations : int, default=200
 
     Returns
@@ -88,7 +104,7 @@ def optimise_sticks(
 
     def loss(x: Float) -> tuple[float, Float]:
         r, o = unpack(x)
-        value, by_rho, by_omega = stick_objective(r, o, T, n_documents, alpha, gamma)
+        value, by_rho, by_omega = stick_objective(r, o, T, n_documents, alpha, gamma, bound)
         return -scale * value, -scale * np.concatenate([by_rho * r * (1 - r), by_omega * o])
 
     found = minimize(
@@ -100,7 +116,7 @@ def optimise_sticks(
         options={"maxiter": max_iterations, "ftol": 1e-13, "gtol": 1e-8, "maxcor": 20},
     )
     new_rho, new_omega = unpack(found.x)
-    before = stick_objective(rho, omega, T, n_documents, alpha, gamma)[0]
-    if stick_objective(new_rho, new_omega, T, n_documents, alpha, gamma)[0] >= before:
+    before = stick_objective(rho, omega, T, n_documents, alpha, gamma, bound)[0]
+    if stick_objective(new_rho, new_omega, T, n_documents, alpha, gamma, bound)[0] >= before:
         return new_rho, new_omega
     return rho.copy(), omega.copy()

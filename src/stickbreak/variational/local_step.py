@@ -245,18 +245,8 @@ def summarise(visit: Visit, executor: Executor) -> Summary:
         )
         return cross
 
-    def reduce_documents(rows: tuple[int, int]) -> tuple[Float, Float, float]:
-        T, Q = np.zeros(n_topics + 1), np.zeros(n_topics + 1)
-        first, last = rows
-        Q0 = _kernels.document_statistics(
-            docs.indptr[first : last + 1], docs.topic, docs.n_dk, visit.prior, batch.lengths[first:last], T, Q
-        )
-        return T, Q, Q0
-
     cross = sum(executor.map(spread, shards(np.diff(pointer), SHARD_COUNTS)), np.zeros(n_topics))
-    T, Q, Q0 = np.zeros(n_topics + 1), np.zeros(n_topics + 1), 0.0
-    for part in executor.map(reduce_documents, shards(np.diff(batch.indptr), SHARD_COUNTS)):
-        T, Q, Q0 = T + part[0], Q + part[1], Q0 + part[2]
+    T, Q, Q0 = weight_statistics(docs, batch.lengths, visit.prior, executor)
     tokens = np.bincount(docs.topic, weights=docs.n_dk, minlength=n_topics).astype(np.float64)
     # H_k = sum c r (log Z - log weight_dk - log weights_wk)                        math.md (V9)
     log_weight = np.log(np.maximum(visit.weight, np.finfo(float).tiny))
@@ -270,8 +260,37 @@ def summarise(visit: Visit, executor: Executor) -> Summary:
         T,
         -visit.prior * T,  # N - theta = -prior after the theta update
         Q,
-        float(Q0),
+        Q0,
     )
+
+
+def weight_statistics(
+    documents: DocumentTopics, lengths: Float, prior: Float, executor: Executor
+) -> tuple[Float, Float, float]:
+    """Return T (K + 1,), Q (K + 1,) and Q0 of documents at theta = prior + N (SPEC 1.6).
+
+    Parameters
+    ----------
+    documents : DocumentTopics
+    lengths : ndarray of shape (D_b,)
+        Tokens of each document.
+    prior : ndarray of shape (K + 1,)
+        alpha E[beta].
+    executor : Executor
+    """
+
+    def reduce(rows: tuple[int, int]) -> tuple[Float, Float, float]:
+        T, Q = np.zeros(prior.size), np.zeros(prior.size)
+        first, last = rows
+        Q0 = _kernels.document_statistics(
+            documents.indptr[first : last + 1], documents.topic, documents.n_dk, prior, lengths[first:last], T, Q
+        )
+        return T, Q, float(Q0)
+
+    T, Q, Q0 = np.zeros(prior.size), np.zeros(prior.size), 0.0
+    for part in executor.map(reduce, shards(np.diff(documents.indptr), SHARD_COUNTS)):
+        T, Q, Q0 = T + part[0], Q + part[1], Q0 + part[2]
+    return T, Q, Q0
 
 
 def track_pairs(visit: Visit, left: Int, right: Int, executor: Executor) -> PairStatistics:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stickbreak.variational.gathering import Gathering
+from stickbreak.variational.hyperparameters import due, learn
 from stickbreak.variational.local_step import Visit
 from stickbreak.variational.model import Inference, Schedule
 from stickbreak.variational.moves import Move, run_move
@@ -33,7 +34,8 @@ class LapInfo:
 
 def first_lap(schedule: Schedule, parameters: GlobalParameters) -> tuple[Inference, LapInfo]:
     """Visit every batch for the first time, from a start."""
-    state, visited = first_visits(schedule, parameters, np.arange(parameters.n_topics))
+    state, visited = first_visits(schedule, schedule.model, parameters, np.arange(parameters.n_topics))
+    learn(state, due(schedule.learned, settled=False), schedule.executor)
     return state, _info(state, [visited], {})
 
 
@@ -68,8 +70,11 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
             state.fresh_share = sum(visited.gained for visited in done) / max(state.totals.n_documents, 1)
         if lap % RESUM_LAPS == 0:
             state.resum()
-        state.refresh(schedule.model)
+        state.refresh(state.model)
         counts = {move.name: run_move(move, state, schedule) for move in moves}
+        settled = not any(counts[move.name][1] for move in moves if move.changes_topics)
+        # after the moves, because it changes what they have tracked
+        learn(state, due(schedule.learned, settled=settled), schedule.executor)
         yield state, _info(state, done, counts)
 
 

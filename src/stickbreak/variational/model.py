@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from stickbreak.inference.executor import Executor
 from stickbreak.initialization import Start
 from stickbreak.likelihoods import Likelihood
+from stickbreak.variational.bound import SURROGATE
 from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.global_step import optimise_sticks, sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings
@@ -25,15 +27,26 @@ from stickbreak.variational.state import (
 
 @dataclass(frozen=True, slots=True)
 class HDP:
-    """The hyperparameters of the model: likelihood, alpha (documents) and gamma (corpus)."""
+    """The model and its bound: likelihood, alpha (documents) and gamma (corpus); which bound of E[c_D(alpha beta)]."""
 
     likelihood: Likelihood
     alpha: float
     gamma: float
+    bound: str = SURROGATE
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """All that can be learned, by name, as plain values."""
+        return {"alpha": self.alpha, "gamma": self.gamma, **self.likelihood.hyperparameters}
+
+    def with_hyperparameters(self, values: Mapping[str, Any]) -> HDP:
+        """Return the model with what `hyperparameters` returned of another."""
+        likelihood = self.likelihood.with_hyperparameters(values)
+        return replace(self, likelihood=likelihood, alpha=values["alpha"], gamma=values["gamma"])
 
     def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
         """Return the optimal (rho, omega) given the statistics.                        SPEC 1.5"""
-        return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega)
+        return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega, bound=self.bound)
 
     def parameters(self, start: Start, n_documents: int) -> GlobalParameters:
         """Return the global parameters of a start."""
@@ -42,17 +55,18 @@ class HDP:
 
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return the objective in nats; `data` is L_data of each topic.                 SPEC 1.3"""
-        return objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data)
+        return objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data, bound=self.bound)
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """What does not change from lap to lap."""
 
-    model: HDP
+    model: HDP  # at the start; `Inference.model` is that of now
     batches: Sequence[Callable[[], Batch]]  # called at every visit: a batch need not stay in memory
     settings: LocalSettings
     executor: Executor
+    learned: tuple[str, ...] = ()  # hyperparameters that every lap ends with learning
     seed: int = 0  # of what moves draw at random
 
 
@@ -77,6 +91,7 @@ class Standing:
 class Inference:
     """Where memoized inference stands (SPEC 1.6)."""
 
+    model: HDP  # with the hyperparameters of now, which may be learned
     parameters: GlobalParameters
     totals: Summary  # sum of `batches`
     batches: list[StoredSummary]
@@ -89,7 +104,8 @@ class Inference:
     fresh_share: float = 1.0  # of the documents: those that a fresh start was better for when last tried
 
     def refresh(self, model: HDP) -> None:
-        """Set tau, L_data and the objective from the totals (the sticks are left as they are)."""
+        """Set tau, L_data and the objective from the totals (the sticks are left); `model` becomes the one of now."""
+        self.model = model
         tau = model.likelihood.posterior(self.totals.S)
         self.parameters.tau, self.parameters.tau_sum = tau, tau.sum(axis=0)
         self.data = model.likelihood.evidence(self.totals.S, self.totals.N)

@@ -1,4 +1,4 @@
-"""The surrogate objective of the HDP, in nats, with all its constants (SPEC 1.2, 1.3, 1.6)."""
+"""The objective of the HDP, in nats, with all its constants (SPEC 1.2, 1.2b, 1.3, 1.6)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, psi
 
+from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_gain
 from stickbreak.variational.state import Float, Summary, expected_beta
 
 SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is rounding (SPEC 1.13)
@@ -23,14 +24,17 @@ def expected_log_sticks(rho: Float, omega: Float) -> tuple[Float, Float]:
     return psi(rho * omega) - total, psi((1 - rho) * omega) - total
 
 
-def expected_log_normaliser(rho: Float, omega: Float, alpha: float) -> float:
-    """Return E[c_D(alpha beta)]_sur, the lower bound of the expected log normaliser.   SPEC 1.2, math.md (V2)
+def expected_log_normaliser(rho: Float, omega: Float, alpha: float, bound: str = SURROGATE) -> float:
+    """Return a lower bound of E[c_D(alpha beta)].                         SPEC 1.2, 1.2b, math.md (V2), (V13)
 
-    K log alpha + sum_k [ E log u_k + (K + 1 - k) E log(1 - u_k) ]
+    K log alpha + sum_k [ E log u_k + (K + 1 - k) E log(1 - u_k) ]; the quadratic bound adds its gain.
     """
     n_topics = rho.size
     log_u, log_rest = expected_log_sticks(rho, omega)
-    return float(n_topics * np.log(alpha) + log_u.sum() + (np.arange(n_topics, 0, -1) * log_rest).sum())
+    value = float(n_topics * np.log(alpha) + log_u.sum() + (np.arange(n_topics, 0, -1) * log_rest).sum())
+    if bound == QUADRATIC:
+        value += quadratic_gain(alpha, expected_squares(rho, omega)[0])
+    return value
 
 
 def stick_term(rho: Float, omega: Float, gamma: float) -> float:
@@ -43,17 +47,19 @@ def stick_term(rho: Float, omega: Float, gamma: float) -> float:
     return float((np.log(gamma) + betaln(a, b) + (1 - a) * log_u + (gamma - b) * log_rest).sum())
 
 
-def allocation_term(totals: Summary, rho: Float, omega: Float, alpha: float) -> float:
+def allocation_term(totals: Summary, rho: Float, omega: Float, alpha: float, bound: str = SURROGATE) -> float:
     """Return L_HDP from the statistics.                                            SPEC 1.6, math.md (V7)
 
-    D E[c_D]_sur - Q0 + sum_{k <= K+1} ( Q_k + G_k + alpha E[beta_k] T_k )
+    D E[c_D] - Q0 + sum_{k <= K+1} ( Q_k + G_k + alpha E[beta_k] T_k )
     """
     per_topic = totals.Q + totals.G + alpha * expected_beta(rho) * totals.T
-    return float(totals.n_documents * expected_log_normaliser(rho, omega, alpha) - totals.Q0 + per_topic.sum())
+    normaliser = totals.n_documents * expected_log_normaliser(rho, omega, alpha, bound)
+    return float(normaliser - totals.Q0 + per_topic.sum())
 
 
-def objective(totals: Summary, rho: Float, omega: Float, *, alpha: float, gamma: float, data: Float) -> float:
+def objective(
+    totals: Summary, rho: Float, omega: Float, *, alpha: float, gamma: float, data: Float, bound: str = SURROGATE
+) -> float:
     """Return L = L_data + H_z + L_HDP + L_u; `data` is L_data of each topic.       SPEC 1.3, math.md (V1)"""
-    return float(
-        data.sum() + totals.H.sum() + allocation_term(totals, rho, omega, alpha) + stick_term(rho, omega, gamma)
-    )
+    allocation = allocation_term(totals, rho, omega, alpha, bound)
+    return float(data.sum() + totals.H.sum() + allocation + stick_term(rho, omega, gamma))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreak.variational.local_step import Visit, better_of, local_step, summarise
-from stickbreak.variational.model import Inference, Schedule
+from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters, Int, Summary
 
@@ -21,7 +21,9 @@ class Visited(NamedTuple):
     gained: int = 0  # documents for which the fresh start was the better one
 
 
-def first_visits(schedule: Schedule, parameters: GlobalParameters, topic_ids: Int) -> tuple[Inference, Visited]:
+def first_visits(
+    schedule: Schedule, model: HDP, parameters: GlobalParameters, topic_ids: Int
+) -> tuple[Inference, Visited]:
     """Visit every batch for the first time.
 
     The start holds until every document has been seen: a global step after the first batches would forget what the
@@ -30,13 +32,13 @@ def first_visits(schedule: Schedule, parameters: GlobalParameters, topic_ids: In
     Parameters
     ----------
     schedule : Schedule
+    model : HDP
     parameters : GlobalParameters
         The start.
     topic_ids : ndarray of shape (K,)
         Names of the topics.
     """
     n_words, n_topics = parameters.tau.shape
-    model = schedule.model
     totals = Summary.zeros(n_words, n_topics)
     stored, found, sweeps, restarts = [], [], [], np.zeros(2, np.int64)
     for load in schedule.batches:
@@ -49,7 +51,7 @@ def first_visits(schedule: Schedule, parameters: GlobalParameters, topic_ids: In
         restarts += visit.restarts
     sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
     after = GlobalParameters(parameters.tau, parameters.tau_sum, *sticks)
-    state = Inference(after, totals, stored, found, topic_ids, np.zeros(n_topics), -np.inf)
+    state = Inference(model, after, totals, stored, found, topic_ids, np.zeros(n_topics), -np.inf)
     state.next_id = int(topic_ids.max(initial=-1)) + 1
     state.refresh(model)
     return state, Visited(np.concatenate(sweeps), restarts)
@@ -65,7 +67,7 @@ def revisit(
     their sum is the larger one (early, while the topics still form, that leads further), else the better of the two for
     each document. Either way the objective cannot fall. `observe` is shown the visit before the global step.
     """
-    model, parameters, executor = schedule.model, state.parameters, schedule.executor
+    model, parameters, executor = state.model, state.parameters, schedule.executor
     batch = schedule.batches[b]()
     visit = local_step(batch, parameters, model.alpha, state.documents[b], schedule.settings, executor)
     gained = 0

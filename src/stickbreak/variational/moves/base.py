@@ -93,4 +93,4 @@ def run_move(move: Move, state: Inference, schedule: Schedule) -> tuple[int, int
 
 def _apply(move: Move, state: Inference, accepted: list[Any], standing: Standing, schedule: Schedule) -> None:
     move.apply(state, accepted, standing)
-    state.refresh(schedule.model)
+    state.refresh(state.model)

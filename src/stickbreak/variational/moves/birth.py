@@ -56,7 +56,7 @@ class Birth(Trial):
 
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
         """Return the present topics and those of the target."""
-        model, parameters = schedule.model, state.parameters
+        model, parameters = state.model, state.parameters
         if not isinstance(model.likelihood, DirichletMultinomial):
             return None  # collapsed inference is for counts
         corpus = as_corpus(Batch.joined(self._worst), state.totals.S.shape[0])

@@ -76,7 +76,7 @@ class Merge(Move):
 
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Candidate) -> Standing:
         """Return the standing after the pool and one global step."""
-        model = schedule.model
+        model = state.model
         keep, gone = _places(standing.topic_ids, candidate)
         union = self._total(candidate.place)
         totals = standing.totals.pooled([(keep, gone, union)])

@@ -33,7 +33,7 @@ class Refine(Trial):
 
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
         """Return the topics after the sweeps."""
-        model, parameters = schedule.model, state.parameters
+        model, parameters = state.model, state.parameters
         if not isinstance(model.likelihood, DirichletMultinomial):
             return None  # collapsed inference is for counts
         corpus, documents = sample(state, schedule)

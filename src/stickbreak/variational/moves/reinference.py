@@ -114,7 +114,7 @@ def reinfer(
     start : DocumentTopics
         Where the target starts, beside a start from E[beta].
     """
-    model, settings, executor = schedule.model, schedule.settings, schedule.executor
+    model, settings, executor = state.model, schedule.settings, schedule.executor
     words, stays = target.batch.words, np.delete(np.arange(state.topic_ids.size), topic)
     before = np.ascontiguousarray(state.totals.S[words][:, stays])
     base = without_topic(state.totals, target.old, topic, others)

@@ -25,7 +25,7 @@ class Reorder(Move):
 
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Int) -> Standing:
         """Return the standing in the new order, sticks re-optimised."""
-        model = schedule.model
+        model = state.model
         totals = standing.totals.permuted(candidate)
         rho, omega = model.best_sticks(totals, *sticks_of(standing.weights[candidate], standing.omega))
         data = standing.data[candidate]

@@ -51,14 +51,14 @@ class Trial(Move):
         if proposal is None:
             return standing
         parameters, names = proposal
-        self._found, _ = first_visits(schedule, parameters, names)
+        self._found, _ = first_visits(schedule, state.model, parameters, names)
         for left in range(LAPS - 1, -1, -1):
             before = self._found.objective
             if rises(before, state.objective):
                 break
             for b in range(len(schedule.batches)):
                 revisit(schedule, self._found, b, afresh=False, observe=_nothing)
-            self._found.refresh(schedule.model)
+            self._found.refresh(state.model)
             if self._found.objective + left * (self._found.objective - before) < state.objective:
                 break  # laps gain less and less
         return self._found.standing()

@@ -1,0 +1,73 @@
+"""Each bound with each set of learned hyperparameters: objective, number of topics, held-out completion, seconds.
+
+python benchmarks/hyperparameters.py [--splits kos ap ...] [--topics 100] [--laps 40] [--alphas 0.5 ...]
+    [--bounds surrogate quadratic] [--learn none alpha alpha,gamma alpha,gamma,eta eta]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+from corpora import load_split, table
+from stickbreak import VariationalHDP
+
+
+def main() -> None:
+    """Run and print a Markdown table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--splits", nargs="+", default=["kos", "ap", "reuters21578"])
+    parser.add_argument("--bounds", nargs="+", default=["surrogate", "quadratic"])
+    parser.add_argument("--learn", nargs="+", default=["none", "alpha", "alpha,gamma", "alpha,gamma,eta", "eta"])
+    parser.add_argument("--alphas", nargs="+", type=float, default=[0.5])
+    parser.add_argument("--topics", type=int, default=100)
+    parser.add_argument("--laps", type=int, default=40)
+    parser.add_argument("--init", default="collapsed")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    rows = []
+    for name in options.splits:
+        split = load_split(name)
+        for bound, names, alpha in ((b, n, a) for b in options.bounds for n in options.learn for a in options.alphas):
+            learn = () if names == "none" else tuple(names.split(","))
+            model = VariationalHDP(
+                n_topics=options.topics,
+                alpha=alpha,
+                bound=bound,
+                learn=learn,
+                init=options.init,
+                n_laps=options.laps,
+                random_state=options.seed,
+                n_jobs=options.jobs,
+            )
+            begin = time.perf_counter()
+            model.fit(split.train)
+            seconds = time.perf_counter() - begin
+            fell = np.diff(model.trace_["objective"]).min(initial=0.0)
+            rows.append(
+                {
+                    "corpus": name,
+                    "bound": bound,
+                    "learned": names,
+                    "objective": f"{model.objective_:.4f}",
+                    "K": model.n_topics_,
+                    "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
+                    "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
+                    "alpha": f"{model.alpha_:.3g}",
+                    "gamma": f"{model.gamma_:.3g}",
+                    "eta": f"{model.eta_:.3g}",
+                    "laps": model.n_laps_,
+                    "s/lap": f"{np.median(model.trace_['seconds']):.3f}",
+                    "s in all": f"{seconds:.1f}",
+                    "fell": f"{fell:.1e}" if fell < 0 else "never",
+                }
+            )
+            print(rows[-1], flush=True)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

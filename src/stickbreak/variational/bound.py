@@ -1,0 +1,51 @@
+"""The two lower bounds of the expected log normaliser of the document weights, E[c_D(alpha beta)] (SPEC 1.2, 1.2b).
+
+Both begin with K log alpha + sum_k E log beta_k, which is all of the surrogate of Hughes, Kim and Sudderth (2015). The
+quadratic bound adds what this file computes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln, psi
+
+from stickbreak.variational._kernels import squared_weights
+from stickbreak.variational.state import Float
+
+SURROGATE, QUADRATIC = BOUNDS = ("surrogate", "quadratic")
+
+_CURVATURE = np.pi**2 / 12  # log Gamma(1 + x) + gE x <= (pi^2 / 12) x^2 for x >= 0
+
+
+def expected_squares(rho: Float, omega: Float) -> tuple[float, Float, Float]:
+    """Return E[sum_{k <= K+1} beta_k^2] and its gradient.                          SPEC 1.2b, math.md (V13)
+
+    Parameters
+    ----------
+    rho, omega : ndarray of shape (K,)
+
+    Returns
+    -------
+    value : float
+        Between 1 / (K + 1) and 1.
+    by_rho, by_omega : ndarray of shape (K,)
+    """
+    by_rho, by_omega = np.empty(rho.size), np.empty(rho.size)
+    value = squared_weights(rho, omega, by_rho, by_omega)
+    return value, by_rho, by_omega
+
+
+def quadratic_gain(alpha: float, squares: float) -> float:
+    """Return how far the quadratic bound is above the surrogate, nats per document.  SPEC 1.2b, math.md (V13)
+
+    max(0, log Gamma(1 + alpha) + gE alpha - (pi^2 / 12) alpha^2 E[sum_k beta_k^2])
+    """
+    return max(0.0, float(gammaln(1.0 + alpha) + np.euler_gamma * alpha - _CURVATURE * alpha**2 * squares))
+
+
+def quadratic_slopes(alpha: float, squares: float) -> tuple[float, float]:
+    """Return the derivatives of `quadratic_gain` by alpha and by E[sum_k beta_k^2]; both 0 where the gain is."""
+    if quadratic_gain(alpha, squares) == 0.0:
+        return 0.0, 0.0
+    by_alpha = float(psi(1.0 + alpha)) + np.euler_gamma - 2.0 * _CURVATURE * alpha * squares
+    return by_alpha, -_CURVATURE * alpha**2

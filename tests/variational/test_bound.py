@@ -1,0 +1,178 @@
+"""The quadratic bound: below the exact normaliser, above the surrogate, and its gradient."""
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.variational.bound import expected_squares, quadratic_gain, quadratic_slopes
+from stickbreak.variational.global_step import optimise_sticks, stick_objective
+from stickbreak.variational.model import HDP
+from stickbreak.variational.objective import allocation_term, expected_log_normaliser
+from stickbreak.variational.state import Summary, expected_beta
+
+from . import reference
+
+
+def problem(seed, n_topics=6, alpha=None):
+    """(rho, omega, T, D, alpha, gamma) of plausible scale; alpha often above 1."""
+    rng = np.random.default_rng(seed)
+    n_documents = int(rng.integers(1, 400))
+    rho, omega = rng.uniform(0.02, 0.98, n_topics), np.exp(rng.uniform(0.0, 7.0, n_topics))
+    T = -n_documents * rng.uniform(0.5, 9.0, n_topics + 1)
+    return rho, omega, T, n_documents, alpha or rng.uniform(0.1, 6.0), rng.uniform(0.5, 20.0)
+
+
+def draws_of_beta(rng, rho, omega, size):
+    u = rng.beta(rho * omega, (1 - rho) * omega, size=(size, rho.size))
+    rest = np.cumprod(np.concatenate([np.ones((size, 1)), 1 - u], axis=1), axis=1)
+    return np.maximum(np.concatenate([u, np.ones((size, 1))], axis=1) * rest, 1e-300)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0, 2.0, 5.0, 20.0])
+def test_quadratic_gain_stays_below_what_the_surrogate_leaves_out(alpha):
+    """At a point beta (omega to infinity) the gap is log Gamma(1 + alpha) - sum log Gamma(1 + alpha beta_k)."""
+    rng = np.random.default_rng(int(alpha * 10))
+    recovered = []
+    for _ in range(300):
+        beta = rng.dirichlet(np.full(rng.integers(1, 60) + 1, 10 ** rng.uniform(-2, 1.5)))
+        gap = gammaln(1 + alpha) - gammaln(1 + alpha * beta).sum()
+        gain = quadratic_gain(alpha, float((beta**2).sum()))
+        assert 0.0 <= gain <= gap + 1e-12 * (1 + alpha)
+        recovered.append((gain, gap))
+    gain, gap = np.mean(recovered, axis=0)
+    assert gain > {0.1: 0.95, 0.5: 0.93, 1.0: 0.88, 2.0: 0.8, 5.0: 0.6, 20.0: 0.4}[alpha] * gap
+
+
+def test_expected_squares_are_the_moments_of_the_sticks():
+    rng = np.random.default_rng(0)
+    rho, omega = rng.uniform(0.1, 0.7, 8), rng.uniform(1.0, 25.0, 8)
+    squares = (draws_of_beta(rng, rho, omega, 200_000) ** 2).sum(axis=1)
+    value = expected_squares(rho, omega)[0]
+    assert abs(squares.mean() - value) < 4 * squares.std() / np.sqrt(squares.size)
+    np.testing.assert_allclose(value, reference.expected_squares(rho, omega).sum(), rtol=1e-13)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0, 5.0])
+def test_quadratic_bound_is_between_the_surrogate_and_the_exact_expectation(alpha):
+    rng = np.random.default_rng(1)
+    rho, omega = rng.uniform(0.1, 0.4, 10), rng.uniform(20.0, 90.0, 10)
+    beta = draws_of_beta(rng, rho, omega, 40_000)
+    exact = gammaln(alpha) - gammaln(alpha * beta).sum(axis=1)
+    low, high = (expected_log_normaliser(rho, omega, alpha, bound) for bound in ("surrogate", "quadratic"))
+    noise = 4 * exact.std() / np.sqrt(exact.size)
+    assert low < high < exact.mean() + noise
+    assert high - low > 0.7 * (exact.mean() - low)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_squares_and_their_gradient_hold_far_down_the_sticks_and_for_any_omega(seed):
+    """Hundreds of topics (prefixes far below the smallest double), omega from e^-20 to 1e12."""
+    rng = np.random.default_rng(seed)
+    rho = rng.uniform(1e-10, 1 - 1e-10, 900) if seed % 2 else rng.uniform(0.0, 0.02, 900) + 1e-10
+    omega = np.exp(rng.uniform(-20.0, 27.0, 900))
+    value, by_rho, by_omega = expected_squares(rho, omega)
+    np.testing.assert_allclose(value, reference.expected_squares(rho, omega).sum(), rtol=1e-11)
+    assert 1 / 901 <= value <= 1 + 1e-12
+    assert np.isfinite(by_rho).all()
+    assert np.isfinite(by_omega).all()
+    assert (by_omega <= 0).all()  # a wider stick has a larger square
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 7])
+def test_gradient_of_squares_equals_central_differences(n_topics):
+    rho, omega, *_ = problem(n_topics, n_topics)
+    _, by_rho, by_omega = expected_squares(rho, omega)
+    for k in range(n_topics):
+        step = 1e-5 * np.eye(n_topics)[k]
+        numeric = [
+            reference.expected_squares(*up).sum() - reference.expected_squares(*down).sum()
+            for up, down in (
+                ((rho + step, omega), (rho - step, omega)),
+                ((rho, omega * (1 + step)), (rho, omega * (1 - step))),
+            )
+        ]
+        np.testing.assert_allclose(numeric[0] / 2e-5, by_rho[k], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(numeric[1] / 2e-5, by_omega[k] * omega[k], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_stick_objective_with_the_quadratic_bound_equals_the_twin(seed):
+    arguments = problem(seed, n_topics=1 + seed)
+    value = stick_objective(*arguments, "quadratic")[0]
+    np.testing.assert_allclose(value, reference.stick_objective(*arguments, "quadratic"), rtol=1e-11)
+    assert value >= stick_objective(*arguments)[0]
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.5, 2.5, 8.0])  # at 2.5 the gain is 0 for some of these sticks
+@pytest.mark.parametrize("seed", range(4))
+def test_stick_gradient_with_the_quadratic_bound_equals_central_differences(seed, alpha):
+    rho, omega, *fixed = problem(seed, alpha=alpha)
+    omega = 1 + omega % 50
+    _, by_rho, by_omega = stick_objective(rho, omega, *fixed, "quadratic")
+    for k in range(rho.size):
+        for vector, gradient in ((rho, by_rho), (omega, by_omega)):
+            step = 1e-5 * vector[k] * (1 - rho[k])
+            up, down = vector.copy(), vector.copy()
+            up[k] += step
+            down[k] -= step
+            ends = [(up, omega), (down, omega)] if vector is rho else [(rho, up), (rho, down)]
+            high, low = (reference.stick_objective(*end, *fixed, "quadratic") for end in ends)
+            rounding = 1e-14 * abs(high) / step
+            np.testing.assert_allclose((high - low) / (2 * step), gradient[k], rtol=1e-5, atol=rounding)
+
+
+def test_cases_of_the_gradient_lie_on_both_sides_of_the_larger_bound():
+    gains = []
+    for seed in range(4):
+        rho, omega, *_ = problem(seed, alpha=2.5)
+        gains.append(reference.quadratic_gain(rho, 1 + omega % 50, 2.5))
+    assert min(gains) == 0.0 < max(gains)
+
+
+def test_gain_and_its_slopes_are_zero_where_the_surrogate_is_the_larger():
+    assert quadratic_gain(20.0, 1.0) == 0.0
+    assert quadratic_slopes(20.0, 1.0) == (0.0, 0.0)
+    assert quadratic_gain(20.0, 0.02) > 0.0
+    for alpha in (0.2, 3.0, 20.0):
+        by_alpha, by_squares = quadratic_slopes(alpha, 0.02)
+        h = 1e-5
+        numeric = (quadratic_gain(alpha + h, 0.02) - quadratic_gain(alpha - h, 0.02)) / (2 * h)
+        np.testing.assert_allclose(by_alpha, numeric, rtol=1e-6)
+        numeric = (quadratic_gain(alpha, 0.02 + h) - quadratic_gain(alpha, 0.02 - h)) / (2 * h)
+        np.testing.assert_allclose(by_squares, numeric, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_optimise_sticks_under_the_quadratic_bound_is_never_worse_and_stationary(seed):
+    rho, omega, *fixed = problem(seed, n_topics=5)
+    found = optimise_sticks(*fixed, rho, omega, bound="quadratic")
+    value, by_rho, by_omega = stick_objective(*found, *fixed, "quadratic")
+    assert value >= stick_objective(rho, omega, *fixed, "quadratic")[0]
+    surrogate = optimise_sticks(*fixed, rho, omega)
+    assert value >= stick_objective(*surrogate, *fixed, "quadratic")[0] - 1e-6 * fixed[1]
+    if reference.quadratic_gain(*found, fixed[2]) > 1e-6:  # not at the edge, where the slope jumps
+        scale = max(1, fixed[1])
+        assert np.abs(by_rho * found[0] * (1 - found[0])).max() < 1e-4 * scale
+        assert np.abs(by_omega * found[1]).max() < 1e-4 * scale
+
+
+def test_model_optimises_its_sticks_under_its_own_bound():
+    rho, omega, T, n_documents, alpha, gamma = problem(3, alpha=1.2)
+    totals = Summary.zeros(0, rho.size)
+    totals.n_documents, totals.T = n_documents, T
+    found = []
+    for bound in ("surrogate", "quadratic"):
+        found.append(HDP(DirichletMultinomial(0.1, 0), alpha, gamma, bound).best_sticks(totals, rho, omega))
+        direct = optimise_sticks(T, n_documents, alpha, gamma, rho, omega, bound=bound)
+        np.testing.assert_array_equal(found[-1], direct)
+    assert not np.allclose(*found, rtol=1e-4)
+
+
+def test_allocation_term_gains_once_for_every_document():
+    rho, omega, T, n_documents, alpha, _ = problem(3, alpha=1.2)
+    totals = Summary.zeros(0, rho.size)
+    totals.n_documents, totals.T = n_documents, T
+    low, high = (allocation_term(totals, rho, omega, alpha, bound) for bound in ("surrogate", "quadratic"))
+    np.testing.assert_allclose(high - low, n_documents * reference.quadratic_gain(rho, omega, alpha), rtol=1e-9)
+    assert expected_beta(rho).size == T.size

@@ -1,0 +1,340 @@
+"""Learning alpha, gamma and eta: every step is a maximum of the whole objective, which never falls."""
+
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+import stickbreak
+from stickbreak import VariationalHDP
+from stickbreak.corpus import Corpus, toy_bars
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.variational import hyperparameters
+from stickbreak.variational.hyperparameters import GAMMA_LIMITS, LEARNABLE, best_gamma, learn
+from stickbreak.variational.moves import Merge, Reorder
+
+from . import reference
+from .problems import Recorder, begin, direct_objective, gathered, ragged_corpus, run_laps, schedule
+
+BOUNDS = ("surrogate", "quadratic")
+
+
+def stopped(bound="surrogate", n_batches=3, n_laps=2, **options):
+    """(schedule, state, documents, r, theta) after laps without learning."""
+    corpus = ragged_corpus(7, n_documents=16)
+    made, _ = schedule(corpus, n_batches, bound=bound, **options)
+    recorder = Recorder()
+    state, _ = run_laps(made, begin(corpus, 5), [recorder], n_laps)
+    return made, state, *gathered(recorder)
+
+
+def optimal_theta(state, alpha):
+    """Alpha E[beta] + N of every document in batch order, (D, K + 1)."""
+    n_topics = state.topic_ids.size
+    n_dk = np.concatenate([documents.dense(n_topics) for documents in state.documents])
+    return np.pad(n_dk, ((0, 0), (0, 1))) + alpha * reference.expected_beta(state.parameters.rho)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("alpha", [0.05, 0.5, 4.0])
+def test_learned_alpha_is_the_maximum_of_the_whole_objective_over_alpha_and_theta(bound, alpha):
+    _, state, docs, r, _ = stopped(bound, alpha=alpha)
+    before = deepcopy(state)
+
+    def recomputed(log_alpha):
+        model = replace(before.model, alpha=np.exp(log_alpha))
+        return -direct_objective(docs, r, optimal_theta(before, model.alpha), before, model)
+
+    best = minimize_scalar(recomputed, bounds=np.log([1e-3, 1e3]), method="bounded", options={"xatol": 1e-8})
+    found = hyperparameters._best_alpha(state, ThreadExecutor())
+    np.testing.assert_allclose(found.alpha, np.exp(best.x), rtol=1e-4)
+    assert recomputed(np.log(found.alpha)) <= best.fun + 1e-9 * abs(best.fun)
+    assert abs(found.alpha - alpha) > 0.01 * alpha
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_slope_of_alpha_equals_central_differences(bound):
+    _, state, *_ = stopped(bound)
+    lengths = [hyperparameters._tokens(documents) for documents in state.documents]
+    for alpha in (0.1, 1.0, 7.0):
+        low, at, high = (
+            hyperparameters._at_alpha(state, lengths, alpha * factor, ThreadExecutor())
+            for factor in (0.9999, 1, 1.0001)
+        )
+        np.testing.assert_allclose((high.value - low.value) / (2e-4 * alpha), at.slope, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_statistics_after_learning_alpha_are_those_of_the_new_theta(bound):
+    _, state, docs, r, _ = stopped(bound)
+    beta = reference.expected_beta(state.parameters.rho)
+    learn(state, ("alpha",), ThreadExecutor())
+    n_dk = np.concatenate([documents.dense(5) for documents in state.documents])
+    theta = np.pad(n_dk, ((0, 0), (0, 1))) + state.model.alpha * beta
+    twin = reference.statistics(docs, r, theta, 15)
+    for name in ("T", "G", "Q", "Q0"):
+        stored = sum(getattr(batch.vectors, name) for batch in state.batches)
+        np.testing.assert_allclose(getattr(state.totals, name), stored, rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(stored, twin[name], rtol=1e-9, err_msg=name)
+    np.testing.assert_allclose(state.objective, direct_objective(docs, r, theta, state, state.model), rtol=1e-11)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_learned_gamma_is_the_maximum_of_the_whole_objective(bound):
+    _, state, *q = stopped(bound)
+    rho, omega = state.parameters.rho, state.parameters.omega
+    gamma = best_gamma(rho, omega, 10.0)
+
+    def recomputed(log_gamma):
+        return -direct_objective(*q, state, replace(state.model, gamma=np.exp(log_gamma)))
+
+    best = minimize_scalar(recomputed, bounds=np.log(GAMMA_LIMITS), method="bounded", options={"xatol": 1e-8})
+    np.testing.assert_allclose(gamma, np.exp(best.x), rtol=1e-4)
+    assert abs(gamma - 10.0) > 0.1
+
+
+def test_learned_gamma_stays_within_its_limits_and_a_given_one_widens_them():
+    even, wide = np.full(3, 1e-9), np.full(3, 1e12)
+    assert best_gamma(even, wide, 10.0) == GAMMA_LIMITS[1]
+    assert best_gamma(even, wide, 5e3) == 5e3
+    last = np.full(3, 1 - 1e-9), np.full(3, 1e-3)
+    assert best_gamma(*last, 10.0) == GAMMA_LIMITS[0]
+    assert best_gamma(*last, 1e-3) == 1e-3
+
+
+def test_learned_eta_is_the_maximum_of_the_whole_objective():
+    _, state, *q = stopped()
+    before = state.objective
+    learn(state, ("eta",), ThreadExecutor())
+    found = state.model.likelihood.eta
+
+    def recomputed(log_eta):
+        changed = deepcopy(state)
+        model = state.model.with_hyperparameters({**state.model.hyperparameters, "eta": np.exp(log_eta)})
+        changed.parameters.tau = state.totals.S + np.exp(log_eta)
+        return -direct_objective(*q, changed, model)
+
+    best = minimize_scalar(recomputed, bounds=np.log([1e-4, 1e2]), method="bounded", options={"xatol": 1e-8})
+    np.testing.assert_allclose(found, np.exp(best.x), rtol=1e-4)
+    np.testing.assert_allclose(state.objective, -best.fun, rtol=1e-10)
+    np.testing.assert_allclose(state.parameters.tau, state.totals.S + found, rtol=1e-12)
+    assert state.objective > before
+    assert abs(found - 0.1) > 0.01
+
+
+@pytest.mark.parametrize("names", [("alpha",), ("gamma",), ("eta",), LEARNABLE, ("eta", "alpha")])
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_learning_raises_the_objective_and_changes_what_is_named_alone(names, bound):
+    _, state, *_ = stopped(bound)
+    before, given = state.objective, state.model.hyperparameters
+    learn(state, names, ThreadExecutor())
+    assert state.objective > before
+    changed = {name for name, value in state.model.hyperparameters.items() if value != given[name]}
+    assert changed == set(names)
+
+
+def test_learning_nothing_changes_nothing():
+    _, state, *_ = stopped()
+    before = deepcopy(state)
+    learn(state, (), ThreadExecutor())
+    assert state.objective == before.objective
+    assert state.model == before.model
+    np.testing.assert_array_equal(state.totals.T, before.totals.T)
+
+
+def test_learned_alpha_is_the_same_for_any_number_of_threads(monkeypatch):
+    from stickbreak.variational import local_step
+
+    monkeypatch.setattr(local_step, "SHARD_COUNTS", 5)
+    found = []
+    for n_jobs in (1, 3):
+        _, state, *_ = stopped()
+        with ThreadExecutor(n_jobs) as executor:
+            learn(state, LEARNABLE, executor)
+        found.append((state.model, state.objective))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("n_batches", [1, 3])
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_objective_with_learning_equals_the_direct_objective(bound, n_batches):
+    """After laps and merges the bookkeeping under the learned values is that of q, theta being the last ones."""
+    corpus, _ = toy_bars(40, size=6, n_bars=4, tokens=40, seed=1)
+    made, _ = schedule(corpus, n_batches, bound=bound, learned=LEARNABLE)
+    recorder = Recorder()
+    state, infos = run_laps(made, begin(corpus, 9, 1), [recorder, Merge(), Reorder()], 3)
+    last = [info.moves["merge"][1] + info.moves["reorder"][1] for info in infos[1:]][-1]
+    docs, r, _ = gathered(recorder)
+    if not last:  # then r of the last lap is that of the state
+        prior = (
+            -state.batches[0].vectors.G / state.batches[0].vectors.T
+        )  # alpha E[beta] before the last step of the sticks
+        n_dk = np.concatenate([documents.dense(state.topic_ids.size) for documents in state.documents])
+        theta = np.pad(n_dk, ((0, 0), (0, 1))) + prior
+        np.testing.assert_allclose(state.objective, direct_objective(docs, r, theta, state, state.model), rtol=1e-9)
+    assert sum(info.moves["merge"][1] for info in infos[1:]) > 0
+
+
+class ModelWatcher(Recorder):
+    """Sees in a lap, up to its candidates, the model that the lap before has learned and no other."""
+
+    def __init__(self):
+        super().__init__()
+        self.alphas = []
+
+    def begin(self, state):
+        self.model = state.model
+        self.alphas.append(state.model.alpha)
+
+    def observe(self, index, visit, executor):
+        np.testing.assert_allclose(visit.prior.sum(), self.model.alpha, rtol=1e-12)
+
+    def candidates(self, state):
+        assert state.model == self.model
+        return ()
+
+
+def test_a_lap_and_its_moves_work_with_the_values_that_the_lap_before_has_learned():
+    corpus = ragged_corpus(7, n_documents=16)
+    made, _ = schedule(corpus, 3, learned=LEARNABLE)
+    watcher = ModelWatcher()
+    run_laps(made, begin(corpus, 5), [watcher], 3)
+    assert len(set(watcher.alphas)) == 3
+    assert 0.5 not in watcher.alphas
+
+
+def falls(infos):
+    values = np.array([info.objective for info in infos])
+    assert np.isfinite(values).all()
+    return np.flatnonzero(-np.diff(values) - 1e-9 * np.abs(values[1:]) > 0)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    seed=st.integers(0, 10**6),
+    n_documents=st.integers(1, 10),
+    n_words=st.integers(1, 8),
+    n_topics=st.integers(1, 6),
+    n_batches=st.sampled_from([1, 3]),
+    alpha=st.sampled_from([0.05, 0.5, 3.0, 30.0]),
+    eta=st.sampled_from([0.02, 0.1, 1.0]),
+    bound=st.sampled_from(BOUNDS),
+    learned=st.sampled_from([LEARNABLE, ("alpha",), ("gamma", "eta"), ()]),
+)
+def test_objective_never_falls_while_hyperparameters_are_learned(
+    seed, n_documents, n_words, n_topics, n_batches, alpha, eta, bound, learned
+):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(rng.gamma(0.4, 3.0, size=(n_documents, n_words)))
+    counts[0, 0] += 1
+    corpus = Corpus.from_counts(counts)
+    made, _ = schedule(corpus, n_batches, alpha=alpha, eta=eta, bound=bound, learned=learned)
+    state, infos = run_laps(made, begin(corpus, n_topics, seed, eta=eta), [Merge(), Reorder()], 11)
+    assert falls(infos).size == 0
+    kept = set(LEARNABLE) - set(learned)
+    given_values = {"alpha": alpha, "gamma": 10.0, "eta": eta}
+    assert all(state.model.hyperparameters[name] == given_values[name] for name in kept)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_objective_never_falls_on_toy_bars_while_all_is_learned_and_merged(bound):
+    corpus, _ = toy_bars(60, size=8, n_bars=8, tokens=50, seed=0)
+    made, _ = schedule(corpus, 3, bound=bound, learned=LEARNABLE)
+    _, infos = run_laps(made, begin(corpus, 18, 0), [Merge(), Reorder()], 12)
+    assert falls(infos).size == 0
+    assert sum(info.moves["merge"][1] for info in infos[1:]) > 3
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_learned_alpha_comes_near_the_one_that_made_the_documents(bound):
+    """N_dk drawn from the model, known exactly (one word for each topic): the surrogate learns too small an alpha."""
+    rng = np.random.default_rng(5)
+    true_alpha, n_topics = 3.0, 8
+    pi = rng.dirichlet(np.full(n_topics, true_alpha / n_topics), size=600)
+    corpus = Corpus.from_counts(np.array([rng.multinomial(80, row) for row in pi]))
+    made, _ = schedule(corpus, 2, bound=bound, learned=("alpha", "eta"), eta=0.01)
+    start = begin(corpus, n_topics, eta=0.01)
+    start.tau = 0.01 + 1e4 * np.eye(n_topics)
+    start.tau_sum = start.tau.sum(axis=0)
+    state, _ = run_laps(made, start, [], 12)
+    if bound == "quadratic":
+        assert 2.6 < state.model.alpha < 3.4
+    else:
+        assert 0.5 < state.model.alpha < 2.6
+
+
+FIT = {
+    "n_topics": 12,
+    "init": "near-uniform",
+    "n_laps": 6,
+    "tolerance": 0.0,
+    "random_state": 0,
+    "learn": list(LEARNABLE),
+}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return toy_bars(60, size=6, n_bars=4, tokens=50, seed=0)[0]
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    return VariationalHDP(**FIT).fit(corpus)
+
+
+def test_fitted_hyperparameters_are_those_of_the_last_lap(model):
+    for name in LEARNABLE:
+        assert model.trace_[name].size == model.n_laps_
+        assert getattr(model, f"{name}_") == model.trace_[name][-1] != getattr(model, name)
+    assert (np.diff(model.trace_["objective"]) > -1e-9 * np.abs(model.trace_["objective"][1:])).all()
+
+
+def test_eta_waits_while_the_set_of_topics_changes(corpus):
+    trace = VariationalHDP(**{**FIT, "n_laps": 14}).fit(corpus).trace_
+    changed, merged = np.diff(trace["eta"], prepend=0.1) != 0, trace["merge_accepted"] > 0
+    assert not changed[0]
+    np.testing.assert_array_equal(changed[1:], ~merged[1:])
+    assert merged.any()
+    assert changed.any()
+    assert (np.diff(trace["alpha"], prepend=0.5) != 0).all()
+
+
+def test_fitted_hyperparameters_are_the_parameters_when_nothing_is_learned(corpus):
+    model = VariationalHDP(**{**FIT, "learn": ()}, alpha=0.7).fit(corpus)
+    assert (model.alpha_, model.gamma_, model.eta_) == (0.7, 10.0, 0.1)
+    assert not set(LEARNABLE) & model.trace_.keys()
+
+
+def test_transform_uses_the_learned_alpha(corpus, model):
+    """E[pi_d] = theta_d / (alpha + N_d), and the rest of theta_d is alpha E[beta_{>K}]."""
+    weights = model.expected_weights(corpus)
+    rest = 1 - model.topic_weights_.sum()
+    expected = model.alpha_ * rest / (model.alpha_ + corpus.document_lengths)
+    np.testing.assert_allclose(weights[:, -1], expected, rtol=1e-9)
+
+
+def test_saved_model_keeps_and_uses_the_learned_values(corpus, model, tmp_path):
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert all(getattr(loaded, f"{name}_") == getattr(model, f"{name}_") for name in LEARNABLE)
+    np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
+    assert loaded.score(corpus) == model.score(corpus)
+
+
+def test_components_hold_the_learned_eta(corpus, model):
+    tokens = model.components_.sum() - model.eta_ * model.components_.size
+    np.testing.assert_allclose(tokens, corpus.n_tokens, rtol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", ["0.5", float("nan"), 0.0, None])
+def test_saved_model_with_an_impossible_alpha_is_refused(model, tmp_path, alpha):
+    changed = deepcopy(model)
+    changed.alpha_ = alpha
+    changed.save(tmp_path / "model")
+    with pytest.raises(stickbreak.exceptions.ModelFormatError, match="alpha_"):
+        stickbreak.load(tmp_path / "model")
