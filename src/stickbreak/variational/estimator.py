@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,23 +15,25 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from stickbreak.corpus import Corpus, make_batches
+from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.loop import Callback, Interruption, Lap, Trace, drive
+from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.memory import memory_installed
 from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.checkpoint import check_place, fingerprint, read_checkpoint, seed_of, write_checkpoint
+from stickbreak.variational.checkpoint import check_place, fingerprint, seed_of
+from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCourse, batch_loaders, run_fit
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
-from stickbreak.variational.memoized import LapInfo, Schedule, first_lap, laps
-from stickbreak.variational.model import HDP, Inference
+from stickbreak.variational.memoized import Schedule
+from stickbreak.variational.model import HDP
 from stickbreak.variational.moves import MOVES
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
 
 DOCUMENTS_PER_BATCH = 10_000
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
@@ -41,16 +43,18 @@ _NOT_IDENTITY = (
     "n_laps",
     "tolerance",
     "document_weights",
+    "total_documents",
 )  # a resumed fit may change these
 
 
 class VariationalHDP(TopicModel):
-    """Topics of a collection and their number, by memoized variational inference for the HDP.
+    """Topics of a collection and their number, by memoized or stochastic variational inference for the HDP.
 
     Model (SPEC 1.1): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
     z_dn ~ Cat(pi_d); words w_dn ~ Cat(phi_{z_dn}); phi_k ~ Dir(eta, ..., eta). The surrogate objective of Hughes, Kim
     and Sudderth (2015) is raised by exact coordinate steps, batch by batch, and by moves that remove topics; it
-    never falls after the first lap.
+    never falls after the first lap. For streams there is a stochastic schedule (Hoffman, Blei, Wang and Paisley 2013),
+    in `fit` and, a minibatch a call, in `partial_fit`.
 
     Parameters
     ----------
@@ -68,17 +72,33 @@ class VariationalHDP(TopicModel):
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     moves : sequence of {"merge", "reorder"}, default=("merge", "reorder")
-        Tried after each lap, in this order. An empty sequence keeps the number of topics.
+        Tried after each lap, in this order. An empty sequence keeps the number of topics. Merges belong to the
+        memoized schedule; the stochastic one has "reorder" alone, and `partial_fit` none.
     n_laps : int, default=50
         Most laps through the documents.
     tolerance : float, default=1e-5
-        Stop when a lap without an accepted merge raises the objective by less than this, in nats per token.
+        Stop when a lap without an accepted merge raises the objective by less than this, in nats per token. Only in
+        the memoized schedule: in the stochastic one `n_laps` alone ends a fit.
     n_batches : int or None, default=None
         Batches of a lap; None: one for every 10,000 documents. (Paper: 20 and more.)
     local_tolerance : float, default=1e-4
         The local step of a document stops when no expected count N_dk changes by more. (Paper: 1e-4.)
     local_sweeps : int, default=100
         Most sweeps of a document's local step. (Paper: 100.)
+    schedule : {"memoized", "stochastic"}, default="memoized"
+        How `fit` goes through the batches. "memoized" stores statistics of every batch; its objective is exact and
+        never falls. "stochastic" stores none: after each batch it takes a step towards the topics that the batch alone,
+        scaled up, asks for, in an order of batches that each lap draws anew.
+    learning_decay : float, default=0.5
+        kappa in [0, 1]: step t has the size (t + learning_offset)^-kappa. Steps converge for kappa above 0.5.
+        (Paper: 0.5.)
+    learning_offset : float, default=1.0
+        The larger, the smaller are the first steps. (Paper: delay 1.)
+    stick_rule : {"interpolate", "natural"}, default="interpolate"
+        How steps move the corpus weights: towards the optimum for the batch, scaled up; or along the natural gradient,
+        which is unbiased.
+    total_documents : int or None, default=None
+        For `partial_fit`: documents of the whole stream. None: as many as were seen so far, those of the call included.
     document_weights : {"mean_field", "collapsed"}, default="mean_field"
         How `transform` and `score` infer the weights of a document from the fitted topics: by the local step of
         the fit (sparse weights), or with means in place of exp(E log .), as collapsed inference has them (smoother
@@ -102,12 +122,21 @@ class VariationalHDP(TopicModel):
         Dirichlet parameters tau of the topics.
     trace_ : dict of ndarray of shape (n_laps_,)
         "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (whether the set of topics changed),
-        "sweeps" (mean local sweeps of a document), and for each move how often it was tried and accepted.
+        "sweeps" (mean local sweeps of a document), and for each move how often it was tried and accepted. One row for
+        each lap, or call of `partial_fit`.
     objective_ : float
-        The surrogate objective in nats per token, with all its constants.
+        The surrogate objective in nats per token, with all its constants: the last of the trace. In the stochastic
+        schedule it joins what the documents were found to be during the lap with the topics at its end: a lower bound
+        too, but one that may fall. From `partial_fit` it is an estimate by the minibatch alone, scaled up, of where the
+        topics stood before the call.
     start_seconds_ : float
         Seconds that the start took, before the first lap.
     n_laps_ : int
+        Laps, or calls of `partial_fit`: rows of the trace.
+    n_steps_ : int
+        Batches visited by now; the next call of `partial_fit` is step n_steps_ + 1.
+    n_documents_seen_ : int
+        Documents of the fit, and of each call of `partial_fit`.
     converged_ : bool
     stop_reason_ : str
     rho_, omega_ : ndarray of shape (K,)
@@ -118,6 +147,8 @@ class VariationalHDP(TopicModel):
     ----------
     M. C. Hughes, D. I. Kim, E. B. Sudderth. Reliable and Scalable Variational Inference for the Hierarchical
     Dirichlet Process. AISTATS 2015.
+
+    M. D. Hoffman, D. M. Blei, C. Wang, J. Paisley. Stochastic Variational Inference. JMLR 14, 2013.
 
     Examples
     --------
@@ -136,7 +167,12 @@ class VariationalHDP(TopicModel):
         "converged_",
         "stop_reason_",
         "start_seconds_",
+        "n_steps_",
+        "n_documents_seen_",
     )
+
+    n_steps_: int
+    n_documents_seen_: int
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [Interval(Integral, 1, None, closed="left")],
@@ -151,6 +187,11 @@ class VariationalHDP(TopicModel):
         "n_batches": [None, Interval(Integral, 1, None, closed="left")],
         "local_tolerance": [Interval(Real, 0, None, closed="neither")],
         "local_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "schedule": [StrOptions({"memoized", "stochastic"})],
+        "learning_decay": [Interval(Real, 0, 1, closed="both")],
+        "learning_offset": [Interval(Real, 0, None, closed="left")],
+        "stick_rule": [StrOptions(set(STICK_RULES))],
+        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
         "document_weights": [StrOptions({"mean_field", "collapsed"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -172,6 +213,11 @@ class VariationalHDP(TopicModel):
         n_batches: int | None = None,
         local_tolerance: float = 1e-4,
         local_sweeps: int = 100,
+        schedule: str = "memoized",
+        learning_decay: float = 0.5,
+        learning_offset: float = 1.0,
+        stick_rule: str = "interpolate",
+        total_documents: int | None = None,
         document_weights: str = "mean_field",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -189,6 +235,11 @@ class VariationalHDP(TopicModel):
         self.n_batches = n_batches
         self.local_tolerance = local_tolerance
         self.local_sweeps = local_sweeps
+        self.schedule = schedule
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.stick_rule = stick_rule
+        self.total_documents = total_documents
         self.document_weights = document_weights
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -245,6 +296,79 @@ class VariationalHDP(TopicModel):
             self._fit(corpus, seed, executor, report, checkpoint, resume)
         return self
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take one stochastic step on a minibatch of a stream.
+
+        The first call makes the start from its documents, as `fit` does: give it enough of them for `n_topics`. After a
+        `fit` the call goes on from the fitted topics, as step n_steps_ + 1. Each call passes over all words and topics
+        once, so minibatches of some hundred documents are better than single ones.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts in the words of the first call. Documents without words count as seen; if there is no other, no
+            step is taken.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the words are not those of the first call, or the first minibatch holds no token.
+        InputError
+            If a parameter does not fit the documents, or there are more of them than `total_documents`.
+        """
+        first = not hasattr(self, "components_")
+        corpus = self._corpus(X, reset=first)
+        seen = corpus.n_documents if first else self.n_documents_seen_ + corpus.n_documents
+        total = seen if self.total_documents is None else int(self.total_documents)
+        if total < corpus.n_documents:
+            raise InputError(
+                f"total_documents is {total}, but this minibatch alone holds {corpus.n_documents} documents; "
+                "give the number of documents of the whole stream, or None to count them."
+            )
+        if first:
+            self._check(corpus)
+        elif corpus.n_tokens == 0:
+            self.n_documents_seen_ = seen
+            return self
+        with ThreadExecutor(self.n_jobs) as executor, threadpool_limits(1, user_api="blas"):
+            self._step(corpus, seen, total, executor, first=first)
+        return self
+
+    def _step(self, corpus: Corpus, seen: int, total: int, executor: ThreadExecutor, *, first: bool) -> None:
+        """Take a step of `partial_fit` and add its row to the trace."""
+        begin, start_seconds, model = time.perf_counter(), 0.0, self._model(corpus.n_words)
+        if first:
+            parameters = self._begin(corpus, seed_from(self.random_state), lambda event: None, lambda: False)
+            start_seconds = time.perf_counter() - begin
+        else:
+            parameters = self._parameters()
+        state = StreamState.from_parameters(parameters, model, 0 if first else self.n_steps_)
+        settings = LocalSettings(self.local_tolerance, self.local_sweeps)
+        batch = Batch.from_corpus(corpus)
+        info = learn_from(batch, state, model, self._rule(), settings, executor, n_documents=total)
+        trace = Trace() if first else Trace({name: column.tolist() for name, column in self.trace_.items()})
+        row = {
+            "lap": len(trace) + 1,
+            "objective": info.objective * corpus.n_documents / (total * corpus.n_tokens),
+            "n_topics": info.n_topics,
+            "seconds": time.perf_counter() - begin - start_seconds,
+            "moved": 0,
+            "sweeps": info.sweeps,
+        }
+        others = {name: 0 if _counts(name) else column[-1] for name, column in trace.columns.items() if name not in row}
+        trace.append({**row, **others})
+        if first:
+            self.start_seconds_, self.vocabulary_ = start_seconds, corpus.words
+        self._take(state.parameters(model), trace)
+        self.n_steps_, self.n_documents_seen_ = state.n_steps, seen
+        self.converged_, self.stop_reason_ = False, f"partial_fit took step {state.n_steps}."
+
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
 
@@ -296,10 +420,11 @@ class VariationalHDP(TopicModel):
             )
 
     def _bytes_needed(self, corpus: Corpus) -> float:
-        """Estimate the memory of a fit: S in total, tau and scratch, and the S of every batch."""
+        """Estimate the memory of a fit: S in total, tau and scratch, and the S of every batch that is kept."""
         n_topics = float(self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0])
         n_batches = self._n_batches(corpus)
-        rows = 4.0 * corpus.n_words + n_batches * min(corpus.n_words, corpus.counts.nnz / n_batches)
+        kept = n_batches if self.schedule == "memoized" else 1
+        rows = 4.0 * corpus.n_words + kept * min(corpus.n_words, corpus.counts.nnz / n_batches)
         return 8.0 * n_topics * rows
 
     def _n_batches(self, corpus: Corpus) -> int:
@@ -316,54 +441,41 @@ class VariationalHDP(TopicModel):
         resume: bool,
     ) -> None:
         """Run the laps and copy the result."""
-        n_tokens = float(corpus.n_tokens)
-        schedule = self._schedule(corpus, seed, executor)
-        moves = [MOVES[name]() for name in self.moves]
         kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
         init = self.init if isinstance(self.init, str) else np.asarray(self.init)
-        identity = fingerprint(corpus, {**kept, "init": init, "moves": list(self.moves), "random_state": seed})
-        found = read_checkpoint(checkpoint, schedule.model, moves, identity) if checkpoint and resume else None
-        trace = found[1] if found else Trace()
-        states: list[Inference] = [found[0]] if found else []
+        course = self._course(corpus, seed, executor)
+        run = run_fit(
+            course,
+            lambda stop: self._begin(corpus, seed, report, stop),
+            n_laps=self.n_laps,
+            tolerance=self.tolerance,
+            report=report,
+            checkpoint=checkpoint,
+            resume=resume,
+            identity=fingerprint(corpus, {**kept, "init": init, "moves": list(self.moves), "random_state": seed}),
+        )
+        self.vocabulary_ = corpus.words
+        self._take(course.parameters, run.trace)
+        self.start_seconds_ = run.start_seconds
+        self.n_steps_, self.n_documents_seen_ = course.n_steps, corpus.n_documents
+        self.converged_, self.stop_reason_ = run.outcome
 
-        def run(start: GlobalParameters | None) -> Iterator[Lap]:
-            if start is not None:
-                state, info = first_lap(schedule, start)
-                states.append(state)
-                yield _lap(info, n_tokens, self.moves)
-            for _, info in laps(schedule, states[0], moves, lap=len(trace)):
-                yield _lap(info, n_tokens, self.moves)
-
-        def after_lap() -> None:
-            if checkpoint is not None:
-                write_checkpoint(checkpoint, states[0], moves, trace, identity)
-
-        with Interruption() as interruption:
-            begin = time.perf_counter()
-            start = None if found else self._begin(corpus, seed, report, lambda: interruption.requested)
-            self.start_seconds_ = time.perf_counter() - begin
-            outcome = drive(
-                run(start),
-                trace,
-                n_laps=self.n_laps,
-                tolerance=self.tolerance,
-                interruption=interruption,
-                callback=report,
-                after_lap=after_lap,
-            )
-        self._take(states[0], corpus, trace, n_tokens)
-        self.converged_, self.stop_reason_ = outcome
-
-    def _schedule(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Schedule:
-        """Cut the corpus into batches and put together what stays the same from lap to lap."""
-        rows = make_batches(corpus, self._n_batches(corpus), seed=seed)
-
-        def loader(selection: NDArray[np.int64]) -> Callable[[], Batch]:
-            return lambda: Batch.from_corpus(corpus[selection])
-
-        model = HDP(self._likelihood(), self.alpha, self.gamma)
+    def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Course:
+        """Put the schedule together with the batches of the corpus."""
         settings = LocalSettings(self.local_tolerance, self.local_sweeps)
-        return Schedule(model, [loader(selection) for selection in rows], settings, executor)
+        batches = batch_loaders(corpus, self._n_batches(corpus), seed)
+        schedule = Schedule(self._model(corpus.n_words), batches, settings, executor)
+        if self.schedule == "stochastic":
+            return StochasticCourse(schedule, corpus, self._rule(), seed=seed, reorder="reorder" in self.moves)
+        return MemoizedCourse(schedule, float(corpus.n_tokens), self.moves)
+
+    def _model(self, n_words: int) -> HDP:
+        """Return the model with the hyperparameters to begin with."""
+        return HDP(DirichletMultinomial(self.eta, n_words), self.alpha, self.gamma)
+
+    def _rule(self) -> StepRule:
+        """Return the sizes and the rule of stochastic steps."""
+        return StepRule(float(self.learning_decay), float(self.learning_offset), self.stick_rule)
 
     def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
         """Return the global parameters at the start."""
@@ -385,13 +497,12 @@ class VariationalHDP(TopicModel):
         sticks = sticks_of(start.weights, 1.0 + self.gamma + corpus.n_documents)
         return GlobalParameters(tau, tau.sum(axis=0), *sticks)
 
-    def _take(self, state: Inference, corpus: Corpus, trace: Trace, n_tokens: float) -> None:
+    def _take(self, parameters: GlobalParameters, trace: Trace) -> None:
         """Copy the result into the fitted attributes."""
-        self.components_ = np.ascontiguousarray(state.parameters.tau.T)
-        self.rho_, self.omega_ = state.parameters.rho, state.parameters.omega
-        self.vocabulary_ = corpus.words
+        self.components_ = np.ascontiguousarray(parameters.tau.T)
+        self.rho_, self.omega_ = parameters.rho, parameters.omega
         self.trace_ = trace.arrays()
-        self.objective_ = state.objective / n_tokens
+        self.objective_ = float(trace.columns["objective"][-1])
         self.n_laps_ = len(trace)
 
     @property
@@ -427,12 +538,11 @@ class VariationalHDP(TopicModel):
             raise ValueError("components_ holds a number that is not positive")
         if not ((self.rho_ > 0) & (self.rho_ < 1) & (self.omega_ > 0)).all():
             raise ValueError("rho_ or omega_ is out of range")
+        for name in ("n_steps_", "n_documents_seen_"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
+                raise ValueError(f"{name} is no number of steps or documents")
 
 
-def _lap(info: LapInfo, n_tokens: float, moves: Sequence[str]) -> Lap:
-    """Translate what the schedule did into a row of the trace."""
-    columns: dict[str, float] = {"sweeps": info.sweeps}
-    for name in moves:
-        columns[f"{name}_tried"], columns[f"{name}_accepted"] = info.moves.get(name, (0, 0))
-    changed = any(info.moves.get(name, (0, 0))[1] > 0 for name in moves if MOVES[name].changes_topics)
-    return Lap(info.objective / n_tokens, info.n_topics, changed, columns)
+def _counts(column: str) -> bool:
+    """Whether a column of the trace counts what a move did."""
+    return column.endswith(("_tried", "_accepted"))
