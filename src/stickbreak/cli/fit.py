@@ -41,6 +41,10 @@ def fit(
     init: o.Init = None,
     laps: o.Laps = None,
     batches: o.Batches = None,
+    schedule: o.Schedule = None,
+    learning_decay: o.LearningDecay = None,
+    learning_offset: o.LearningOffset = None,
+    stick_rule: o.StickRule = None,
     no_merge: o.NoMerge = False,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
@@ -62,7 +66,23 @@ def fit(
     job = FitJob(
         out=out,
         report=_report_file(out, report, no_report),
-        parameters=_parameters(topics, alpha, gamma, eta, document_weights, init, laps, batches, no_merge, seed, jobs),
+        parameters=_parameters(
+            n_topics=topics,
+            alpha=alpha,
+            gamma=gamma,
+            eta=eta,
+            document_weights=document_weights,
+            init=init,
+            n_laps=laps,
+            n_batches=batches,
+            schedule=schedule,
+            learning_decay=learning_decay,
+            learning_offset=learning_offset,
+            stick_rule=stick_rule,
+            moves=_WITHOUT_MERGE if no_merge else None,
+            random_state=seed,
+            n_jobs=jobs or _ALL_CORES,
+        ),
         held_out=held_out,
         seed=seed,
         checkpoint=checkpoint,
@@ -94,31 +114,6 @@ def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None
     return None if no_report else report or out / "report.html"
 
 
-def _parameters(
-    topics: int,
-    alpha: float | None,
-    gamma: float | None,
-    eta: float | None,
-    document_weights: str | None,
-    init: str | None,
-    laps: int | None,
-    batches: int | None,
-    no_merge: bool,
-    seed: int,
-    jobs: int | None,
-) -> dict[str, Any]:
-    """Return the parameters of the estimator; those that are not given keep its defaults."""
-    given = {
-        "n_topics": topics,
-        "alpha": alpha,
-        "gamma": gamma,
-        "eta": eta,
-        "document_weights": document_weights,
-        "init": init,
-        "n_laps": laps,
-        "n_batches": batches,
-        "moves": _WITHOUT_MERGE if no_merge else None,
-        "random_state": seed,
-        "n_jobs": jobs or _ALL_CORES,
-    }
+def _parameters(**given: Any) -> dict[str, Any]:
+    """Return the parameters of the estimator; those that are not given (None) keep its defaults."""
     return {name: value for name, value in given.items() if value is not None}

@@ -93,7 +93,8 @@ class VariationalHDP(TopicModel):
         kappa in [0, 1]: step t has the size (t + learning_offset)^-kappa. Steps converge for kappa above 0.5.
         (Paper: 0.5.)
     learning_offset : float, default=1.0
-        The larger, the smaller are the first steps. (Paper: delay 1.)
+        The larger, the smaller are the first steps. (Paper: delay 1.) With 1 the first batches overwrite the start:
+        a good one, such as "collapsed", is worth an offset of 100.
     stick_rule : {"interpolate", "natural"}, default="interpolate"
         How steps move the corpus weights: towards the optimum for the batch, scaled up; or along the natural gradient,
         which is unbiased.
