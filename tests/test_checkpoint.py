@@ -53,7 +53,7 @@ def fit(corpus, **changes) -> VariationalHDP:
 
 
 def assert_same(left: VariationalHDP, right: VariationalHDP) -> None:
-    for name in ("components_", "rho_", "omega_", "objective_", "n_laps_", "converged_", "stop_reason_"):
+    for name in ("components_", "rho_", "omega_", "objective_", "n_laps_", "n_steps_", "converged_", "stop_reason_"):
         np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
     assert left.trace_.keys() == right.trace_.keys()
     for name in left.trace_.keys() - {"seconds"}:
