@@ -40,6 +40,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/starts.py | tee benchmarks/results/starts.md
 	$(BIN)/python benchmarks/speed.py | tee benchmarks/results/speed.md
 	$(BIN)/python benchmarks/memory.py | tee benchmarks/results/memory.md
+	$(BIN)/python benchmarks/schedules.py | tee benchmarks/results/schedules.md
 
 lock:
 	$(LOCK) pyproject.toml --output-file requirements/run.txt

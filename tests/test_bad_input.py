@@ -331,6 +331,6 @@ def test_transform_of_other_words_is_refused(model):
 
 
 def test_more_topics_than_the_memory_holds_are_refused(monkeypatch):
-    monkeypatch.setattr("stickbreak.variational.estimator.memory_installed", lambda: 2.0**20)
+    monkeypatch.setattr("stickbreak.variational.requirements.memory_installed", lambda: 2.0**20)
     documents, _ = toy_bars(200, seed=0)
     refused(lambda: small(n_topics=500).fit(documents), "n_topics", "500", "GiB")

@@ -57,6 +57,7 @@ def assert_same(left: VariationalHDP, right: VariationalHDP) -> None:
     for name in (
         *hyperparameters,
         "components_",
+        "n_steps_",
         "rho_",
         "omega_",
         "objective_",
@@ -95,6 +96,8 @@ def test_resumed_fit_equals_the_uncut_one(corpus, tmp_path, cut):
         {"learn": ("eta",), "n_batches": 7},
         {"learn": ("alpha",), "bound": "quadratic"},
         {"init": np.random.default_rng(0).random((6, 40))},
+        {"schedule": "stochastic"},
+        {"schedule": "stochastic", "stick_rule": "natural", "moves": (), "n_batches": 7},
     ],
     ids=str,
 )
@@ -206,6 +209,10 @@ OTHER_PARAMETERS = {
     "init": "documents",
     "moves": ("reorder",),
     "n_batches": 2,
+    "schedule": "stochastic",
+    "learning_decay": 0.6,
+    "learning_offset": 2.0,
+    "stick_rule": "natural",
     "local_tolerance": 1e-3,
     "local_sweeps": 7,
     "restarts": 2,
@@ -221,7 +228,7 @@ def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name):
 
 
 def test_every_parameter_either_belongs_to_the_fit_or_may_change():
-    may_change = {"n_jobs", "verbose", "n_laps", "tolerance", "document_weights", "init_sweeps"}
+    may_change = {"n_jobs", "verbose", "n_laps", "tolerance", "document_weights", "init_sweeps", "total_documents"}
     assert set(VariationalHDP().get_params()) == OTHER_PARAMETERS.keys() | may_change
 
 
@@ -302,6 +309,44 @@ def test_checkpoint_that_lacks_an_array_is_refused(corpus, tmp_path):
     persistence.write_folder(tmp_path / "less", kind="checkpoint", arrays=arrays, meta=meta)
     with pytest.raises(ModelFormatError, match=r"batch1\.n_dk"):
         fit(corpus, checkpoint=tmp_path / "less", resume=True)
+
+
+STOCHASTIC = {"schedule": "stochastic", "n_topics": 6}
+
+
+@pytest.mark.parametrize("cut", [1, 2, 5])
+def test_resumed_stochastic_fit_equals_the_uncut_one(corpus, tmp_path, cut):
+    """With its steps: the next call of partial_fit goes on from the same one."""
+    fit(corpus, n_laps=cut, checkpoint=tmp_path / "checkpoint", **STOCHASTIC)
+    resumed = fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, n_jobs=2, **STOCHASTIC)
+    uncut = fit(corpus, **STOCHASTIC)
+    assert_same(resumed, uncut)
+    assert resumed.n_steps_ == uncut.n_steps_ == 24
+    again = fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **STOCHASTIC)
+    assert_same(again, uncut)
+    assert again.n_steps_ == 24
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("counts", np.full((40, 6), np.nan)),
+        ("counts", np.full((40, 6), -1.0)),
+        ("counts", np.zeros((39, 6))),
+        ("tokens", np.zeros(5)),
+        ("rho", np.full(6, 1.5)),
+        ("scale", 0.0),
+        ("n_steps", -1),
+        ("objective", float("nan")),
+    ],
+)
+def test_damaged_stochastic_checkpoint_is_refused(corpus, tmp_path, name, value):
+    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint", **STOCHASTIC)
+    arrays, meta = persistence.read_folder(tmp_path / "checkpoint")
+    (arrays if name in arrays else meta)[name] = value
+    persistence.write_folder(tmp_path / "damaged", kind="checkpoint", arrays=arrays, meta=meta)
+    with pytest.raises(ModelFormatError, match="damaged"):
+        fit(corpus, checkpoint=tmp_path / "damaged", resume=True, **STOCHASTIC)
 
 
 @pytest.mark.parametrize("place", ["a folder of somebody else", "a file", "no parent"])

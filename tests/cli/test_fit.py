@@ -83,7 +83,8 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
     monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
     options = (
         "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --bound quadratic --init documents --laps 9 "
-        "--batches 2 --no-merge --seed 5 --jobs 1"
+        "--batches 2 --no-merge --seed 5 --jobs 1 "
+        "--schedule stochastic --learning-decay 0.7 --learning-offset 20 --stick-rule natural"
     )
     with pytest.raises(Stop):
         run("fit", documents, "--out", tmp_path / "m", *options.split())
@@ -97,11 +98,29 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
         "init": "documents",
         "n_laps": 9,
         "n_batches": 2,
+        "schedule": "stochastic",
+        "learning_decay": 0.7,
+        "learning_offset": 20.0,
+        "stick_rule": "natural",
         "moves": ("reorder",),
         "random_state": 5,
         "n_jobs": 1,
     }
     assert not (tmp_path / "m").exists()
+
+
+def test_stochastic_schedule_fits_scores_and_reports(run, documents, tmp_path, fast):
+    options = ["--schedule", "stochastic", "--batches", "5", "--held-out", "10"]
+    printed = run("fit", documents, "--out", tmp_path / "m", *options, *fast).stdout
+    model = stickbreak.load(tmp_path / "m")
+    assert model.schedule == "stochastic"
+    assert model.n_steps_ == 5 * model.n_laps_
+    assert "this schedule has no test of convergence" in printed
+    assert (tmp_path / "m" / "report.html").is_file()
+
+
+def test_unknown_schedule_is_refused(refuse, documents, tmp_path):
+    assert "schedule" in refuse("fit", documents, "--out", tmp_path / "m", "--schedule", "fast")
 
 
 def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents, tmp_path, monkeypatch):

@@ -11,8 +11,8 @@ from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings
-from stickbreak.variational.memoized import Schedule, first_lap, laps
-from stickbreak.variational.model import HDP
+from stickbreak.variational.memoized import first_lap, laps
+from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.moves import Move
 from stickbreak.variational.state import GlobalParameters, Summary, expected_beta
 

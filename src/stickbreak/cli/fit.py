@@ -43,6 +43,10 @@ def fit(
     init: o.Init = None,
     laps: o.Laps = None,
     batches: o.Batches = None,
+    schedule: o.Schedule = None,
+    learning_decay: o.LearningDecay = None,
+    learning_offset: o.LearningOffset = None,
+    stick_rule: o.StickRule = None,
     no_merge: o.NoMerge = False,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
@@ -65,7 +69,23 @@ def fit(
         out=out,
         report=_report_file(out, report, no_report),
         parameters=_parameters(
-            topics, alpha, gamma, eta, learn, bound, document_weights, init, laps, batches, no_merge, seed, jobs
+            n_topics=topics,
+            alpha=alpha,
+            gamma=gamma,
+            eta=eta,
+            learn=None if learn is None else _names(learn),
+            bound=bound,
+            document_weights=document_weights,
+            init=init,
+            n_laps=laps,
+            n_batches=batches,
+            schedule=schedule,
+            learning_decay=learning_decay,
+            learning_offset=learning_offset,
+            stick_rule=stick_rule,
+            moves=_WITHOUT_MERGE if no_merge else None,
+            random_state=seed,
+            n_jobs=jobs or _ALL_CORES,
         ),
         held_out=held_out,
         seed=seed,
@@ -103,35 +123,6 @@ def _names(text: str) -> tuple[str, ...]:
     return () if text == "none" else tuple(name.strip() for name in text.split(","))
 
 
-def _parameters(
-    topics: int,
-    alpha: float | None,
-    gamma: float | None,
-    eta: float | None,
-    learn: str | None,
-    bound: str | None,
-    document_weights: str | None,
-    init: str | None,
-    laps: int | None,
-    batches: int | None,
-    no_merge: bool,
-    seed: int,
-    jobs: int | None,
-) -> dict[str, Any]:
-    """Return the parameters of the estimator; those that are not given keep its defaults."""
-    given = {
-        "n_topics": topics,
-        "alpha": alpha,
-        "gamma": gamma,
-        "eta": eta,
-        "learn": None if learn is None else _names(learn),
-        "bound": bound,
-        "document_weights": document_weights,
-        "init": init,
-        "n_laps": laps,
-        "n_batches": batches,
-        "moves": _WITHOUT_MERGE if no_merge else None,
-        "random_state": seed,
-        "n_jobs": jobs or _ALL_CORES,
-    }
+def _parameters(**given: Any) -> dict[str, Any]:
+    """Return the parameters of the estimator; those that are not given (None) keep its defaults."""
     return {name: value for name, value in given.items() if value is not None}

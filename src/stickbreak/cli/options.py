@@ -143,6 +143,32 @@ Batches = Annotated[
     int | None,
     typer.Option("--batches", min=1, rich_help_panel=_MODEL, help="Parts that the documents are cut into."),
 ]
+Schedule = Annotated[
+    str | None,
+    typer.Option(
+        "--schedule",
+        rich_help_panel=_MODEL,
+        metavar="memoized|stochastic",
+        help="How the passes go: with exact sums and moves, or by steps after each part (no moves, less memory).",
+    ),
+]
+LearningDecay = Annotated[
+    float | None,
+    typer.Option("--learning-decay", rich_help_panel=_MODEL, help="Stochastic: step t is (t + offset) ** -decay."),
+]
+LearningOffset = Annotated[
+    float | None,
+    typer.Option("--learning-offset", rich_help_panel=_MODEL, help="Stochastic: larger makes the first steps smaller."),
+]
+StickRule = Annotated[
+    str | None,
+    typer.Option(
+        "--stick-rule",
+        rich_help_panel=_MODEL,
+        metavar="interpolate|natural",
+        help="Stochastic: how steps move the weights of the topics.",
+    ),
+]
 NoMerge = Annotated[bool, typer.Option("--no-merge", rich_help_panel=_MODEL, help="Keep all topics.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", min=1, rich_help_panel=_MODEL, help="Threads; otherwise all cores.")

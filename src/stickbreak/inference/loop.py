@@ -91,7 +91,7 @@ def drive(
     trace: Trace,
     *,
     n_laps: int,
-    tolerance: float,
+    tolerance: float | None,
     interruption: Interruption,
     callback: Callback | None = None,
     after_lap: Callable[[], None] | None = None,
@@ -107,8 +107,8 @@ def drive(
     trace : Trace
         Filled with a row per lap; not empty when a fit is resumed.
     n_laps : int
-    tolerance : float
-        Nats per token.
+    tolerance : float or None
+        Nats per token; None: the objective never ends the loop (where it is not monotone).
     interruption : Interruption
     callback : callable, optional
         Called with the row of every lap and "n_laps".
@@ -141,16 +141,18 @@ def drive(
     return ended
 
 
-def _ended(trace: Trace, n_laps: int, tolerance: float) -> Outcome | None:
+def _ended(trace: Trace, n_laps: int, tolerance: float | None) -> Outcome | None:
     """Return why a fit with this trace is at its end, or None; a resumed fit is judged like an uncut one."""
     done = len(trace)
-    if done > 1 and not trace.columns["moved"][-1]:
+    if tolerance is not None and done > 1 and not trace.columns["moved"][-1]:
         before, after = trace.columns["objective"][-2:]
         if after - before < tolerance:
             reason = f"the objective rose by less than {tolerance:g} nats per token and no move was accepted."
             return Outcome(True, f"converged after {done} laps: {reason}")
     if done > n_laps:
         return Outcome(False, f"{done} laps were done already, more than the limit of {n_laps}.")
+    if done == n_laps and tolerance is None:
+        return Outcome(False, f"did the {n_laps} laps that it was given; this schedule has no test of convergence.")
     if done == n_laps:
         return Outcome(False, f"reached the limit of {n_laps} laps before the objective stopped rising.")
     return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from stickbreak.variational.sparse_rows import SparseRows, topic_type
 from stickbreak.variational.state import PER_TOPIC, DocumentTopics, GlobalParameters, StoredSummary, Summary
 
 KIND = "checkpoint"
+Restored = TypeVar("Restored")
 
 
 def fingerprint(corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,11 +110,36 @@ def read_checkpoint(
     ModelFormatError
         If it is no checkpoint, or its parts do not fit together.
     """
+    return read_state(path, identity, lambda arrays, meta, identity: _restored(arrays, meta, model, moves, identity))
+
+
+def read_state(
+    path: str | os.PathLike[str],
+    identity: dict[str, Any],
+    restore: Callable[[Mapping[str, NDArray], Mapping[str, Any], Mapping[str, Any]], Restored],
+) -> Restored | None:
+    """Return what `restore` makes of the arrays, meta and identity of a checkpoint; None if there is none at `path`.
+
+    Raises
+    ------
+    InputError
+        If the checkpoint is of other documents or settings.
+    ModelFormatError
+        If it is no checkpoint, or `restore` finds that its parts do not fit together.
+    """
     if not Path(path).exists():
         return None
     arrays, meta = persistence.read_folder(path, kind=KIND)
     try:
-        return _restored(path, arrays, meta, model, moves, identity)
+        saved = meta["identity"]
+        different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
+        if different:
+            raise InputError(
+                f"the checkpoint {path} is of a fit with another {different[0]}; resume with the same input and "
+                "settings, or choose another checkpoint."
+            )
+        _check_trace(meta["trace"])
+        return restore(arrays, meta, identity)
     except KeyError as error:
         raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
     except InputError:
@@ -123,7 +149,6 @@ def read_checkpoint(
 
 
 def _restored(
-    path: str | os.PathLike[str],
     arrays: Mapping[str, NDArray],
     meta: Mapping[str, Any],
     model: HDP,
@@ -131,15 +156,8 @@ def _restored(
     identity: Mapping[str, Any],
 ) -> tuple[Inference, Trace]:
     """Put the state of a checkpoint together again."""
-    saved = meta["identity"]
-    different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
-    if different:
-        raise InputError(
-            f"the checkpoint {path} is of a fit with another {different[0]}; resume with the same input and settings, "
-            "or choose another checkpoint."
-        )
     n_batches = int(meta["n_batches"])
-    _require(1 <= n_batches <= identity["shape"][0], "its number of batches cannot be")
+    require(1 <= n_batches <= identity["shape"][0], "its number of batches cannot be")
     totals = _totals(arrays)
     parameters = GlobalParameters(totals.S, totals.N, arrays["rho"], arrays["omega"])
     state = Inference(
@@ -155,7 +173,6 @@ def _restored(
         fresh_share=float(meta["fresh_share"]),
     )
     _check_state(state, *identity["shape"])
-    _check_trace(meta["trace"])
     for move in moves:
         move.restore(meta["moves"][move.name])
     state.refresh(state.model)  # tau, L_data and the objective follow from the totals
@@ -166,12 +183,12 @@ def _check_state(state: Inference, D: int, W: int) -> None:
     """Refuse arrays that do not fit together, before anything is indexed by them."""
     rho, omega, ids = state.parameters.rho, state.parameters.omega, state.topic_ids
     K, n_batches = rho.size, len(state.batches)
-    _require(K >= 1 and _is_table(rho, K) and _is_table(omega, K), "its sticks are no finite numbers")
-    _require(bool(((rho > 0) & (rho < 1) & (omega > 0)).all()), "its sticks are out of range")
-    _require(ids.shape == (K,) and ids.dtype == np.int64 and np.unique(ids).size == K, "its topic_ids do not fit")
-    _require(0.0 <= state.fresh_share <= 1.0, "its fresh_share is out of range")
+    require(K >= 1 and is_table(rho, K) and is_table(omega, K), "its sticks are no finite numbers")
+    require(bool(((rho > 0) & (rho < 1) & (omega > 0)).all()), "its sticks are out of range")
+    require(ids.shape == (K,) and ids.dtype == np.int64 and np.unique(ids).size == K, "its topic_ids do not fit")
+    require(0.0 <= state.fresh_share <= 1.0, "its fresh_share is out of range")
     _check_vectors(state.totals, "totals", D, K)
-    _require(_is_table(state.totals.S, W, K), f"totals.S is no finite table of {W} words and {K} topics")
+    require(is_table(state.totals.S, W, K), f"totals.S is no finite table of {W} words and {K} topics")
     for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
         size = D // n_batches + (b < D % n_batches)  # as make_batches cuts them
         _check_vectors(summary.vectors, f"batch{b}", size, K)
@@ -180,57 +197,58 @@ def _check_state(state: Inference, D: int, W: int) -> None:
 
 
 def _check_vectors(summary: Summary, name: str, n_documents: int, K: int) -> None:
-    _require(summary.n_documents == n_documents, f"{name} is not of {n_documents} documents")
+    require(summary.n_documents == n_documents, f"{name} is not of {n_documents} documents")
     for x in PER_TOPIC:
-        _require(_is_table(getattr(summary, x), K + (x in "TGQ")), f"{name}.{x} does not fit {K} topics")
-    _require(bool(np.isfinite(summary.Q0)), f"{name}.scalars are not finite")
+        require(is_table(getattr(summary, x), K + (x in "TGQ")), f"{name}.{x} does not fit {K} topics")
+    require(bool(np.isfinite(summary.Q0)), f"{name}.scalars are not finite")
 
 
 def _check_words(summary: StoredSummary, name: str, W: int, K: int) -> None:
     words, S = summary.words, summary.S
     ascending = words.ndim == 1 and words.dtype.kind == "i" and bool((np.diff(words) > 0).all())
-    _require(ascending and (not words.size or (words[0] >= 0 and words[-1] < W)), f"{name}.words cannot be")
-    _require(S.topic.ndim == 1 and S.topic.dtype == topic_type(K), f"{name}.S_topic does not fit {K} topics")
-    _require(_is_table(S.value, S.topic.size), f"{name}.S_value is no finite number for each of its topics")
+    require(ascending and (not words.size or (words[0] >= 0 and words[-1] < W)), f"{name}.words cannot be")
+    require(S.topic.ndim == 1 and S.topic.dtype == topic_type(K), f"{name}.S_topic does not fit {K} topics")
+    require(is_table(S.value, S.topic.size), f"{name}.S_value is no finite number for each of its topics")
     _check_rows(S.indptr, S.topic, f"{name}.S_", words.size, K)
 
 
 def _check_documents(documents: DocumentTopics, name: str, n_documents: int, K: int) -> None:
     indptr, topic, n_dk = documents.indptr, documents.topic, documents.n_dk
-    _require(topic.ndim == 1 and topic.dtype == np.int32 and _is_table(n_dk, topic.size), f"{name}.n_dk does not fit")
+    require(topic.ndim == 1 and topic.dtype == np.int32 and is_table(n_dk, topic.size), f"{name}.n_dk does not fit")
     _check_rows(indptr, topic, f"{name}.", n_documents, K)
-    _require(bool((n_dk >= 0).all()), f"{name}.n_dk holds a negative number")
+    require(bool((n_dk >= 0).all()), f"{name}.n_dk holds a negative number")
 
 
 def _check_rows(indptr: NDArray, topic: NDArray, name: str, n_rows: int, K: int) -> None:
     """Refuse rows of topics that cannot be: those of documents, or those of the words of a batch."""
-    _require(indptr.shape == (n_rows + 1,) and indptr.dtype == np.int64, f"{name}indptr does not fit")
+    require(indptr.shape == (n_rows + 1,) and indptr.dtype == np.int64, f"{name}indptr does not fit")
     whole = indptr[0] == 0 and indptr[-1] == topic.size and bool((np.diff(indptr) >= 0).all())
-    _require(whole, f"{name}indptr does not lead through its topics")
-    _require(not topic.size or (topic.min() >= 0 and topic.max() < K), f"{name}topic names no topic of {K}")
+    require(whole, f"{name}indptr does not lead through its topics")
+    require(not topic.size or (topic.min() >= 0 and topic.max() < K), f"{name}topic names no topic of {K}")
     falls = np.flatnonzero(np.diff(topic.astype(np.int64)) <= 0) + 1  # allowed only where a row begins
-    _require(bool(np.isin(falls, indptr).all()), f"{name}topic does not ascend within a row")
+    require(bool(np.isin(falls, indptr).all()), f"{name}topic does not ascend within a row")
 
 
 def _hyperparameters(values: Mapping[str, Any]) -> dict[str, float]:
     """Return the hyperparameters of a checkpoint, all of them positive."""
     found = {name: float(value) for name, value in values.items()}
-    _require(all(0 < value < np.inf for value in found.values()), "its hyperparameters are not all positive")
+    require(all(0 < value < np.inf for value in found.values()), "its hyperparameters are not all positive")
     return found
 
 
 def _check_trace(columns: Mapping[str, Any]) -> None:
     tables = [np.asarray(column) for column in columns.values()]
     plain = all(table.ndim == 1 and table.dtype.kind in "bif" for table in tables)
-    _require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
+    require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
 
 
-def _is_table(array: NDArray, *shape: int) -> bool:
+def is_table(array: NDArray, *shape: int) -> bool:
+    """Whether an array is a table of finite doubles of this shape."""
     return array.shape == shape and array.dtype == np.float64 and bool(np.isfinite(array).all())
 
 
-def _require(sound: bool, problem: str) -> None:
-    """Raise a ValueError, which `read_checkpoint` tells with the place."""
+def require(sound: bool, problem: str) -> None:
+    """Raise a ValueError, which `read_state` tells with the place."""
     if not sound:
         raise ValueError(problem)
 

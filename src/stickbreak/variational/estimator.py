@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -12,48 +12,47 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from stickbreak.corpus import Corpus, make_batches
-from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.inference.estimator import TopicModel
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
 from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.loop import Callback, Interruption, Lap, Trace, drive
-from stickbreak.inference.memory import memory_installed
+from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.bound import BOUNDS, SURROGATE
-from stickbreak.variational.checkpoint import check_place, fingerprint, read_checkpoint, seed_of, write_checkpoint
+from stickbreak.variational.checkpoint import check_place, fingerprint, seed_of
+from stickbreak.variational.fitted import FittedHDP
+from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCourse, batch_loaders, run_fit
 from stickbreak.variational.hyperparameters import LEARNABLE
-from stickbreak.variational.local_step import Batch, LocalSettings, local_step
-from stickbreak.variational.memoized import LapInfo, first_lap, laps
-from stickbreak.variational.model import HDP, Inference, Schedule
+from stickbreak.variational.local_step import Batch, LocalSettings
+from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.moves import MOVES
-from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+from stickbreak.variational.requirements import check_corpus, check_names
+from stickbreak.variational.state import GlobalParameters
+from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
 
 DOCUMENTS_PER_BATCH = 10_000
-STORED_BYTES = 10.0  # of an entry of the stored S
-STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
-TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 _NOT_IDENTITY = (
     "n_jobs",
     "verbose",
     "n_laps",
     "tolerance",
     "document_weights",
+    "total_documents",
 )  # a resumed fit may change these
 
 
-class VariationalHDP(TopicModel):
-    """Topics of a collection and their number, by memoized variational inference for the HDP.
+class VariationalHDP(FittedHDP):
+    """Topics of a collection and their number, by memoized or stochastic variational inference for the HDP.
 
     Model (SPEC 1.1): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
     z_dn ~ Cat(pi_d); words w_dn ~ Cat(phi_{z_dn}); phi_k ~ Dir(eta, ..., eta). The surrogate objective of Hughes, Kim
     and Sudderth (2015) is raised by exact coordinate steps, batch by batch, and by moves that remove topics; it
-    never falls after the first lap.
+    never falls after the first lap. For streams there is a stochastic schedule (Hoffman, Blei, Wang and Paisley 2013),
+    in `fit` and, a minibatch a call, in `partial_fit`.
 
     Parameters
     ----------
@@ -79,17 +78,34 @@ class VariationalHDP(TopicModel):
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     moves : sequence of {"merge", "reorder"}, default=("merge", "reorder")
-        Tried after each lap, in this order. An empty sequence keeps the number of topics.
+        Tried after each lap, in this order. An empty sequence keeps the number of topics. Merges belong to the
+        memoized schedule; the stochastic one has "reorder" alone, and `partial_fit` none.
     n_laps : int, default=50
         Most laps through the documents.
     tolerance : float, default=1e-5
-        Stop when a lap without an accepted merge raises the objective by less than this, in nats per token.
+        Stop when a lap without an accepted merge raises the objective by less than this, in nats per token. Only in
+        the memoized schedule: in the stochastic one `n_laps` alone ends a fit.
     n_batches : int or None, default=None
         Batches of a lap; None: one for every 10,000 documents. (Paper: 20 and more.)
     local_tolerance : float, default=1e-4
         The local step of a document stops when no expected count N_dk changes by more. (Paper: 1e-4.)
     local_sweeps : int, default=100
         Most sweeps of a document's local step. (Paper: 100.)
+    schedule : {"memoized", "stochastic"}, default="memoized"
+        How `fit` goes through the batches. "memoized" stores statistics of every batch; its objective is exact and
+        never falls. "stochastic" stores none: after each batch it takes a step towards the topics that the batch alone,
+        scaled up, asks for, in an order of batches that each lap draws anew.
+    learning_decay : float, default=0.5
+        kappa in [0, 1]: step t has the size (t + learning_offset)^-kappa. Steps converge for kappa above 0.5.
+        (Paper: 0.5.)
+    learning_offset : float, default=1.0
+        The larger, the smaller are the first steps. (Paper: delay 1.) With 1 the first batches overwrite the start:
+        a good one, such as "collapsed", is worth an offset of 100.
+    stick_rule : {"interpolate", "natural"}, default="interpolate"
+        How steps move the corpus weights: towards the optimum for the batch, scaled up; or along the natural gradient,
+        which is unbiased.
+    total_documents : int or None, default=None
+        For `partial_fit`: documents of the whole stream. None: as many as were seen so far, those of the call included.
     restarts : int, default=5
         Topics, the smallest first, that each document is tried without after its local step. (Paper: 5.)
     document_weights : {"mean_field", "collapsed"}, default="mean_field"
@@ -124,6 +140,11 @@ class VariationalHDP(TopicModel):
     start_seconds_ : float
         Seconds that the start took, before the first lap.
     n_laps_ : int
+        Laps, or calls of `partial_fit`: rows of the trace.
+    n_steps_ : int
+        Batches visited by now; the next call of `partial_fit` is step n_steps_ + 1.
+    n_documents_seen_ : int
+        Documents of the fit, and of each call of `partial_fit`.
     converged_ : bool
     stop_reason_ : str
     rho_, omega_ : ndarray of shape (K,)
@@ -135,6 +156,8 @@ class VariationalHDP(TopicModel):
     M. C. Hughes, D. I. Kim, E. B. Sudderth. Reliable and Scalable Variational Inference for the Hierarchical
     Dirichlet Process. AISTATS 2015.
 
+    M. D. Hoffman, D. M. Blei, C. Wang, J. Paisley. Stochastic Variational Inference. JMLR 14, 2013.
+
     Examples
     --------
     >>> from stickbreak import VariationalHDP
@@ -144,18 +167,6 @@ class VariationalHDP(TopicModel):
     >>> model.transform(corpus).shape[0]
     100
     """
-
-    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
-    _fitted_values: ClassVar[tuple[str, ...]] = (
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
-        "alpha_",
-        "gamma_",
-        "eta_",
-    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [Interval(Integral, 1, None, closed="left")],
@@ -170,6 +181,11 @@ class VariationalHDP(TopicModel):
         "n_laps": [Interval(Integral, 1, None, closed="left")],
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "n_batches": [None, Interval(Integral, 1, None, closed="left")],
+        "schedule": [StrOptions({"memoized", "stochastic"})],
+        "learning_decay": [Interval(Real, 0, 1, closed="both")],
+        "learning_offset": [Interval(Real, 0, None, closed="left")],
+        "stick_rule": [StrOptions(set(STICK_RULES))],
+        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
         "local_tolerance": [Interval(Real, 0, None, closed="neither")],
         "local_sweeps": [Interval(Integral, 1, None, closed="left")],
         "restarts": [Interval(Integral, 0, None, closed="left")],
@@ -191,6 +207,11 @@ class VariationalHDP(TopicModel):
         init: str | NDArray = "collapsed",
         init_sweeps: int = 50,
         moves: Sequence[str] = ("merge", "reorder"),
+        schedule: str = "memoized",
+        learning_decay: float = 0.5,
+        learning_offset: float = 1.0,
+        stick_rule: str = "interpolate",
+        total_documents: int | None = None,
         n_laps: int = 50,
         tolerance: float = 1e-5,
         n_batches: int | None = None,
@@ -208,6 +229,11 @@ class VariationalHDP(TopicModel):
         self.eta = eta
         self.learn = learn
         self.bound = bound
+        self.schedule = schedule
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.stick_rule = stick_rule
+        self.total_documents = total_documents
         self.init = init
         self.init_sweeps = init_sweeps
         self.moves = moves
@@ -273,59 +299,88 @@ class VariationalHDP(TopicModel):
             self._fit(corpus, seed, executor, report, checkpoint, resume)
         return self
 
-    def expected_weights(self, X: Any) -> Float:
-        """Return the expected topic weights of documents with the inactive rest last.
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take one stochastic step on a minibatch of a stream.
+
+        The first call makes the start from its documents, as `fit` does: give it enough of them for `n_topics`. After a
+        `fit` the call goes on from the fitted topics, as step n_steps_ + 1. Each call passes over all words and topics
+        once, so minibatches of some hundred documents are better than single ones.
 
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
+            Counts in the words of the first call. Documents without words count as seen; if there is no other, no
+            step is taken.
+        y : ignored
 
         Returns
         -------
-        ndarray of shape (D, K + 1)
-            E[pi_d] = theta_d / (alpha + N_d) with the topics fixed; rows sum to one.
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the words are not those of the first call, or the first minibatch holds no token.
+        InputError
+            If a parameter does not fit the documents, or there are more of them than `total_documents`.
         """
-        check_is_fitted(self)
-        corpus = self._corpus(X)
-        parameters = self._parameters()
-        settings = LocalSettings(self.local_tolerance, self.local_sweeps, self.document_weights == "collapsed")
-        weights = np.empty((corpus.n_documents, parameters.n_topics + 1))
-        with ThreadExecutor(self.n_jobs) as executor:
-            for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
-                rows = slice(begin, begin + TRANSFORM_BLOCK)
-                visit = local_step(Batch.from_corpus(corpus[rows]), parameters, self.alpha_, None, settings, executor)
-                theta = np.zeros((visit.documents.n_documents, visit.prior.size))
-                theta[:, :-1] = visit.documents.dense(parameters.n_topics)
-                theta += visit.prior
-                weights[rows] = theta / theta.sum(axis=1, keepdims=True)
-        return weights
+        first = not hasattr(self, "components_")
+        corpus = self._corpus(X, reset=first)
+        seen = corpus.n_documents if first else self.n_documents_seen_ + corpus.n_documents
+        total = seen if self.total_documents is None else int(self.total_documents)
+        if total < corpus.n_documents:
+            raise InputError(
+                f"total_documents is {total}, but this minibatch alone holds {corpus.n_documents} documents; "
+                "give the number of documents of the whole stream, or None to count them."
+            )
+        if first:
+            self._check(corpus)
+        elif corpus.n_tokens == 0:
+            self.n_documents_seen_ = seen
+            return self
+        with ThreadExecutor(self.n_jobs) as executor, threadpool_limits(1, user_api="blas"):
+            self._step(corpus, seen, total, executor, first=first)
+        return self
+
+    def _step(self, corpus: Corpus, seen: int, total: int, executor: ThreadExecutor, *, first: bool) -> None:
+        """Take a step of `partial_fit` and add its row to the trace."""
+        begin, start_seconds, model = time.perf_counter(), 0.0, self._model(fitted=not first)
+        if first:
+            parameters = self._begin(corpus, seed_from(self.random_state), lambda event: None, lambda: False)
+            start_seconds = time.perf_counter() - begin
+        else:
+            parameters = self._parameters()
+        state = StreamState.from_parameters(parameters, model, 0 if first else self.n_steps_)
+        settings = self._settings()
+        batch = Batch.from_corpus(corpus)
+        info = learn_from(batch, state, model, self._rule(), settings, executor, n_documents=total)
+        trace = Trace() if first else Trace({name: column.tolist() for name, column in self.trace_.items()})
+        row = {
+            "lap": len(trace) + 1,
+            "objective": info.objective * corpus.n_documents / (total * corpus.n_tokens),
+            "n_topics": info.n_topics,
+            "seconds": time.perf_counter() - begin - start_seconds,
+            "moved": 0,
+            "sweeps": info.sweeps,
+            "restarts_tried": info.restarts[0],
+            "restarts_accepted": info.restarts[1],
+        }
+        others = {name: 0 if _counts(name) else column[-1] for name, column in trace.columns.items() if name not in row}
+        trace.append({**row, **others})
+        if first:
+            self.start_seconds_, self.vocabulary_ = start_seconds, corpus.words
+        self._take(state.parameters(model), model, trace)
+        self.n_steps_, self.n_documents_seen_ = state.n_steps, seen
+        self.converged_, self.stop_reason_ = False, f"partial_fit took step {state.n_steps}."
 
     def _check(self, corpus: Corpus) -> None:
         """Refuse what no fit could make sense of."""
-        if corpus.n_tokens == 0:
-            raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
-        for parameter, named, known in (("moves", self.moves, MOVES), ("learn", self.learn, LEARNABLE)):
-            _check_names(parameter, named, known)
-        needed, installed = self._bytes_needed(corpus), memory_installed()
-        if needed > installed:
-            has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
-            raise InputError(
-                f"n_topics is {self.n_topics}: with {corpus.n_words} words {has}; give fewer topics or fewer words."
-            )
-        if isinstance(self.init, str) and self.n_topics > corpus.n_tokens:
-            advice = " (100 is a good start)" if corpus.n_tokens > 1000 else ""
-            raise InputError(
-                f"n_topics is {self.n_topics}, but the documents hold only {corpus.n_tokens:.12g} tokens; "
-                f"give fewer topics than tokens{advice}."
-            )
-
-    def _bytes_needed(self, corpus: Corpus) -> float:
-        """Estimate the memory of a fit: S in total, tau and scratch, a visit, and the S of every batch."""
-        n_topics = float(self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0])
-        n_batches = self._n_batches(corpus)
-        of_batch = min(corpus.n_words, corpus.counts.nnz / n_batches)  # words: more than there are where they repeat
-        rows = 4.0 * corpus.n_words + 2.0 * of_batch
-        return n_topics * (8.0 * rows + STORED_BYTES * STORED_SHARE * n_batches * of_batch)
+        check_names("moves", self.moves, MOVES)
+        check_names("learn", self.learn, LEARNABLE)
+        n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
+        n_kept = self._n_batches(corpus) if self.schedule == "memoized" else 0
+        check_corpus(corpus, n_topics, self._n_batches(corpus), n_kept, named_start=isinstance(self.init, str))
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""
@@ -341,59 +396,41 @@ class VariationalHDP(TopicModel):
         resume: bool,
     ) -> None:
         """Run the laps and copy the result."""
-        n_tokens = float(corpus.n_tokens)
-        schedule = self._schedule(corpus, seed, executor)
-        moves = [MOVES[name]() for name in self.moves]
         kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
         init = self.init if isinstance(self.init, str) else np.asarray(self.init)
-        identity = fingerprint(
-            corpus, {**kept, "init": init, "moves": list(self.moves), "learn": list(self.learn), "random_state": seed}
+        named = {"moves": list(self.moves), "learn": list(self.learn)}
+        course = self._course(corpus, seed, executor)
+        run = run_fit(
+            course,
+            lambda stop: self._begin(corpus, seed, report, stop),
+            n_laps=self.n_laps,
+            tolerance=self.tolerance,
+            report=report,
+            checkpoint=checkpoint,
+            resume=resume,
+            identity=fingerprint(corpus, {**kept, **named, "init": init, "random_state": seed}),
         )
-        found = read_checkpoint(checkpoint, schedule.model, moves, identity) if checkpoint and resume else None
-        trace = found[1] if found else Trace()
-        states: list[Inference] = [found[0]] if found else []
+        self.vocabulary_ = corpus.words
+        self._take(course.parameters, course.model, run.trace)
+        self.start_seconds_ = run.start_seconds
+        self.n_steps_, self.n_documents_seen_ = course.n_steps, corpus.n_documents
+        self.converged_, self.stop_reason_ = run.outcome
 
-        def learned(state: Inference) -> dict[str, float]:
-            return {name: state.model.hyperparameters[name] for name in self.learn}
+    def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Course:
+        """Put the schedule together with the batches of the corpus."""
+        batches = batch_loaders(corpus, self._n_batches(corpus), seed)
+        schedule = Schedule(self._model(), batches, self._settings(), executor, tuple(self.learn), seed)
+        if self.schedule == "stochastic":
+            return StochasticCourse(schedule, corpus, self._rule(), seed=seed, reorder="reorder" in self.moves)
+        return MemoizedCourse(schedule, float(corpus.n_tokens), self.moves)
 
-        def run(start: GlobalParameters | None) -> Iterator[Lap]:
-            if start is not None:
-                state, info = first_lap(schedule, start)
-                states.append(state)
-                yield _lap(info, n_tokens, self.moves, learned(state))
-            for state, info in laps(schedule, states[0], moves, lap=len(trace)):
-                yield _lap(info, n_tokens, self.moves, learned(state))
+    def _settings(self) -> LocalSettings:
+        """Return when and how the local step of a fit stops."""
+        return LocalSettings(self.local_tolerance, self.local_sweeps, restarts=self.restarts)
 
-        def after_lap() -> None:
-            if checkpoint is not None:
-                write_checkpoint(checkpoint, states[0], moves, trace, identity)
-
-        with Interruption() as interruption:
-            begin = time.perf_counter()
-            start = None if found else self._begin(corpus, seed, report, lambda: interruption.requested)
-            self.start_seconds_ = time.perf_counter() - begin
-            outcome = drive(
-                run(start),
-                trace,
-                n_laps=self.n_laps,
-                tolerance=self.tolerance,
-                interruption=interruption,
-                callback=report,
-                after_lap=after_lap,
-            )
-        self._take(states[0], corpus, trace, n_tokens)
-        self.converged_, self.stop_reason_ = outcome
-
-    def _schedule(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Schedule:
-        """Cut the corpus into batches and put together what stays the same from lap to lap."""
-        rows = make_batches(corpus, self._n_batches(corpus), seed=seed)
-
-        def loader(selection: NDArray[np.int64]) -> Callable[[], Batch]:
-            return lambda: Batch.from_corpus(corpus[selection])
-
-        settings = LocalSettings(self.local_tolerance, self.local_sweeps, restarts=self.restarts)
-        batches = [loader(selection) for selection in rows]
-        return Schedule(self._model(), batches, settings, executor, tuple(self.learn), seed)
+    def _rule(self) -> StepRule:
+        """Return the sizes and the rule of stochastic steps."""
+        return StepRule(float(self.learning_decay), float(self.learning_offset), self.stick_rule)
 
     def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
         """Return the global parameters at the start."""
@@ -413,70 +450,12 @@ class VariationalHDP(TopicModel):
             start = start_from_topics(self.init, corpus)
         return self._model().parameters(start, corpus.n_documents)
 
-    def _model(self) -> HDP:
-        """Return the model with its hyperparameters."""
-        return HDP(DirichletMultinomial(self.eta, self.n_features_in_), self.alpha, self.gamma, self.bound)
-
-    def _take(self, state: Inference, corpus: Corpus, trace: Trace, n_tokens: float) -> None:
-        """Copy the result into the fitted attributes."""
-        self.components_ = np.ascontiguousarray(state.parameters.tau.T)
-        self.rho_, self.omega_ = state.parameters.rho, state.parameters.omega
-        for name, value in state.model.hyperparameters.items():
-            setattr(self, f"{name}_", float(value))
-        self.vocabulary_ = corpus.words
-        self.trace_ = trace.arrays()
-        self.objective_ = state.objective / n_tokens
-        self.n_laps_ = len(trace)
-
-    @property
-    def topic_word_(self) -> Float:
-        """Expected word distributions, (K, W)."""
-        check_is_fitted(self)
-        return DirichletMultinomial(self.eta_, self.n_features_in_).mean(self.components_.T).T
-
-    @property
-    def topic_weights_(self) -> Float:
-        """Expected corpus weights E[beta_k], (K,)."""
-        check_is_fitted(self)
-        return expected_beta(self.rho_)[:-1]
-
-    def _parameters(self) -> GlobalParameters:
-        """Return the global parameters of the fitted model."""
-        tau = np.ascontiguousarray(self.components_.T)
-        return GlobalParameters(tau, tau.sum(axis=0), self.rho_, self.omega_)
-
-    def _check_fitted_state(self) -> None:
-        """Refuse a loaded state that no fit can have left."""
-        super()._check_fitted_state()
-        K = self.components_.shape[0]
-        for name in ("rho_", "omega_"):
-            sticks = getattr(self, name)
-            if sticks.shape != (K,) or sticks.dtype != np.float64 or not np.isfinite(sticks).all():
-                raise ValueError(f"{name} does not hold a finite number for each of {K} topics")
-        if not (self.components_ > 0).all():
-            raise ValueError("components_ holds a number that is not positive")
-        if not ((self.rho_ > 0) & (self.rho_ < 1) & (self.omega_ > 0)).all():
-            raise ValueError("rho_ or omega_ is out of range")
-        for name in ("alpha_", "gamma_", "eta_"):
-            value = getattr(self, name)
-            if not isinstance(value, float) or not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value!r}, not a positive number")
+    def _model(self, *, fitted: bool = False) -> HDP:
+        """Return the model with the hyperparameters to begin with, or with those that were learned."""
+        eta, alpha, gamma = (self.eta_, self.alpha_, self.gamma_) if fitted else (self.eta, self.alpha, self.gamma)
+        return HDP(DirichletMultinomial(eta, self.n_features_in_), alpha, gamma, self.bound)
 
 
-def _check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
-    """Refuse names that a parameter does not know, or that it is given twice."""
-    for name in named:
-        if name not in known:
-            raise InputError(f"{parameter} names {name!r}; give names out of {', '.join(map(repr, known))}.")
-        if list(named).count(name) > 1:
-            raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
-
-
-def _lap(info: LapInfo, n_tokens: float, moves: Sequence[str], learned: dict[str, float]) -> Lap:
-    """Translate what the schedule did into a row of the trace."""
-    columns: dict[str, float] = {"sweeps": info.sweeps, **learned}
-    columns["restarts_tried"], columns["restarts_accepted"] = info.restarts
-    for name in moves:
-        columns[f"{name}_tried"], columns[f"{name}_accepted"] = info.moves.get(name, (0, 0))
-    changed = any(info.moves.get(name, (0, 0))[1] > 0 for name in moves if MOVES[name].changes_topics)
-    return Lap(info.objective / n_tokens, info.n_topics, changed, columns)
+def _counts(column: str) -> bool:
+    """Whether a column of the trace counts what a move did."""
+    return column.endswith(("_tried", "_accepted"))

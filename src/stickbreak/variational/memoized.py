@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -14,8 +15,6 @@ from stickbreak.variational.model import Inference, Schedule
 from stickbreak.variational.moves import Move, run_move
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.visits import Visited, first_visits, revisit
-
-__all__ = ["LapInfo", "Schedule", "first_lap", "laps"]
 
 FRESH_SHARE = 0.05  # documents are tried from a fresh start again while more than this share of them gained by it
 RESUM_LAPS = 10  # laps between two recomputations of the totals
@@ -31,12 +30,19 @@ class LapInfo:
     restarts: tuple[int, int]  # sparse restarts tried and accepted
     moves: dict[str, tuple[int, int]] = field(default_factory=dict)  # name -> (tried, accepted)
 
+    @classmethod
+    def of(cls, objective: float, n_topics: int, done: Sequence[Visited], moves: dict[str, tuple[int, int]]) -> Self:
+        """Put together what the visits of a lap did."""
+        tried, accepted = np.sum([visited.restarts for visited in done], axis=0)
+        sweeps = float(np.mean(np.concatenate([visited.sweeps for visited in done])))
+        return cls(objective, n_topics, sweeps, (int(tried), int(accepted)), moves)
+
 
 def first_lap(schedule: Schedule, parameters: GlobalParameters) -> tuple[Inference, LapInfo]:
     """Visit every batch for the first time, from a start."""
     state, visited = first_visits(schedule, schedule.model, parameters, np.arange(parameters.n_topics))
     learn(state, due(schedule.learned, settled=False), schedule.executor)
-    return state, _info(state, [visited], {})
+    return state, LapInfo.of(state.objective, state.topic_ids.size, [visited], {})
 
 
 def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) -> Iterator[tuple[Inference, LapInfo]]:
@@ -75,10 +81,4 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         settled = not any(counts[move.name][1] for move in moves if move.changes_topics)
         # after the moves, because it changes what they have tracked
         learn(state, due(schedule.learned, settled=settled), schedule.executor)
-        yield state, _info(state, done, counts)
-
-
-def _info(state: Inference, done: list[Visited], moves: dict[str, tuple[int, int]]) -> LapInfo:
-    tried, accepted = np.sum([visited.restarts for visited in done], axis=0)
-    sweeps = float(np.mean(np.concatenate([visited.sweeps for visited in done])))
-    return LapInfo(state.objective, state.topic_ids.size, sweeps, (int(tried), int(accepted)), moves)
+        yield state, LapInfo.of(state.objective, state.topic_ids.size, done, counts)

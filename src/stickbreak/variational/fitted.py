@@ -1,0 +1,123 @@
+"""What a fitted HDP offers: weights of documents, topics, and a state that can be saved."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.inference.estimator import TopicModel
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.loop import Trace
+from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.variational.local_step import Batch, LocalSettings, local_step
+from stickbreak.variational.model import HDP
+from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+
+TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
+
+
+class FittedHDP(TopicModel):
+    """The side of `VariationalHDP` that needs no fit of its own: it reads the fitted attributes."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+        "start_seconds_",
+        "alpha_",
+        "gamma_",
+        "eta_",
+        "n_steps_",
+        "n_documents_seen_",
+    )
+
+    n_steps_: int
+    n_documents_seen_: int
+    alpha_: float
+    gamma_: float
+    eta_: float
+    rho_: Float
+    omega_: Float
+    components_: Float
+    local_tolerance: float
+    local_sweeps: int
+    document_weights: str
+    n_jobs: int | None
+
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            E[pi_d] = theta_d / (alpha + N_d) with the topics fixed; rows sum to one.
+        """
+        check_is_fitted(self)
+        corpus = self._corpus(X)
+        parameters = self._parameters()
+        settings = LocalSettings(self.local_tolerance, self.local_sweeps, self.document_weights == "collapsed")
+        weights = np.empty((corpus.n_documents, parameters.n_topics + 1))
+        with ThreadExecutor(self.n_jobs) as executor:
+            for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
+                rows = slice(begin, begin + TRANSFORM_BLOCK)
+                visit = local_step(Batch.from_corpus(corpus[rows]), parameters, self.alpha_, None, settings, executor)
+                theta = np.zeros((visit.documents.n_documents, visit.prior.size))
+                theta[:, :-1] = visit.documents.dense(parameters.n_topics)
+                theta += visit.prior
+                weights[rows] = theta / theta.sum(axis=1, keepdims=True)
+        return weights
+
+    def _take(self, parameters: GlobalParameters, model: HDP, trace: Trace) -> None:
+        """Copy the result into the fitted attributes."""
+        self.components_ = np.ascontiguousarray(parameters.tau.T)
+        self.rho_, self.omega_ = parameters.rho, parameters.omega
+        for name, value in model.hyperparameters.items():
+            setattr(self, f"{name}_", float(value))
+        self.trace_ = trace.arrays()
+        self.objective_ = float(trace.columns["objective"][-1])
+        self.n_laps_ = len(trace)
+
+    @property
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+        check_is_fitted(self)
+        return DirichletMultinomial(self.eta_, self.n_features_in_).mean(self.components_.T).T
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights E[beta_k], (K,)."""
+        check_is_fitted(self)
+        return expected_beta(self.rho_)[:-1]
+
+    def _parameters(self) -> GlobalParameters:
+        """Return the global parameters of the fitted model."""
+        tau = np.ascontiguousarray(self.components_.T)
+        return GlobalParameters(tau, tau.sum(axis=0), self.rho_, self.omega_)
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        K = self.components_.shape[0]
+        for name in ("rho_", "omega_"):
+            sticks = getattr(self, name)
+            if sticks.shape != (K,) or sticks.dtype != np.float64 or not np.isfinite(sticks).all():
+                raise ValueError(f"{name} does not hold a finite number for each of {K} topics")
+        if not (self.components_ > 0).all():
+            raise ValueError("components_ holds a number that is not positive")
+        if not ((self.rho_ > 0) & (self.rho_ < 1) & (self.omega_ > 0)).all():
+            raise ValueError("rho_ or omega_ is out of range")
+        for name in ("alpha_", "gamma_", "eta_"):
+            value = getattr(self, name)
+            if not isinstance(value, float) or not 0 < value < np.inf:
+                raise ValueError(f"{name} is {value!r}, not a positive number")
+        for name in ("n_steps_", "n_documents_seen_"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
+                raise ValueError(f"{name} is no number of steps or documents")

@@ -1,0 +1,244 @@
+"""The run of a fit: start or checkpoint, laps of one of the schedules, trace, result."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from stickbreak.corpus import Corpus, make_batches
+from stickbreak.inference.loop import Callback, Interruption, Lap, Outcome, Trace, drive
+from stickbreak.variational import memoized, stochastic
+from stickbreak.variational.checkpoint import read_checkpoint, write_checkpoint
+from stickbreak.variational.local_step import Batch
+from stickbreak.variational.memoized import LapInfo
+from stickbreak.variational.model import HDP, Inference, Schedule
+from stickbreak.variational.moves import MOVES
+from stickbreak.variational.state import GlobalParameters, Int
+from stickbreak.variational.stochastic import StepRule, StreamState
+from stickbreak.variational.stochastic_checkpoint import read_stream_checkpoint, write_stream_checkpoint
+
+Identity = dict[str, Any]
+Place = str | os.PathLike[str]
+
+
+class Course(Protocol):
+    """One of the schedules at work on a collection: what the run of a fit asks of it."""
+
+    converges: bool  # whether its objective tells when to stop
+
+    def begin(self, start: GlobalParameters) -> None:
+        """Take the start."""
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every lap; `done` laps were done before."""
+
+    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
+        """Replace the checkpoint at `place`."""
+
+    def read(self, place: Place, identity: Identity) -> Trace | None:
+        """Take up the checkpoint at `place` and return its trace; None if there is none."""
+
+    @property
+    def parameters(self) -> GlobalParameters:
+        """The globals of now."""
+
+    @property
+    def model(self) -> HDP:
+        """The model, with the hyperparameters of now."""
+
+    @property
+    def n_steps(self) -> int:
+        """Batches visited so far."""
+
+
+class MemoizedCourse:
+    """The memoized schedule and its moves."""
+
+    converges = True
+
+    def __init__(self, schedule: Schedule, n_tokens: float, moves: Sequence[str]) -> None:
+        self._schedule, self._n_tokens = schedule, n_tokens
+        self._names, self._moves = moves, [MOVES[name]() for name in moves]
+        self._start: GlobalParameters | None = None
+        self._state: Inference
+        self.n_steps = 0
+
+    def begin(self, start: GlobalParameters) -> None:
+        """Take the start."""
+        self._start = start
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every lap."""
+        self.n_steps = done * len(self._schedule.batches)
+        if self._start is not None:
+            self._state, info = memoized.first_lap(self._schedule, self._start)
+            done += 1
+            yield self._lap(info)
+        for _, info in memoized.laps(self._schedule, self._state, self._moves, lap=done):
+            yield self._lap(info)
+
+    def _lap(self, info: LapInfo) -> Lap:
+        self.n_steps += len(self._schedule.batches)
+        learned = {name: self._state.model.hyperparameters[name] for name in self._schedule.learned}
+        return _row(info, self._n_tokens, self._names, learned)
+
+    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
+        """Replace the checkpoint."""
+        write_checkpoint(place, self._state, self._moves, trace, identity)
+
+    def read(self, place: Place, identity: Identity) -> Trace | None:
+        """Take up a checkpoint."""
+        found = read_checkpoint(place, self._schedule.model, self._moves, identity)
+        if found is None:
+            return None
+        self._state, trace = found
+        self.n_steps = len(trace) * len(self._schedule.batches)
+        return trace
+
+    @property
+    def parameters(self) -> GlobalParameters:
+        """The globals of now."""
+        return self._state.parameters
+
+    @property
+    def model(self) -> HDP:
+        """The model, with the hyperparameters of now."""
+        return self._state.model
+
+
+class StochasticCourse:
+    """The stochastic schedule. Of the moves it knows only the order of the topics; the others need exact statistics."""
+
+    converges = False  # its objective is not monotone: a lap without a gain is no sign of an end
+
+    def __init__(self, schedule: Schedule, corpus: Corpus, rule: StepRule, *, seed: int, reorder: bool) -> None:
+        self._schedule, self._rule, self._seed, self._reorder = schedule, rule, seed, reorder
+        self._n_tokens, self._n_documents = float(corpus.n_tokens), corpus.n_documents
+        self._state: StreamState
+        self.objective = -float("inf")
+
+    def begin(self, start: GlobalParameters) -> None:
+        """Take the start."""
+        self._state = StreamState.from_parameters(start, self._schedule.model)
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every lap."""
+        further = stochastic.laps(
+            self._schedule, self._state, self._rule,
+            n_documents=self._n_documents, seed=self._seed, lap=done, reorder=self._reorder,
+        )  # fmt: skip
+        for _, info in further:
+            self.objective = info.objective
+            yield _row(info, self._n_tokens, ["reorder"] if self._reorder else [], {})
+
+    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
+        """Replace the checkpoint."""
+        write_stream_checkpoint(place, self._state, self.objective, trace, identity)
+
+    def read(self, place: Place, identity: Identity) -> Trace | None:
+        """Take up a checkpoint."""
+        found = read_stream_checkpoint(place, identity)
+        if found is None:
+            return None
+        self._state, self.objective, trace = found
+        return trace
+
+    @property
+    def parameters(self) -> GlobalParameters:
+        """The globals of now."""
+        return self._state.parameters(self._schedule.model)
+
+    @property
+    def model(self) -> HDP:
+        """The model."""
+        return self._schedule.model
+
+    @property
+    def n_steps(self) -> int:
+        """Steps taken so far."""
+        return self._state.n_steps
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a fit went."""
+
+    trace: Trace
+    outcome: Outcome
+    start_seconds: float
+
+
+def run_fit(
+    course: Course,
+    begin: Callable[[Callable[[], bool]], GlobalParameters],
+    *,
+    n_laps: int,
+    tolerance: float,
+    report: Callback,
+    checkpoint: Place | None,
+    resume: bool,
+    identity: Identity,
+) -> Run:
+    """Run the laps of a course.
+
+    Parameters
+    ----------
+    course : Course
+    begin : callable
+        Makes the start; it is given a function that says whether to stop early.
+    n_laps : int
+    tolerance : float
+        Nats per token; only courses that converge stop by it.
+    report : callable
+        Called with every event.
+    checkpoint : path-like or None
+        Written after every lap.
+    resume : bool
+        Take up `checkpoint` if it exists.
+    identity : dict
+        What a checkpoint must agree with.
+    """
+    found = course.read(checkpoint, identity) if checkpoint is not None and resume else None
+    trace = Trace() if found is None else found
+
+    def after_lap() -> None:
+        if checkpoint is not None:
+            course.write(checkpoint, trace, identity)
+
+    with Interruption() as interruption:
+        started = time.perf_counter()
+        if found is None:
+            course.begin(begin(lambda: interruption.requested))
+        start_seconds = time.perf_counter() - started
+        outcome = drive(
+            course.laps(len(trace)),
+            trace,
+            n_laps=n_laps,
+            tolerance=tolerance if course.converges else None,
+            interruption=interruption,
+            callback=report,
+            after_lap=after_lap,
+        )
+    return Run(trace, outcome, start_seconds)
+
+
+def batch_loaders(corpus: Corpus, n_batches: int, seed: int) -> list[Callable[[], Batch]]:
+    """Cut a corpus into batches that are read when they are visited."""
+
+    def loader(selection: Int) -> Callable[[], Batch]:
+        return lambda: Batch.from_corpus(corpus[selection])
+
+    return [loader(selection) for selection in make_batches(corpus, n_batches, seed=seed)]
+
+
+def _row(info: LapInfo, n_tokens: float, moves: Sequence[str], learned: dict[str, float]) -> Lap:
+    """Translate what the schedule did into a row of the trace."""
+    columns: dict[str, float] = {"sweeps": info.sweeps, **learned}
+    columns["restarts_tried"], columns["restarts_accepted"] = info.restarts
+    for name in moves:
+        columns[f"{name}_tried"], columns[f"{name}_accepted"] = info.moves.get(name, (0, 0))
+    changed = any(info.moves.get(name, (0, 0))[1] > 0 for name in moves if MOVES[name].changes_topics)
+    return Lap(info.objective / n_tokens, info.n_topics, changed, columns)

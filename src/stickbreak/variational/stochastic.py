@@ -1,0 +1,251 @@
+"""The stochastic schedule: after every batch a step towards what the batch alone, scaled up, asks for (SPEC 1.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stickbreak.inference.executor import Executor
+from stickbreak.inference.streams import stream
+from stickbreak.variational.global_step import SMALLEST_RHO, sticks_of
+from stickbreak.variational.local_step import Batch, LocalSettings, local_step, summarise
+from stickbreak.variational.memoized import LapInfo
+from stickbreak.variational.model import HDP, Schedule
+from stickbreak.variational.natural_gradient import ascend, natural_gradient
+from stickbreak.variational.objective import rises
+from stickbreak.variational.state import PER_TOPIC, Float, GlobalParameters, Summary, expected_beta
+from stickbreak.variational.visits import Visited
+
+STICK_RULES = ("interpolate", "natural")
+SMALLEST_SCALE = 1e-100  # below it the scale is multiplied into the counts
+
+
+@dataclass(frozen=True, slots=True)
+class StepRule:
+    """How far a step goes, and by which of the two rules the sticks follow (SPEC 1.9)."""
+
+    decay: float = 0.5  # kappa
+    offset: float = 1.0  # delay
+    sticks: str = "interpolate"
+
+    def size(self, step: int) -> float:
+        """Return xi_t = (t + delay)^-kappa; the first step is t = 1.                 SPEC 1.9, math.md (S1)"""
+        return float((step + self.offset) ** -self.decay)
+
+
+@dataclass(slots=True)
+class StreamState:
+    """Where stochastic inference stands.
+
+    The topics are kept as the expected counts S of the whole stream, tau = posterior(S), and S as `scale * counts`: a
+    step scales all counts down, which is one multiplication, and adds only to the rows of the words in its batch.
+    """
+
+    counts: Float  # (W, K) S / scale
+    scale: float
+    tokens: Float  # (K,)   S.sum(0)
+    rho: Float  # (K,)
+    omega: Float  # (K,)
+    n_steps: int
+
+    @classmethod
+    def from_parameters(cls, parameters: GlobalParameters, model: HDP, n_steps: int = 0) -> StreamState:
+        """Start from given topics; the arrays are copied."""
+        counts = np.maximum(parameters.tau - _prior(model, parameters.tau.shape[0]), 0.0)
+        return cls(counts, 1.0, counts.sum(axis=0), parameters.rho.copy(), parameters.omega.copy(), n_steps)
+
+    def parameters(self, model: HDP) -> GlobalParameters:
+        """Return the global parameters, the whole table tau among them."""
+        tau = model.likelihood.posterior(self.scale * self.counts)
+        return GlobalParameters(tau, tau.sum(axis=0), self.rho, self.omega)
+
+    def rows(self, words: np.ndarray, model: HDP) -> GlobalParameters:
+        """Return the global parameters with only the rows of `words` in tau; tau_sum is of all words."""
+        tau_sum = self.tokens + _prior(model, self.counts.shape[0]).sum()
+        tau = model.likelihood.posterior(self.scale * self.counts[words])
+        return GlobalParameters(tau, tau_sum, self.rho, self.omega)
+
+    def blend(self, words: np.ndarray | None, S: Float, tokens: Float, step: float) -> None:
+        """Replace S by (1 - step) S + step S', S' given by its rows of `words` (all, if None).     math.md (S1)"""
+        self.scale *= 1.0 - step
+        if self.scale < SMALLEST_SCALE:
+            self.counts *= self.scale
+            self.scale = 1.0
+        self.counts[slice(None) if words is None else words] += (step / self.scale) * S
+        self.tokens = (1.0 - step) * self.tokens + step * tokens
+
+
+def _prior(model: HDP, n_words: int) -> Float:
+    """Return tau without any counts, (W, 1)."""
+    return model.likelihood.posterior(np.zeros((n_words, 1)))
+
+
+def visit(
+    batch: Batch, state: StreamState, model: HDP, settings: LocalSettings, executor: Executor
+) -> tuple[Summary, Visited]:
+    """Run the local step of a batch under the topics of now, from E[beta]."""
+    parameters = state.rows(batch.words, model)
+    among_rows = replace(batch, words=np.arange(batch.words.size, dtype=np.int32))
+    found = local_step(among_rows, parameters, model.alpha, None, settings, executor)
+    return summarise(replace(found, batch=batch), executor), Visited(found.sweeps, found.restarts)
+
+
+def scaled(summary: Summary, n_documents: int) -> Summary:
+    """Return the statistics of `n_documents` documents of which the given ones are a sample: s = D / |M| times all."""
+    s = n_documents / summary.n_documents
+    several: dict[str, Any] = {name: s * getattr(summary, name) for name in ("S", *PER_TOPIC, "Q0")}
+    return replace(summary, n_documents=n_documents, **several)
+
+
+def take_step(state: StreamState, whole: Summary, model: HDP, rule: StepRule) -> None:
+    """Move the globals a step towards what the statistics ask for.                 SPEC 1.9, math.md (S1)
+
+        S <- (1 - xi) S + xi s S^M,   so tau <- (1 - xi) tau + xi (tau_bar + s S^M)
+
+    The sticks: by "interpolate" a <- (1 - xi) a + xi a*, b likewise, (a*, b*) the optimum for T = s T^M; by "natural"
+    a step xi along the natural gradient at T = s T^M.
+
+    Parameters
+    ----------
+    state : StreamState
+        Changed in place.
+    whole : Summary
+        The statistics of the batch, scaled to all documents (`scaled`).
+    model : HDP
+    rule : StepRule
+    """
+    step = rule.size(state.n_steps + 1)
+    rho, omega = state.rho, state.omega
+    if rule.sticks == "natural":
+        slopes = natural_gradient(rho, omega, whole.T, whole.n_documents, model.alpha, model.gamma, model.bound)
+        state.rho, state.omega = ascend(rho, omega, *slopes, step)
+    else:
+        best_rho, best_omega = model.best_sticks(whole, rho, omega)
+        state.omega = (1 - step) * omega + step * best_omega
+        mean = ((1 - step) * rho * omega + step * best_rho * best_omega) / state.omega
+        state.rho = np.clip(mean, SMALLEST_RHO, 1 - SMALLEST_RHO)
+    state.blend(whole.words, whole.S, whole.N, step)
+    state.n_steps += 1
+
+
+def objective_of(whole: Summary, state: StreamState, model: HDP) -> float:
+    """Return the objective in nats of the documents' factors behind `whole` together with the globals of now.
+
+    Exact for these factors, which need not be the best for these globals.          SPEC 1.3
+    """
+    S = whole.S
+    if whole.words is not None:
+        S = np.zeros_like(state.counts)
+        S[whole.words] = whole.S
+    data = model.likelihood.objective(S, model.likelihood.posterior(state.scale * state.counts))
+    return model.objective(whole, state.rho, state.omega, data)
+
+
+def laps(
+    schedule: Schedule, state: StreamState, rule: StepRule, *, n_documents: int, seed: int, lap: int, reorder: bool
+) -> Iterator[tuple[StreamState, LapInfo]]:
+    """Yield after every lap: each batch once, in an order drawn anew; a step after each.
+
+    The objective of a lap is that of all documents' factors as the lap found them, under the globals at its end: a
+    lower bound as exact as that of the memoized schedule, but not a monotone one.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    state : StreamState
+        Changed in place.
+    rule : StepRule
+    n_documents : int
+        In all batches.
+    seed : int
+        With the number of the lap it gives the order of the batches.
+    lap : int
+        Laps done so far.
+    reorder : bool
+        Sort the topics after each lap if the objective rises by it (SPEC 1.10).
+    """
+    model = schedule.model
+    while True:
+        lap += 1
+        order = stream(seed, f"order of the batches in lap {lap}").permutation(len(schedule.batches))
+        totals, done = Summary.zeros(*state.counts.shape), []
+        for b in order:
+            batch = schedule.batches[b]()
+            summary, visited = visit(batch, state, model, schedule.settings, schedule.executor)
+            if batch.word.size:  # empty documents alone say nothing of the topics
+                take_step(state, scaled(summary, n_documents), model, rule)
+            totals.add(summary)
+            done.append(visited)
+        objective = objective_of(totals, state, model)
+        moves: dict[str, tuple[int, int]] = {}
+        if reorder:
+            objective, moves["reorder"] = _sort(state, totals, model, objective)
+        yield state, LapInfo.of(objective, state.rho.size, done, moves)
+
+
+def _sort(state: StreamState, totals: Summary, model: HDP, before: float) -> tuple[float, tuple[int, int]]:
+    """Put the topics in the order of decreasing N, sticks optimised, if the objective rises by it (SPEC 1.10).
+
+    Returns
+    -------
+    objective : float
+        After it, in nats.
+    counts : tuple of int
+        How often it was tried and accepted.
+    """
+    order = np.argsort(-totals.N, kind="stable")
+    if np.array_equal(order, np.arange(order.size)):
+        return before, (0, 0)
+    parts = totals.without_words().permuted(order)
+    weights = expected_beta(state.rho)[:-1]
+    rho, omega = model.best_sticks(parts, *sticks_of(weights[order], state.omega[order]))
+    data = np.zeros(order.size)  # L_data does not depend on the order
+    here = model.objective(totals, state.rho, state.omega, data)
+    there = model.objective(parts, rho, omega, data)
+    value = before + (there - here)
+    if not rises(value, before):
+        return before, (1, 0)
+    state.counts = np.ascontiguousarray(state.counts[:, order])
+    state.tokens, state.rho, state.omega = state.tokens[order], rho, omega
+    return value, (1, 1)
+
+
+def learn_from(
+    batch: Batch,
+    state: StreamState,
+    model: HDP,
+    rule: StepRule,
+    settings: LocalSettings,
+    executor: Executor,
+    *,
+    n_documents: int,
+) -> LapInfo:
+    """Take one step on a batch of a stream of `n_documents`.
+
+    The objective is an estimate from this batch alone, scaled to the stream, of where the topics stood before the step:
+    documents that the topics had not seen yet.
+
+    Parameters
+    ----------
+    batch : Batch
+        With at least one token.
+    state : StreamState
+        Changed in place.
+    model : HDP
+    rule : StepRule
+    settings : LocalSettings
+    executor : Executor
+    n_documents : int
+
+    Returns
+    -------
+    LapInfo
+    """
+    summary, visited = visit(batch, state, model, settings, executor)
+    whole = scaled(summary, n_documents)
+    objective = objective_of(whole, state, model)
+    take_step(state, whole, model, rule)
+    return LapInfo.of(objective, state.rho.size, [visited], {})

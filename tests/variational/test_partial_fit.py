@@ -1,0 +1,177 @@
+"""`partial_fit`: a stream of minibatches, a step each."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.variational import VariationalHDP
+
+SETTINGS = {"n_topics": 5, "init_sweeps": 5, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def minibatches():
+    corpus, _ = planted_lda(120, 40, n_topics=4, mean_tokens=40, seed=3)
+    return [corpus[np.arange(i, i + 20)] for i in range(0, 120, 20)]
+
+
+def stream(model, parts):
+    for part in parts:
+        model.partial_fit(part)
+    return model
+
+
+def assert_same(left, right):
+    for name in ("components_", "rho_", "omega_", "objective_", "n_steps_", "n_documents_seen_", "stop_reason_"):
+        np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
+    for name in left.trace_.keys() - {"seconds"}:
+        np.testing.assert_array_equal(left.trace_[name], right.trace_[name], err_msg=name)
+
+
+def test_every_call_is_a_step_and_a_row_of_the_trace(minibatches):
+    model = VariationalHDP(**SETTINGS)
+    for t, part in enumerate(minibatches, start=1):
+        assert model.partial_fit(part) is model
+        assert (model.n_steps_, model.n_laps_, model.n_documents_seen_) == (t, t, 20 * t)
+        assert model.trace_["objective"].shape == (t,)
+        assert model.objective_ == model.trace_["objective"][-1]
+    np.testing.assert_array_equal(model.trace_["lap"], np.arange(1, 7))
+    assert model.trace_["n_topics"].dtype == np.int64
+    assert model.objective_ == pytest.approx(VariationalHDP(**SETTINGS).fit(minibatches[-1]).objective_, abs=0.5)
+    assert model.stop_reason_ == "partial_fit took step 6."
+
+
+def test_stream_improves_what_the_first_minibatch_found(minibatches):
+    held = planted_lda(120, 40, n_topics=4, mean_tokens=40, seed=3)[0]
+    model = VariationalHDP(**SETTINGS).partial_fit(minibatches[0])
+    first = model.score(held)
+    assert stream(model, minibatches[1:]).score(held) > first + 0.02
+
+
+def test_saved_model_continues_as_if_it_had_not_been_saved(minibatches, tmp_path):
+    straight = stream(VariationalHDP(**SETTINGS), minibatches)
+    model = VariationalHDP(**SETTINGS)
+    for t, part in enumerate(minibatches):
+        model.partial_fit(part)
+        model.save(tmp_path / f"model{t}")
+        model = stickbreak.load(tmp_path / f"model{t}")
+    assert_same(model, straight)
+
+
+@pytest.mark.parametrize("stick_rule", ["interpolate", "natural"])
+def test_total_documents_scales_the_minibatch(minibatches, stick_rule):
+    """Twice the documents, twice the counts that the minibatch stands for."""
+    start = np.random.default_rng(0).dirichlet(np.ones(40), size=3)
+    counts = {}
+    for total in (100, 200):
+        model = VariationalHDP(init=start, total_documents=total, learning_decay=0.0, stick_rule=stick_rule)
+        counts[total] = (model.partial_fit(minibatches[0]).components_ - 0.1, model.omega_.mean())
+    tokens = minibatches[0].n_tokens
+    np.testing.assert_allclose(counts[100][0].sum(), 5 * tokens, rtol=1e-9)
+    np.testing.assert_allclose(counts[200][0], 2 * counts[100][0], rtol=1e-9, atol=1e-9)
+    assert counts[200][1] > 1.3 * counts[100][1]
+
+
+def test_without_a_total_the_documents_seen_so_far_are_the_stream(minibatches):
+    start = np.random.default_rng(0).dirichlet(np.ones(40), size=3)
+    guessed = VariationalHDP(init=start)
+    stated = VariationalHDP(init=start)
+    for t, part in enumerate(minibatches[:3], start=1):
+        guessed.partial_fit(part)
+        stated.set_params(total_documents=20 * t).partial_fit(part)
+    assert_same(guessed, stated)
+
+
+def test_minibatch_larger_than_the_stream_is_refused(minibatches):
+    model = VariationalHDP(total_documents=19, **SETTINGS)
+    with pytest.raises(InputError, match="total_documents is 19, but this minibatch alone holds 20 documents"):
+        model.partial_fit(minibatches[0])
+
+
+def test_minibatches_of_one_document_are_accepted(minibatches):
+    model = VariationalHDP(**SETTINGS, total_documents=120).partial_fit(minibatches[0])
+    for d in range(10):
+        model.partial_fit(minibatches[1][d : d + 1])
+    assert model.n_steps_ == 11
+    assert np.isfinite(model.components_).all()
+    assert (model.components_ >= model.eta).all()
+    np.testing.assert_allclose(model.transform(minibatches[2]).sum(axis=1), 1.0)
+
+
+def test_empty_documents_are_seen_and_alone_take_no_step(minibatches):
+    model = VariationalHDP(**SETTINGS).partial_fit(minibatches[0])
+    before = copy.deepcopy(model)
+    model.partial_fit(np.zeros((3, 40)))
+    assert model.n_documents_seen_ == 23
+    model.n_documents_seen_ = 20
+    assert_same(model, before)
+    some = minibatches[1].counts.toarray()
+    some[::2] = 0
+    model.partial_fit(some)
+    assert model.n_steps_ == 2
+    assert np.isfinite(model.objective_)
+
+
+def test_first_minibatch_must_be_large_enough_for_the_topics(minibatches):
+    model = VariationalHDP(n_topics=100, random_state=0)
+    with pytest.raises(InputError, match="n_topics is 100, but the documents hold only"):
+        model.partial_fit(minibatches[0][:2])
+    with pytest.raises(InvalidCorpus, match="all documents are empty"):
+        model.partial_fit(np.zeros((3, 40)))
+    model.partial_fit(minibatches[0])  # refused calls leave nothing behind
+    assert model.n_steps_ == 1
+
+
+def test_later_minibatches_must_have_the_words_of_the_first(minibatches):
+    named = Corpus.from_counts(minibatches[0].counts, vocabulary=[f"word{w}" for w in range(40)])
+    model = VariationalHDP(**SETTINGS).partial_fit(named)
+    before = copy.deepcopy(model)
+    with pytest.raises(InvalidCorpus, match="39 words but the model was fitted on 40"):
+        model.partial_fit(Corpus.from_counts(minibatches[1].counts[:, :39]))
+    other = Corpus.from_counts(minibatches[1].counts, vocabulary=[f"other{w}" for w in range(40)])
+    with pytest.raises(InvalidCorpus, match="'other0' in the corpus but 'word0' in the model"):
+        model.partial_fit(other)
+    with pytest.raises(ValueError, match="39 features"):
+        model.partial_fit(minibatches[1].counts[:, :39])
+    assert_same(model, before)
+
+
+def test_fit_forgets_the_stream(minibatches):
+    model = stream(VariationalHDP(**SETTINGS, n_laps=2), minibatches).fit(minibatches[0])
+    fresh = VariationalHDP(**SETTINGS, n_laps=2).fit(minibatches[0])
+    assert_same(model, fresh)
+    assert model.n_documents_seen_ == 20
+
+
+@pytest.mark.parametrize("schedule", ["memoized", "stochastic"])
+def test_stream_goes_on_from_a_fit(minibatches, schedule):
+    model = VariationalHDP(**SETTINGS, schedule=schedule, n_batches=4, n_laps=3, tolerance=0).fit(minibatches[0])
+    fitted = copy.deepcopy(model)
+    assert model.n_steps_ == 12
+    model.partial_fit(minibatches[1])
+    assert (model.n_steps_, model.n_documents_seen_, model.n_laps_) == (13, 40, 4)
+    assert model.trace_.keys() == fitted.trace_.keys()
+    assert {column.shape for column in model.trace_.values()} == {(4,)}
+    assert model.n_topics_ == fitted.n_topics_
+    xi = 14.0**-0.5
+    kept = (1 - xi) * (fitted.components_ - 0.1).sum()
+    np.testing.assert_allclose((model.components_ - 0.1).sum(), kept + xi * 2 * minibatches[1].n_tokens, rtol=1e-9)
+
+
+def test_number_of_threads_changes_no_bit():
+    corpus, _ = planted_lda(1000, 300, n_topics=6, alpha=1.0, mean_tokens=200, seed=1)
+    assert corpus[:500].counts.nnz > 2 * 16_384
+    models = [
+        stream(VariationalHDP(n_topics=8, init="near-uniform", random_state=0, n_jobs=n), [corpus[:500], corpus[500:]])
+        for n in (1, 2)
+    ]
+    assert_same(*models)
+
+
+def test_arrays_of_counts_are_taken_as_in_fit(minibatches):
+    arrays = [part.counts.toarray() for part in minibatches[:2]]
+    assert_same(stream(VariationalHDP(**SETTINGS), arrays), stream(VariationalHDP(**SETTINGS), minibatches[:2]))
