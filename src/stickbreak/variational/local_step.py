@@ -102,6 +102,7 @@ def local_step(
     start: DocumentTopics | None,
     settings: LocalSettings,
     executor: Executor,
+    among: Visit | None = None,
 ) -> Visit:
     """Run the local step of every document of a batch.
 
@@ -115,25 +116,17 @@ def local_step(
         Expected counts from an earlier visit; documents without any (and all, if None) start at E[beta].
     settings : LocalSettings
     executor : Executor
+    among : Visit, optional
+        Another visit of the batch under the same parameters, whose word weights are used again.
 
     Returns
     -------
     Visit
     """
     prior = alpha * parameters.expected_beta
-    n_topics = parameters.n_topics
-    weights = np.empty((batch.words.size, n_topics))
-
-    def weigh(rows: tuple[int, int]) -> None:
-        part = slice(*rows)
-        if settings.mean:
-            weights[part] = parameters.tau[batch.words[part]] / parameters.tau_sum
-        else:
-            _ascent.expected_word_weights(parameters.tau, parameters.tau_sum, batch.words[part], weights[part])
-
-    executor.map(weigh, shards(np.full(batch.words.size, n_topics), SHARD_COUNTS))
+    weights = word_weights(batch.words, parameters, settings, executor) if among is None else among.weights
     if start is None:
-        start = DocumentTopics(np.zeros(batch.n_documents + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+        start = DocumentTopics.empty(batch.n_documents)
 
     def run(rows: tuple[int, int]) -> tuple[np.ndarray, ...]:
         return _shard_step(batch, rows, weights, prior, start, settings)
@@ -155,6 +148,21 @@ def local_step(
         value,
         tally.sum(axis=0),
     )
+
+
+def word_weights(words: np.ndarray, parameters: GlobalParameters, settings: LocalSettings, executor: Executor) -> Float:
+    """Return exp(E log phi_kw) of some words, (W_b, K); E phi_kw with `settings.mean`.       math.md (V4)"""
+    weights = np.empty((words.size, parameters.n_topics))
+
+    def weigh(rows: tuple[int, int]) -> None:
+        part = slice(*rows)
+        if settings.mean:
+            weights[part] = parameters.tau[words[part]] / parameters.tau_sum
+        else:
+            _ascent.expected_word_weights(parameters.tau, parameters.tau_sum, words[part], weights[part])
+
+    executor.map(weigh, shards(np.full(words.size, parameters.n_topics), SHARD_COUNTS))
+    return weights
 
 
 def _shard_step(

@@ -72,7 +72,7 @@ def revisit(
     visit = local_step(batch, parameters, model.alpha, state.documents[b], schedule.settings, executor)
     gained = 0
     if afresh:
-        fresh = local_step(batch, parameters, model.alpha, None, schedule.settings, executor)
+        fresh = local_step(batch, parameters, model.alpha, None, schedule.settings, executor, visit)
         gained = int(np.sum(rises(fresh.value, visit.value)))
         visit = fresh if rises(fresh.value.sum(), visit.value.sum()) else better_of(visit, fresh)
     observe(b, visit)

@@ -15,8 +15,11 @@ from stickbreak.variational.moves.reinference import Reinference, Target, carry_
 from stickbreak.variational.state import DocumentTopics, Int
 
 MAX_DOCUMENTS = 500
-CHANGED = 0.05  # relative change of a topic's tokens after which a rejected delete is tried again
-RISEN = 1e-4  # relative rise of the objective after which all are
+MAX_FAILURES = 5  # in a lap: the next topics wait for the next lap
+REST, REST_GROWS = (
+    0.2,
+    3.0,
+)  # a rejected topic rests until the objective has risen by this part of what its removal cost
 
 
 class Delete(Move):
@@ -25,7 +28,8 @@ class Delete(Move):
     At the beginning of a lap the smallest topics are chosen whose documents together are at most `max_documents`. As
     their documents are visited, their responsibilities are kept. At the end of the lap each topic in turn is taken out:
     its documents are inferred anew, together with the global step, and the whole objective decides. A topic whose
-    removal was rejected rests until its tokens have changed by 5 %, or the objective has risen by 1e-4.
+    removal would have cost x nats rests until the objective has risen by x / 5 (then 3 x / 5, 9 x / 5, ... if it is
+    rejected again): before, too little has changed.
 
     Parameters
     ----------
@@ -40,8 +44,10 @@ class Delete(Move):
         self.max_documents = max_documents
         self._chosen = np.zeros(0, np.int64)  # in the order of the lap
         self._names: list[int] = []
+        self._failures = 0
         self._work: Reinference
-        self._rejected: dict[int, tuple[float, float]] = {}  # name -> its tokens and the objective then
+        # name -> the objective from which on it is tried again, and how often it was rejected
+        self._rejected: dict[int, tuple[float, int]] = {}
 
     def begin(self, state: Inference) -> None:
         """Choose the topics to try."""
@@ -67,11 +73,9 @@ class Delete(Move):
         self._names = state.topic_ids[self._chosen].tolist()
 
     def _rests(self, state: Inference, topic: int) -> bool:
-        name, tokens = int(state.topic_ids[topic]), float(state.totals.N[topic])
-        if name not in self._rejected:
-            return False
-        then, objective = self._rejected[name]
-        return abs(tokens - then) <= CHANGED * then and state.objective - objective <= RISEN * abs(objective)
+        """Whether the objective has risen by less than the topic's removal would have cost it."""
+        name = int(state.topic_ids[topic])
+        return name in self._rejected and state.objective < self._rejected[name][0]
 
     def wanted(self, state: Inference, index: int, visit: Visit) -> Int:
         """Return the documents that hold a chosen topic."""
@@ -80,7 +84,10 @@ class Delete(Move):
 
     def candidates(self, state: Inference) -> Iterator[int]:
         """Return the chosen topics that are still there, by name, the smallest first."""
+        self._failures = 0
         for name in self._names:
+            if self._failures == MAX_FAILURES:
+                return
             if name not in state.topic_ids or state.topic_ids.size < 2:
                 continue
             (topic,) = np.flatnonzero(state.topic_ids == name)
@@ -100,8 +107,10 @@ class Delete(Move):
 
     def reject(self, state: Inference, candidate: int) -> None:
         """Let the topic rest until it has changed."""
-        tokens = float(state.totals.N[state.topic_ids == candidate][0])
-        self._rejected[candidate] = tokens, state.objective
+        self._failures += 1
+        lost = state.objective - self._work.standing.objective
+        times = self._rejected.get(candidate, (0.0, 0))[1]
+        self._rejected[candidate] = state.objective + REST * REST_GROWS**times * lost, times + 1
 
     def apply(self, state: Inference, accepted: list[int], standing: Standing) -> None:
         """Edit every per-topic store by the last evaluation."""
@@ -109,11 +118,11 @@ class Delete(Move):
 
     def snapshot(self) -> dict[str, Any]:
         """Return the rejected topics."""
-        return {"rejected": [[name, *then] for name, then in self._rejected.items()]}
+        return {"rejected": [[name, *until] for name, until in self._rejected.items()]}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Take up what `snapshot` returned."""
-        self._rejected = {int(name): (float(tokens), float(then)) for name, tokens, then in snapshot["rejected"]}
+        self._rejected = {int(name): (float(until), int(times)) for name, until, times in snapshot["rejected"]}
 
 
 def documents_without(pieces: list[Piece], topic: int) -> DocumentTopics:

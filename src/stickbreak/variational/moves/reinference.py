@@ -128,19 +128,21 @@ def reinfer(
     for round_ in range(ROUNDS):
         visit = local_step(batch, parameters, model.alpha, start, settings, executor)
         if round_ == 0:
-            visit = better_of(visit, local_step(batch, parameters, model.alpha, None, settings, executor))
+            visit = better_of(visit, local_step(batch, parameters, model.alpha, None, settings, executor, visit))
         start = visit.documents
         totals = replace(base, words=None, S=S_others.copy())
         totals.add(summarise(visit, executor))
-        rho, omega = model.best_sticks(totals, parameters.rho, parameters.omega)
         tau = model.likelihood.posterior(totals.S)
-        parameters = GlobalParameters(tau, parameters.tau_sum + (tau - parameters.tau).sum(axis=0), rho, omega)
         data = elsewhere + model.likelihood.evidence(totals.S, totals.N)
-        last, value = value, model.objective(totals, rho, omega, data)
-        hopeless = value + (ROUNDS - 1 - round_) * (value - last) < state.objective  # rounds gain less and less
-        if round_ > 0 and (hopeless or not rises(value, last)):
+        sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
+        parameters = GlobalParameters(tau, parameters.tau_sum + (tau - parameters.tau).sum(axis=0), *sticks)
+        last, value = value, model.objective(totals, *sticks, data)
+        decided = (
+            rises(value, state.objective) or value + (value - last) / 2 < state.objective
+        )  # rounds gain less and less
+        if round_ > 0 and (decided or not rises(value, last)):
             break
-    standing = Standing(totals.without_words(), rho, omega, state.topic_ids[stays], data, value)
+    standing = Standing(totals.without_words(), parameters.rho, parameters.omega, state.topic_ids[stays], data, value)
     return Reinference(topic, target, others, visit, standing)
 
 
