@@ -180,30 +180,31 @@ def plot(results: list[tuple[Run, list[Record]]], path: Path) -> None:
     from matplotlib import pyplot as plt
 
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    drawn: dict[str, str] = {}
     for run, records in results:
-        label, colour = LINES.get((run.start, run.moves), ("", ""))
-        if not label:
+        if (run.start, run.moves) not in LINES:
             continue
+        label, colour = LINES[run.start, run.moves]
+        drawn[label] = colour
         style: dict[str, Any] = {"color": colour, "linewidth": 0.8, "alpha": 0.6}
         style["linestyle"] = "--" if run.n_topics == 50 else "-"
-        for panel, column in zip(panels, ("K by lap", "held-out by lap"), strict=True):
-            for record in records:
-                panel.plot(np.arange(1, record["laps"] + 1), record[column], **style)
-    bars = [record["held-out from the bars"] for _, records in results for record in records]
-    panels[0].axhline(N_BARS, color="black", linewidth=0.8, linestyle=":")
-    panels[1].axhline(np.mean(bars), color="black", linewidth=0.8, linestyle=":")
-    panels[0].set(yscale="log", yticks=[3, 5, 10, 20, 50, 100], ylabel="topics K", xlabel="laps")
-    panels[0].set_yticks([], minor=True)
-    panels[0].set_yticklabels(["3", "5", "10", "20", "50", "100"])
-    best = float(np.mean(bars))
-    panels[1].set(ylim=(best - 0.3, best + 0.03), ylabel="held-out, nats per token", xlabel="laps")
-    for label, colour in LINES.values():
-        panels[1].plot([], [], color=colour, label=label)
-    panels[1].plot([], [], "k:", label="ten topics; started from the true bars")
-    panels[1].plot([], [], "k--", linewidth=0.8, label="K = 50 at the start, else 100")
-    panels[1].legend(frameon=False, fontsize=8, loc="lower right")
-    for panel in panels:
+        for record in records:
+            laps = np.arange(1, record["laps"] + 1)
+            panels[0].plot(laps, record["K by lap"], **style)
+            panels[1].plot(laps, np.array(record["held-out by lap"]) - record["held-out from the bars"], **style)
+    for panel, level in zip(panels, (N_BARS, 0.0), strict=True):
+        panel.axhline(level, color="black", linewidth=0.8, linestyle=":")
         panel.spines[["top", "right"]].set_visible(False)
+        panel.set_xlabel("laps")
+    ticks = [3, 5, 10, 20, 50, 100]
+    panels[0].set(yscale="log", yticks=ticks, yticklabels=map(str, ticks), ylabel="topics K")
+    panels[0].set_yticks([], minor=True)
+    panels[1].set(ylim=(-0.3, 0.03), ylabel="held-out, less that from the true bars (nats)")
+    for label, colour in drawn.items():
+        panels[1].plot([], [], color=colour, label=label)
+    panels[1].plot([], [], "k:", linewidth=0.8, label="ten topics; the fit from the true bars")
+    panels[1].plot([], [], "k--", linewidth=0.8, label="50 topics at the start (else 100)")
+    panels[1].legend(frameon=False, fontsize=8, loc="lower right")
     figure.savefig(path, dpi=110)
 
 

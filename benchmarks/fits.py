@@ -30,6 +30,13 @@ def after_each_lap(model: VariationalHDP, corpus: Corpus) -> Iterator[Variationa
                 return
 
 
+def precisions() -> list[dict[str, str]]:
+    """Return the parameters of each precision that the estimator offers."""
+    if "precision" not in VariationalHDP().get_params():
+        return [{}]
+    return [{"precision": "double"}, {"precision": "single"}]
+
+
 def topics_holding(model: VariationalHDP, corpus: Corpus, share: float = 0.99) -> int:
     """Return how many of the largest topics hold a share of the tokens."""
     tokens = np.sort(model.transform(corpus).T @ corpus.document_lengths)[::-1]

@@ -127,7 +127,8 @@ def plot(records: list[Record], path: Path) -> None:
             upper.plot(*zip(*record["K and held-out by lap"], strict=True), color=style["color"], linewidth=0.8)
     for corpus, (upper, lower) in zip(corpora, panels.T, strict=True):
         upper.set(title=corpus, xlabel="topics K")
-        lower.set(xlabel="seconds", xscale="log")
+        ends = [record["objective"] for record in records if record["corpus"] == corpus]
+        lower.set(xlabel="seconds", xscale="log", ylim=(min(ends) - 0.05, max(ends) + 0.02))
     panels[0, 0].set_ylabel("held-out, nats per token")
     panels[1, 0].set_ylabel("objective, nats per token")
     names = [name for name in RUNS if any(record["run"] == name for record in records)]
