@@ -11,6 +11,7 @@ it stopped; results of other sources of stickbreak are not taken for those of th
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,9 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="draw into this file (PNG, SVG)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/moves.jsonl"), help="runs done, kept here")
     options = parser.parse_args()
+    left_out = [name for name in options.runs if not known(RUNS[name][1])]
+    if left_out:
+        sys.stderr.write(f"left out, because this version lacks a parameter: {', '.join(left_out)}\n")
     records = Records(options.out).run(measure, keys(options), options.processes)
     print(table([row(record) for record in records]))
     if options.plot:
