@@ -41,6 +41,10 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/speed.py | tee benchmarks/results/speed.md
 	$(BIN)/python benchmarks/memory.py | tee benchmarks/results/memory.md
 	$(BIN)/python benchmarks/schedules.py | tee benchmarks/results/schedules.md
+	$(BIN)/python benchmarks/speed.py --pair | tee benchmarks/results/threads.md
+	$(BIN)/python benchmarks/local_cost.py | tee benchmarks/results/local_cost.md
+	$(BIN)/python benchmarks/bars.py --plot benchmarks/results/bars.png | tee benchmarks/results/bars.md
+	$(BIN)/python benchmarks/moves.py --trajectories --plot benchmarks/results/moves.png | tee benchmarks/results/moves.md
 
 lock:
 	$(LOCK) pyproject.toml --output-file requirements/run.txt

@@ -4,7 +4,11 @@ The two take turns in one process, so that a machine whose speed drifts treats t
 threads, at most 100 inner sweeps, inner tolerance 1e-4 for both (ours bounds the largest change of a document's
 expected counts, scikit-learn the mean change: its rule is the looser one), same alpha = 0.5 in all and eta = 0.1.
 
+With --pair, two threads beside one instead: the same fit with each, in turn, the order changing from pair to pair; the
+ratios are medians of those of the pairs.
+
     python benchmarks/speed.py [--splits kos nips] [--topics 100 400] [--laps 5] [--jobs 1] [--sweeps 50] [--alone]
+        [--pair]
 """
 
 from __future__ import annotations
@@ -19,10 +23,13 @@ from sklearn.utils.parallel import Parallel
 from threadpoolctl import threadpool_limits
 
 from corpora import load_split, table
+from fits import precisions
 from stickbreak import VariationalHDP
 
 
-def our_laps(split, n_topics: int, options: argparse.Namespace) -> tuple[list[float], float]:
+def our_laps(
+    split, n_topics: int, options: argparse.Namespace, *, jobs: int, precision: dict[str, str]
+) -> tuple[list[float], float]:
     """Return the seconds of each lap and of the start."""
     model = VariationalHDP(
         n_topics=n_topics,
@@ -31,7 +38,8 @@ def our_laps(split, n_topics: int, options: argparse.Namespace) -> tuple[list[fl
         moves=("reorder",) if options.no_merge else ("merge", "reorder"),
         init_sweeps=options.sweeps,
         random_state=0,
-        n_jobs=options.jobs,
+        n_jobs=jobs,
+        **precision,
     )
     model.fit(split.train)
     return model.trace_["seconds"].tolist(), model.start_seconds_
@@ -59,9 +67,65 @@ def sklearn_passes(split, n_topics: int, jobs: int) -> Iterator[float]:
             yield time.perf_counter() - begin
 
 
+def beside_sklearn(
+    split, n_topics: int, passes: Iterator[float], precision: dict[str, str], options: argparse.Namespace
+) -> dict[str, object]:
+    """Return the row of a corpus and a number of topics: laps beside passes of scikit-learn."""
+    ours, theirs, starts = [], [], []
+    for _ in range(options.repeats):
+        seconds, start = our_laps(split, n_topics, options, jobs=options.jobs, precision=precision)
+        ours.append(seconds)
+        starts.append(start)
+        if not options.alone:
+            theirs += [next(passes) for _ in range(2)]
+    first = float(np.median([run[0] for run in ours]))
+    later = float(np.median([s for run in ours for s in run[1:]]))
+    whole = float(np.median([np.mean(run) for run in ours]))
+    row: dict[str, object] = {
+        "corpus": split.name,
+        "K": n_topics,
+        "threads": options.jobs,
+        **precision,
+        f"start ({options.sweeps} sweeps), s": f"{np.median(starts):.2f}",
+        "first lap, s": f"{first:.3f}",
+        "later laps, s": f"{later:.3f}",
+    }
+    if theirs:
+        peer = float(np.median(theirs))
+        row |= {
+            "scikit-learn pass, s": f"{peer:.2f}",
+            "ratio, first lap": f"{peer / first:.1f}",
+            "ratio, mean of the laps": f"{peer / whole:.1f}",
+            "ratio, later laps": f"{peer / later:.1f}",
+        }
+    return row
+
+
+def two_threads(split, n_topics: int, precision: dict[str, str], options: argparse.Namespace) -> dict[str, object]:
+    """Return the row of a corpus and a number of topics: two threads beside one."""
+    starts: dict[int, list[float]] = {1: [], 2: []}
+    firsts: dict[int, list[float]] = {1: [], 2: []}
+    laters: dict[int, list[float]] = {1: [], 2: []}
+    for pair in range(options.repeats):
+        for jobs in (1, 2) if pair % 2 == 0 else (2, 1):
+            seconds, start = our_laps(split, n_topics, options, jobs=jobs, precision=precision)
+            starts[jobs].append(start)
+            firsts[jobs].append(seconds[0])
+            laters[jobs].append(float(np.median(seconds[1:])))
+    row: dict[str, object] = {"corpus": split.name, "K": n_topics, **precision}
+    for name, taken in (("start", starts), ("first lap", firsts), ("later laps", laters)):
+        one, two = (np.array(taken[jobs]) for jobs in (1, 2))
+        row |= {
+            f"{name}, one thread, s": f"{np.median(one):.3f}",
+            f"{name}, two, s": f"{np.median(two):.3f}",
+            f"{name}, ratio": f"{np.median(one / two):.2f}",
+        }
+    return row
+
+
 def main() -> None:
     """Run and print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", nargs="+", default=["kos", "nips"])
     parser.add_argument("--topics", nargs="+", type=int, default=[100, 400])
     parser.add_argument("--laps", type=int, default=5)
@@ -70,41 +134,22 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--no-merge", action="store_true")
     parser.add_argument("--alone", action="store_true", help="time stickbreak alone")
+    parser.add_argument("--pair", action="store_true", help="two threads beside one")
     options = parser.parse_args()
     rows = []
     for name in options.splits:
         split = load_split(name)
-        our_laps(split, 5, argparse.Namespace(**{**vars(options), "laps": 2, "sweeps": 1}))  # compiles
+        for precision in precisions():
+            warm = argparse.Namespace(**{**vars(options), "laps": 2, "sweeps": 1})
+            our_laps(split, 5, warm, jobs=options.jobs, precision=precision)  # compiles
         for n_topics in options.topics:
-            ours, theirs, starts = [], [], []
             passes = sklearn_passes(split, n_topics, options.jobs)
-            for _ in range(options.repeats):
-                seconds, start = our_laps(split, n_topics, options)
-                ours.append(seconds)
-                starts.append(start)
-                if not options.alone:
-                    theirs += [next(passes) for _ in range(2)]
-            first = float(np.median([run[0] for run in ours]))
-            later = float(np.median([s for run in ours for s in run[1:]]))
-            whole = float(np.median([np.mean(run) for run in ours]))
-            row = {
-                "corpus": name,
-                "K": n_topics,
-                "threads": options.jobs,
-                f"start ({options.sweeps} sweeps), s": f"{np.median(starts):.2f}",
-                "first lap, s": f"{first:.3f}",
-                "later laps, s": f"{later:.3f}",
-            }
-            if theirs:
-                peer = float(np.median(theirs))
-                row |= {
-                    "scikit-learn pass, s": f"{peer:.2f}",
-                    "ratio, first lap": f"{peer / first:.1f}",
-                    "ratio, mean of the laps": f"{peer / whole:.1f}",
-                    "ratio, later laps": f"{peer / later:.1f}",
-                }
-            rows.append(row)
-            print(row, flush=True)
+            for precision in precisions():
+                if options.pair:
+                    rows.append(two_threads(split, n_topics, precision, options))
+                else:
+                    rows.append(beside_sklearn(split, n_topics, passes, precision, options))
+                print(rows[-1], flush=True)
     print(table(rows))
 
 

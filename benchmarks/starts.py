@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 from corpora import SPLITS, load_split, table
+from fits import largest_fall, topics_holding
 from stickbreak import VariationalHDP
 
 
@@ -42,8 +43,6 @@ def main() -> None:
                 begin = time.perf_counter()
                 model.fit(split.train)
                 seconds = time.perf_counter() - begin
-                fell = np.diff(model.trace_["objective"]).min(initial=0.0)
-                used = np.sort(model.transform(split.train).T @ split.train.document_lengths)[::-1]
                 rows.append(
                     {
                         "corpus": name,
@@ -51,14 +50,14 @@ def main() -> None:
                         "seed": seed,
                         "objective": f"{model.objective_:.4f}",
                         "K": model.n_topics_,
-                        "K (99 % of tokens)": int((np.cumsum(used) < 0.99 * used.sum()).sum()) + 1,
+                        "K (99 % of tokens)": topics_holding(model, split.train, 0.99),
                         "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
                         "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
                         "s/lap": f"{np.median(model.trace_['seconds']):.3f}",
                         "s in all": f"{seconds:.1f}",
                         "laps": model.n_laps_,
                         "merges": int(np.sum(model.trace_.get("merge_accepted", 0))),
-                        "fell": f"{fell:.1e}" if fell < 0 else "never",
+                        "fell": largest_fall(model.trace_),
                     }
                 )
                 print(rows[-1], flush=True)
