@@ -91,6 +91,7 @@ def write_checkpoint(
         "n_batches": len(state.batches),
         "next_id": state.next_id,
         "fresh_share": state.fresh_share,
+        "restart_share": state.restart_share,
         "hyperparameters": state.model.hyperparameters,
         "trace": trace.columns,
         "moves": {move.name: move.snapshot() for move in moves},
@@ -171,6 +172,7 @@ def _restored(
         0.0,
         next_id=int(meta["next_id"]),
         fresh_share=float(meta["fresh_share"]),
+        restart_share=float(meta["restart_share"]),
     )
     _check_state(state, *identity["shape"])
     for move in moves:
@@ -186,7 +188,8 @@ def _check_state(state: Inference, D: int, W: int) -> None:
     require(K >= 1 and is_table(rho, K) and is_table(omega, K), "its sticks are no finite numbers")
     require(bool(((rho > 0) & (rho < 1) & (omega > 0)).all()), "its sticks are out of range")
     require(ids.shape == (K,) and ids.dtype == np.int64 and np.unique(ids).size == K, "its topic_ids do not fit")
-    require(0.0 <= state.fresh_share <= 1.0, "its fresh_share is out of range")
+    for share in (state.fresh_share, state.restart_share):
+        require(0.0 <= share <= 1.0, "its shares of fresh starts and restarts are out of range")
     _check_vectors(state.totals, "totals", D, K)
     require(is_table(state.totals.S, W, K), f"totals.S is no finite table of {W} words and {K} topics")
     for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):

@@ -206,7 +206,7 @@ class VariationalHDP(FittedHDP):
         bound: str = SURROGATE,
         init: str | NDArray = "collapsed",
         init_sweeps: int = 50,
-        moves: Sequence[str] = ("merge", "reorder"),
+        moves: Sequence[str] = ("merge", "delete", "refine", "reorder"),
         schedule: str = "memoized",
         learning_decay: float = 0.5,
         learning_offset: float = 1.0,

@@ -16,6 +16,8 @@ from stickbreak.variational.moves import Move, run_move
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.visits import Visited, first_visits, revisit
 
+RESTART_SHARE = 2e-3  # restarts run in every lap while more than this share of those tried are accepted ...
+RESTART_LAPS = 5  # ... else in every fifth
 FRESH_SHARE = 0.05  # documents are tried from a fresh start again while more than this share of them gained by it
 RESUM_LAPS = 10  # laps between two recomputations of the totals
 
@@ -71,7 +73,14 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         for move in moves:
             move.begin(state)
         afresh = state.fresh_share > FRESH_SHARE
-        done = [revisit(schedule, state, b, afresh=afresh, observe=observe) for b in range(len(schedule.batches))]
+        restarts = state.restart_share > RESTART_SHARE or lap % RESTART_LAPS == 0
+        done = [
+            revisit(schedule, state, b, afresh=afresh, restarts=restarts, observe=observe)
+            for b in range(len(schedule.batches))
+        ]
+        if restarts:
+            tried, accepted = np.sum([visited.restarts for visited in done], axis=0)
+            state.restart_share = float(accepted / max(tried, 1))
         if afresh:
             state.fresh_share = sum(visited.gained for visited in done) / max(state.totals.n_documents, 1)
         if lap % RESUM_LAPS == 0:

@@ -101,6 +101,7 @@ class Inference:
     objective: float  # nats
     gathering: Gathering = field(default_factory=Gathering)  # documents of this lap that moves wanted
     next_id: int = 0  # name of the next topic to be born
+    restart_share: float = 1.0  # of the sparse restarts: those accepted when they last ran
     fresh_share: float = 1.0  # of the documents: those that a fresh start was better for when last tried
 
     def refresh(self, model: HDP) -> None:

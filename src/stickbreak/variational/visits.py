@@ -58,21 +58,29 @@ def first_visits(
 
 
 def revisit(
-    schedule: Schedule, state: Inference, b: int, *, afresh: bool, observe: Callable[[int, Visit], None]
+    schedule: Schedule,
+    state: Inference,
+    b: int,
+    *,
+    afresh: bool,
+    restarts: bool,
+    observe: Callable[[int, Visit], None],
 ) -> Visited:
     """Visit batch b again.
 
     The local step goes on from where the last visit left each document; so the objective cannot fall, but a document
     cannot return to a topic that it has left. `afresh` also runs it from E[beta]: all fresh results are taken where
     their sum is the larger one (early, while the topics still form, that leads further), else the better of the two for
-    each document. Either way the objective cannot fall. `observe` is shown the visit before the global step.
+    each document. Either way the objective cannot fall. `restarts` says whether to try documents without their smallest
+    topics; `observe` is shown the visit before the global step.
     """
     model, parameters, executor = state.model, state.parameters, schedule.executor
+    settings = schedule.settings if restarts else schedule.settings._replace(restarts=0)
     batch = schedule.batches[b]()
-    visit = local_step(batch, parameters, model.alpha, state.documents[b], schedule.settings, executor)
+    visit = local_step(batch, parameters, model.alpha, state.documents[b], settings, executor)
     gained = 0
     if afresh:
-        fresh = local_step(batch, parameters, model.alpha, None, schedule.settings, executor, visit)
+        fresh = local_step(batch, parameters, model.alpha, None, settings, executor, visit)
         gained = int(np.sum(rises(fresh.value, visit.value)))
         visit = fresh if rises(fresh.value.sum(), visit.value.sum()) else better_of(visit, fresh)
     observe(b, visit)

@@ -13,11 +13,11 @@ import numpy as np
 from stickbreak.collapsed import cvb0
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.streams import stream
-from stickbreak.initialization import SMOOTHING, Start
+from stickbreak.initialization import SMOOTHING
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch, Visit
 from stickbreak.variational.model import Inference, Schedule
-from stickbreak.variational.moves.refine import as_corpus
+from stickbreak.variational.moves.refine import as_corpus, refined, sample
 from stickbreak.variational.moves.trial import Trial
 from stickbreak.variational.state import Float, GlobalParameters, Int
 
@@ -28,6 +28,8 @@ SWEEPS = 30
 
 class Birth(Trial):
     """Add up to ten topics found by collapsed inference in the documents that lose most under the present topics.
+
+    Then all topics go through the collapsed sweeps of a refinement, so that every document can choose among them.
 
     A document's loss is what its words would gain, in nats, if it had a topic of its own. After a rejected birth the
     next one looks at the documents that lose less, until the topics change.
@@ -69,11 +71,13 @@ class Birth(Trial):
         )
         *_, found = islice(states, SWEEPS)
         born = found.N > corpus.n_tokens / TOPICS**2  # the others are leftovers
-        counts = np.concatenate([state.totals.S, np.maximum(found.S[:, born], 0.0)], axis=1)
         share = found.N[born] / state.totals.N.sum()
+        tau = np.concatenate([parameters.tau, model.likelihood.posterior(np.maximum(found.S[:, born], 0.0))], axis=1)
         weights = np.concatenate([parameters.expected_beta[:-1], share]) / (1.0 + share.sum())
         names = np.concatenate([state.topic_ids, state.next_id + np.arange(share.size)])
-        return model.parameters(Start(counts, weights), state.totals.n_documents), names
+        everything, documents = sample(state, schedule, share.size)
+        nowhere = np.zeros((documents.n_documents, names.size))  # every document may choose a new topic
+        return refined(state, everything, tau, weights, nowhere), names
 
     def reject(self, state: Inference, candidate: int) -> None:
         """Look at other documents next; rest once all were looked at."""

@@ -15,11 +15,9 @@ from stickbreak.variational.moves.reinference import Reinference, Target, carry_
 from stickbreak.variational.state import DocumentTopics, Int
 
 MAX_DOCUMENTS = 500
-MAX_FAILURES = 5  # in a lap: the next topics wait for the next lap
-REST, REST_GROWS = (
-    0.2,
-    3.0,
-)  # a rejected topic rests until the objective has risen by this part of what its removal cost
+PATIENCE = 5  # rejected deletes that end the tries of a lap; halved by every lap without a success
+# a rejected topic rests until the objective has risen by this part of what its removal cost; the part grows each time
+REST, REST_GROWS = 0.2, 3.0
 
 
 class Delete(Move):
@@ -44,7 +42,7 @@ class Delete(Move):
         self.max_documents = max_documents
         self._chosen = np.zeros(0, np.int64)  # in the order of the lap
         self._names: list[int] = []
-        self._failures = 0
+        self._failures, self._patience = 0, PATIENCE
         self._work: Reinference
         # name -> the objective from which on it is tried again, and how often it was rejected
         self._rejected: dict[int, tuple[float, int]] = {}
@@ -84,10 +82,10 @@ class Delete(Move):
 
     def candidates(self, state: Inference) -> Iterator[int]:
         """Return the chosen topics that are still there, by name, the smallest first."""
-        self._failures = 0
+        self._failures, before = 0, state.topic_ids.size
         for name in self._names:
-            if self._failures == MAX_FAILURES:
-                return
+            if self._failures == self._patience:
+                break
             if name not in state.topic_ids or state.topic_ids.size < 2:
                 continue
             (topic,) = np.flatnonzero(state.topic_ids == name)
@@ -96,6 +94,10 @@ class Delete(Move):
             # not those that other topics were merged into, or that found too many new documents in this lap
             if n_holders == gathered > 0 and (self.max_documents is None or n_holders <= self.max_documents):
                 yield name
+        if state.topic_ids.size < before:
+            self._patience = PATIENCE
+        elif self._failures:
+            self._patience = max(1, self._patience // 2)
 
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: int) -> Standing:
         """Return what follows if the topic goes and its documents are inferred anew."""
@@ -118,10 +120,12 @@ class Delete(Move):
 
     def snapshot(self) -> dict[str, Any]:
         """Return the rejected topics."""
-        return {"rejected": [[name, *until] for name, until in self._rejected.items()]}
+        rejected = [[name, *until] for name, until in self._rejected.items()]
+        return {"patience": self._patience, "rejected": rejected}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Take up what `snapshot` returned."""
+        self._patience = int(snapshot["patience"])
         self._rejected = {int(name): (float(until), int(times)) for name, until, times in snapshot["rejected"]}
 
 

@@ -15,7 +15,7 @@ from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.model import Inference, Schedule
 from stickbreak.variational.moves.trial import Trial
-from stickbreak.variational.state import DocumentTopics, GlobalParameters, Int
+from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int
 
 SWEEPS = 20
 
@@ -33,29 +33,49 @@ class Refine(Trial):
 
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
         """Return the topics after the sweeps."""
-        model, parameters = state.model, state.parameters
-        if not isinstance(model.likelihood, DirichletMultinomial):
+        if not isinstance(state.model.likelihood, DirichletMultinomial):
             return None  # collapsed inference is for counts
         corpus, documents = sample(state, schedule)
-        prior = model.alpha * parameters.expected_beta[:-1]
-        r = responsibilities(corpus, model.likelihood.mean(parameters.tau), documents.dense(prior.size), prior)
-        states = cvb0(
-            corpus,
-            prior.size,
-            alpha=model.alpha,
-            gamma=model.gamma,
-            eta=SMOOTHING * model.likelihood.eta,
-            start=(r, parameters.expected_beta[:-1]),
-        )
-        *_, found = islice(states, SWEEPS)
-        scale = state.totals.N.sum() / max(corpus.n_tokens, 1e-300)
-        start = Start(np.maximum(found.S, 0.0) * scale, found.beta)
-        return model.parameters(start, state.totals.n_documents), state.topic_ids
+        weights, n_topics = state.parameters.expected_beta[:-1], state.topic_ids.size
+        return refined(state, corpus, state.parameters.tau, weights, documents.dense(n_topics)), state.topic_ids
 
 
-def sample(state: Inference, schedule: Schedule) -> tuple[Corpus, DocumentTopics]:
-    """Return the documents, or as many of each batch as fit in the memory set aside, with their expected counts."""
-    most = RESPONSIBILITY_BYTES // (4 * state.topic_ids.size)
+def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: Float) -> GlobalParameters:
+    """Return the parameters that `SWEEPS` sweeps of collapsed inference lead to.
+
+    Parameters
+    ----------
+    state : Inference
+    corpus : Corpus
+        All documents or a sample of them.
+    tau : ndarray of shape (W, K)
+    weights : ndarray of shape (K,)
+        Corpus weights.
+    n_dk : ndarray of shape (D', K)
+        Expected counts of the documents of `corpus`.
+    """
+    model, likelihood = state.model, state.model.likelihood
+    assert isinstance(likelihood, DirichletMultinomial)
+    r = responsibilities(corpus, likelihood.mean(tau), n_dk, model.alpha * weights)
+    states = cvb0(
+        corpus,
+        weights.size,
+        alpha=model.alpha,
+        gamma=model.gamma,
+        eta=SMOOTHING * likelihood.eta,
+        start=(r, weights),
+    )
+    *_, found = islice(states, SWEEPS)
+    scale = state.totals.N.sum() / max(corpus.n_tokens, 1e-300)
+    return model.parameters(Start(np.maximum(found.S, 0.0) * scale, found.beta), state.totals.n_documents)
+
+
+def sample(state: Inference, schedule: Schedule, n_more: int = 0) -> tuple[Corpus, DocumentTopics]:
+    """Return the documents, or as many of each batch as fit in the memory set aside, with their expected counts.
+
+    `n_more` further topics than now are to fit.
+    """
+    most = RESPONSIBILITY_BYTES // (4 * (state.topic_ids.size + n_more))
     share = most / max(sum(load().word.size for load in schedule.batches), 1)
     parts, documents = [], []
     for load, found in zip(schedule.batches, state.documents, strict=True):

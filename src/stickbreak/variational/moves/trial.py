@@ -21,8 +21,8 @@ from stickbreak.variational.state import GlobalParameters, Int
 from stickbreak.variational.visits import first_visits, revisit
 
 LAPS = 10  # that a trial has to overtake the state that it started from
-SETTLED = 1e-3  # of |L|: a lap that gains less, without a change of topics, is the time for a trial
-WORTH = 1e-4  # of |L|: gain of an accepted trial for which the next one is worth its cost
+SETTLED = 3e-3  # of |L|: a lap that gains less, without a change of topics, is the time for a trial
+WORTH = 3e-4  # of |L|: gain of an accepted trial for which the next one is worth its cost
 
 
 class Trial(Move):
@@ -57,7 +57,7 @@ class Trial(Move):
             if rises(before, state.objective):
                 break
             for b in range(len(schedule.batches)):
-                revisit(schedule, self._found, b, afresh=False, observe=_nothing)
+                revisit(schedule, self._found, b, afresh=False, restarts=True, observe=_nothing)
             self._found.refresh(state.model)
             if self._found.objective + left * (self._found.objective - before) < state.objective:
                 break  # laps gain less and less
@@ -80,7 +80,7 @@ class Trial(Move):
         state.topic_ids = self._found.topic_ids
         state.next_id = max(state.next_id, self._found.next_id)
         state.gathering = Gathering(changed=True)
-        state.fresh_share = 1.0
+        state.fresh_share = state.restart_share = 1.0
 
     def snapshot(self) -> dict[str, Any]:
         """Return the topics for which no trial pays."""
