@@ -35,7 +35,7 @@ def our_laps(
         n_topics=n_topics,
         n_laps=options.laps,
         tolerance=0.0,
-        moves=("reorder",) if options.no_merge else ("merge", "reorder"),
+        moves=("reorder",) if options.no_moves else ("merge", "delete", "reorder"),
         init_sweeps=options.sweeps,
         random_state=0,
         n_jobs=jobs,
@@ -132,7 +132,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--sweeps", type=int, default=50, help="sweeps of the collapsed start")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--no-merge", action="store_true")
+    parser.add_argument("--no-moves", action="store_true")
     parser.add_argument("--alone", action="store_true", help="time stickbreak alone")
     parser.add_argument("--pair", action="store_true", help="two threads beside one")
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """Each start on each split: objective, number of topics, held-out completion, seconds.
 
-python benchmarks/starts.py [--splits kos nips ...] [--topics 100] [--laps 50] [--seeds 1] [--no-merge]
+python benchmarks/starts.py [--splits kos nips ...] [--topics 100] [--laps 50] [--seeds 1] [--no-moves]
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def main() -> None:
     parser.add_argument("--laps", type=int, default=50)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--no-merge", action="store_true")
+    parser.add_argument("--no-moves", action="store_true")
     options = parser.parse_args()
-    moves = ("reorder",) if options.no_merge else ("merge", "reorder")
+    moves = {"moves": ("reorder",)} if options.no_moves else {}
     rows = []
     for name in options.splits:
         split = load_split(name)
@@ -36,7 +36,7 @@ def main() -> None:
                     n_topics=options.topics,
                     init=start,
                     n_laps=options.laps,
-                    moves=moves,
+                    **moves,
                     random_state=seed,
                     n_jobs=options.jobs,
                 )

@@ -83,7 +83,7 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
     monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
     options = (
         "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --bound quadratic --init documents --laps 9 "
-        "--batches 2 --no-merge --seed 5 --jobs 1 "
+        "--batches 2 --moves merge,birth --seed 5 --jobs 1 "
         "--schedule stochastic --learning-decay 0.7 --learning-offset 20 --stick-rule natural"
     )
     with pytest.raises(Stop):
@@ -102,7 +102,7 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
         "learning_decay": 0.7,
         "learning_offset": 20.0,
         "stick_rule": "natural",
-        "moves": ("reorder",),
+        "moves": ("merge", "birth"),
         "random_state": 5,
         "n_jobs": 1,
     }

@@ -9,12 +9,12 @@ START = {"stage": "init", "done": 3, "total": 5}
 
 
 def test_lap_text_tells_objective_topics_and_moves():
-    assert lap_text(LAP) == "-7.2500 nats/token, 93 topics, merge 7/50"
+    assert lap_text(LAP) == "-7.2500 nats/token, 93 topics, merge 7"
 
 
-def test_lap_text_leaves_out_moves_that_were_not_tried():
-    event = {**LAP, "merge_tried": 0, "reorder_tried": 1}
-    assert lap_text(event) == "-7.2500 nats/token, 93 topics, reorder 0/1"
+def test_lap_text_leaves_out_what_was_not_accepted_or_keeps_the_set_of_topics():
+    event = {**LAP, "merge_accepted": 0, "delete_accepted": 2, "reorder_accepted": 1, "restarts_accepted": 9}
+    assert lap_text(event) == "-7.2500 nats/token, 93 topics, delete 2"
 
 
 def test_progress_that_is_off_writes_nothing(capfd):

@@ -12,7 +12,6 @@ from stickbreak.exceptions import InputError
 if TYPE_CHECKING:
     from stickbreak.corpus import Corpus
 
-_WITHOUT_MERGE = ("reorder",)
 _ALL_CORES = -1
 
 
@@ -47,7 +46,7 @@ def fit(
     learning_decay: o.LearningDecay = None,
     learning_offset: o.LearningOffset = None,
     stick_rule: o.StickRule = None,
-    no_merge: o.NoMerge = False,
+    moves: o.Moves = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     held_out: o.HeldOut = None,
@@ -83,7 +82,7 @@ def fit(
             learning_decay=learning_decay,
             learning_offset=learning_offset,
             stick_rule=stick_rule,
-            moves=_WITHOUT_MERGE if no_merge else None,
+            moves=None if moves is None else _names(moves),
             random_state=seed,
             n_jobs=jobs or _ALL_CORES,
         ),

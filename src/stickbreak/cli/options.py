@@ -169,7 +169,15 @@ StickRule = Annotated[
         help="Stochastic: how steps move the weights of the topics.",
     ),
 ]
-NoMerge = Annotated[bool, typer.Option("--no-merge", rich_help_panel=_MODEL, help="Keep all topics.")]
+Moves = Annotated[
+    str | None,
+    typer.Option(
+        "--moves",
+        rich_help_panel=_MODEL,
+        metavar="NAMES",
+        help="Out of merge,delete,birth,refine,reorder; none: keep all topics.",
+    ),
+]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", min=1, rich_help_panel=_MODEL, help="Threads; otherwise all cores.")
 ]

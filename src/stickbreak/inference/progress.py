@@ -93,13 +93,13 @@ def lap_text(event: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> lap_text({"objective": -7.25, "n_topics": 93, "merge_tried": 50, "merge_accepted": 7})
-    '-7.2500 nats/token, 93 topics, merge 7/50'
+    >>> lap_text({"objective": -7.25, "n_topics": 93, "merge_accepted": 7, "restarts_accepted": 3})
+    '-7.2500 nats/token, 93 topics, merge 7'
     """
     moves = [
-        f"{name.removesuffix('_tried')} {event.get(name.removesuffix('_tried') + '_accepted', 0):g}/{tried:g}"
-        for name, tried in event.items()
-        if name.endswith("_tried") and tried
+        f"{name.removesuffix('_accepted')} {accepted:g}"
+        for name, accepted in event.items()
+        if name.endswith("_accepted") and accepted and name not in ("restarts_accepted", "reorder_accepted")
     ]
     return ", ".join([f"{event['objective']:.4f} nats/token, {event['n_topics']} topics", *moves])
 

@@ -29,7 +29,7 @@ from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCou
 from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
-from stickbreak.variational.moves import MOVES
+from stickbreak.variational.moves import MOVES, make_moves
 from stickbreak.variational.requirements import check_corpus, check_names
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
@@ -50,9 +50,9 @@ class VariationalHDP(FittedHDP):
 
     Model (SPEC 1.1): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
     z_dn ~ Cat(pi_d); words w_dn ~ Cat(phi_{z_dn}); phi_k ~ Dir(eta, ..., eta). The surrogate objective of Hughes, Kim
-    and Sudderth (2015) is raised by exact coordinate steps, batch by batch, and by moves that remove topics; it
-    never falls after the first lap. For streams there is a stochastic schedule (Hoffman, Blei, Wang and Paisley 2013),
-    in `fit` and, a minibatch a call, in `partial_fit`.
+    and Sudderth (2015) is raised by exact coordinate steps, batch by batch, and by moves that change the set of
+    topics; it never falls after the first lap. For streams there is a stochastic schedule (Hoffman, Blei, Wang and
+    Paisley 2013), in `fit` and, a minibatch a call, in `partial_fit`.
 
     Parameters
     ----------
@@ -77,9 +77,16 @@ class VariationalHDP(FittedHDP):
         start), K anchor words (Arora et al. 2013), or given topics (then `n_topics` is ignored).
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
-    moves : sequence of {"merge", "reorder"}, default=("merge", "reorder")
-        Tried after each lap, in this order. An empty sequence keeps the number of topics. Merges belong to the
-        memoized schedule; the stochastic one has "reorder" alone, and `partial_fit` none.
+    moves : sequence of {"merge", "delete", "birth", "refine", "reorder"}
+        Tried after each lap, in this order; each is kept only if the whole objective rises. Default: ("merge",
+        "delete", "refine", "reorder"). "merge" makes one topic of two; "delete" removes a topic and infers its
+        documents anew; "birth" adds topics found in the documents that the present ones explain worst; "refine" finds
+        the present topics anew by collapsed inference, once laps gain little; "reorder" sorts them by size. An empty
+        sequence keeps the number of topics. Moves belong to the memoized schedule; of them the stochastic one has
+        "reorder" alone, and `partial_fit` none.
+    delete_documents : int or None, default=500
+        Deletes are tried for the smallest topics whose documents together are at most this many. None: for every topic,
+        with all its documents (strong, but dear in time and memory). (Paper: 500.)
     n_laps : int, default=50
         Most laps through the documents.
     tolerance : float, default=1e-5
@@ -178,6 +185,7 @@ class VariationalHDP(FittedHDP):
         "init": [str, "array-like"],
         "init_sweeps": [Interval(Integral, 1, None, closed="left")],
         "moves": [list, tuple],
+        "delete_documents": [None, Interval(Integral, 1, None, closed="left")],
         "n_laps": [Interval(Integral, 1, None, closed="left")],
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "n_batches": [None, Interval(Integral, 1, None, closed="left")],
@@ -207,6 +215,7 @@ class VariationalHDP(FittedHDP):
         init: str | NDArray = "collapsed",
         init_sweeps: int = 50,
         moves: Sequence[str] = ("merge", "delete", "refine", "reorder"),
+        delete_documents: int | None = 500,
         schedule: str = "memoized",
         learning_decay: float = 0.5,
         learning_offset: float = 1.0,
@@ -237,6 +246,7 @@ class VariationalHDP(FittedHDP):
         self.init = init
         self.init_sweeps = init_sweeps
         self.moves = moves
+        self.delete_documents = delete_documents
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.n_batches = n_batches
@@ -422,7 +432,9 @@ class VariationalHDP(FittedHDP):
         schedule = Schedule(self._model(), batches, self._settings(), executor, tuple(self.learn), seed)
         if self.schedule == "stochastic":
             return StochasticCourse(schedule, corpus, self._rule(), seed=seed, reorder="reorder" in self.moves)
-        return MemoizedCourse(schedule, float(corpus.n_tokens), self.moves)
+        return MemoizedCourse(
+            schedule, float(corpus.n_tokens), make_moves(self.moves, delete_documents=self.delete_documents)
+        )
 
     def _settings(self) -> LocalSettings:
         """Return when and how the local step of a fit stops."""

@@ -15,7 +15,7 @@ from stickbreak.variational.checkpoint import read_checkpoint, write_checkpoint
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.memoized import LapInfo
 from stickbreak.variational.model import HDP, Inference, Schedule
-from stickbreak.variational.moves import MOVES
+from stickbreak.variational.moves import MOVES, Move
 from stickbreak.variational.state import GlobalParameters, Int
 from stickbreak.variational.stochastic import StepRule, StreamState
 from stickbreak.variational.stochastic_checkpoint import read_stream_checkpoint, write_stream_checkpoint
@@ -59,9 +59,9 @@ class MemoizedCourse:
 
     converges = True
 
-    def __init__(self, schedule: Schedule, n_tokens: float, moves: Sequence[str]) -> None:
+    def __init__(self, schedule: Schedule, n_tokens: float, moves: Sequence[Move]) -> None:
         self._schedule, self._n_tokens = schedule, n_tokens
-        self._names, self._moves = moves, [MOVES[name]() for name in moves]
+        self._moves = moves
         self._start: GlobalParameters | None = None
         self._state: Inference
         self.n_steps = 0
@@ -83,7 +83,7 @@ class MemoizedCourse:
     def _lap(self, info: LapInfo) -> Lap:
         self.n_steps += len(self._schedule.batches)
         learned = {name: self._state.model.hyperparameters[name] for name in self._schedule.learned}
-        return _row(info, self._n_tokens, self._names, learned)
+        return _row(info, self._n_tokens, [move.name for move in self._moves], learned)
 
     def write(self, place: Place, trace: Trace, identity: Identity) -> None:
         """Replace the checkpoint."""
