@@ -175,7 +175,7 @@ def _loss_without(block_row, weight, count, z):
 def _restart(
     block, row, weight, prior, topic, n_dk, count, length, active, most, z, v, new, value, saved, saved_int, tally
 ):  # fmt: skip
-    """Try the document without each of its `most` smallest topics; keep what raises its value.     math.md (V13)
+    """Try the document without each of its `most` smallest topics; keep what raises its value.     math.md (V17)
 
     Returns
     -------

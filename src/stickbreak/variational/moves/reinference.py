@@ -75,7 +75,7 @@ def joined_summary(pieces: list[Piece], batch: Batch) -> Summary:
 
 
 def without_topic(summary: Summary, old: Summary | None, topic: int, others: list[Untouched]) -> Summary:
-    """Return statistics without the target's part `old`, without the topic and without words.   math.md (V14)
+    """Return statistics without the target's part `old`, without the topic and without words.   math.md (V18)
 
     `others` are the remaining documents of the summary.
     """
