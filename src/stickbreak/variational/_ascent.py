@@ -1,4 +1,7 @@
-"""Compiled local step of the variational HDP (SPEC 1.4); the rules of `_kernels` hold here, too."""
+"""Compiled local step of the variational HDP (SPEC 1.4); the rules of `_kernels` hold here, too.
+
+`error_model="numpy"`: a test of every divisor would keep loops with a division from being vectorised.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ GATHERED = 8  # types whose weights are written at once: a line of the cache
 VANISHED = 1e-20  # share of a document's tokens below which a topic has left it: no sum of doubles sees it (SPEC 1.15)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def expected_word_weights(tau, tau_sum, words, out):
     """out[i, k] = exp(E log phi_kw - s_w), w = words[i].                           math.md (V4)
 
@@ -52,7 +55,7 @@ def expected_word_weights(tau, tau_sum, words, out):
                 out[i, k] = math.exp(out[i, k] - shift)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _normalisers(block, row, weight, n_active, z):
     """z[i] = sum_j weight[j] block[row[j], i]: Z_dw of the document's types, four topics at a time."""
     z[:] = 0.0
@@ -70,7 +73,7 @@ def _normalisers(block, row, weight, n_active, z):
         j += 1
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _project(block, row, n_active, v, out):
     """out[j] = sum_i block[row[j], i] v[i], four topics at a time."""
     j = 0
@@ -92,7 +95,7 @@ def _project(block, row, n_active, v, out):
         j += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _exp_expected_log(theta, n_active):
     """Replace theta[j] by exp(psi(theta[j]) - s); s = 0 unless all would underflow, then the largest becomes 1.
 
@@ -110,7 +113,7 @@ def _exp_expected_log(theta, n_active):
             theta[j] = max(math.exp(digamma(theta[j]) - shift), SMALLEST_WEIGHT)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _document_value(count, z, prior, topic, n_dk, weight):
     """Return a document's part of the objective up to constants; summed in plain order."""
     total = 0.0
@@ -124,7 +127,7 @@ def _document_value(count, z, prior, topic, n_dk, weight):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _ascend(
     block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new, change, kept
 ):  # fmt: skip
@@ -170,7 +173,7 @@ def _ascend(
         active = _reweigh(row, weight, prior, topic, n_dk, length, active, mean)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _extrapolate(row, n_dk, active, change):
     """Replace N2 by N0 - 2 s r + s^2 v, r = N1 - N0, v = N2 - 2 N1 + N0, s = -|r| / |v|.    math.md (V17)"""
     first, second = 0.0, 0.0
@@ -188,7 +191,7 @@ def _extrapolate(row, n_dk, active, change):
         n_dk[j] = max(moved, LEAST_LEFT * n_dk[j])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _settle(
     block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new, change, kept
 ):  # fmt: skip
@@ -212,7 +215,7 @@ def _settle(
     return active, sweeps, value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _gather(weights, words, topics, block):
     """block[j, i] = weights[words[i], topics[j]], a few types at a time: rows are read, and written, in lines."""
     for first in range(0, words.size, GATHERED):
@@ -223,7 +226,7 @@ def _gather(weights, words, topics, block):
                 out[i] = weights[words[i], k]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _reweigh(row, weight, prior, topic, n_dk, length, active, mean):
     """Set the weights from n_dk; topics that have left the document leave the loop."""
     kept = 0
@@ -237,7 +240,7 @@ def _reweigh(row, weight, prior, topic, n_dk, length, active, mean):
     return kept
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _loss_without(block_row, weight, count, z):
     """- sum_w c log(1 - r_dwj): what the document's words lose if topic j goes, all else fixed; inf if one cannot."""
     total, least = 0.0, 1.0
@@ -248,7 +251,7 @@ def _loss_without(block_row, weight, count, z):
     return total if least > SOLE else np.inf
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _restart(
     block, row, weight, prior, topic, n_dk, count, length, active, most, z, v, new, value, saved, saved_int, tally
 ):  # fmt: skip
@@ -309,7 +312,7 @@ def _restart(
     return active, value
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def local_step(
     indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr,
     tolerance, max_sweeps, mean, restarts, accelerate,
