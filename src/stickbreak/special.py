@@ -1,4 +1,4 @@
-"""Special functions for kernels: branch-free, so that a loop over them can be vectorised.
+"""Special functions for kernels: branch-free (no divisor is tested, either), so that a loop can be vectorised.
 
 Each shifts its argument up by eight and uses the asymptotic series there; the recurrence terms 1/x + ... + 1/(x+7) are
 paired by x(x+7) = t, (x+1)(x+6) = t+6, (x+2)(x+5) = t+10, (x+3)(x+4) = t+12. Absolute errors are below 1e-13
@@ -14,7 +14,7 @@ from numba import njit
 _HALF_LOG_TWO_PI = 0.9189385332046727
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _recurrence(x: float) -> float:
     """sum_{i=0}^{7} 1/(x+i)."""
     t = x * (x + 7.0)
@@ -23,7 +23,7 @@ def _recurrence(x: float) -> float:
     return (2.0 * x + 7.0) * ((2.0 * t + 6.0) / low + (2.0 * t + 22.0) / high)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _digamma_series(y: float) -> float:
     """psi(y) - log(y) for y >= 8."""
     z = 1.0 / (y * y)
@@ -32,21 +32,21 @@ def _digamma_series(y: float) -> float:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def digamma(x: float) -> float:
     """psi(x) for x > 0."""
     y = x + 8.0
     return math.log(y) + _digamma_series(y) - _recurrence(x)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def exp_digamma(x: float) -> float:
     """exp(psi(x)) for x > 0: no logarithm is taken, and tiny x gives 0."""
     y = x + 8.0
     return y * math.exp(_digamma_series(y) - _recurrence(x))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def trigamma(x: float) -> float:
     """psi'(x) for x > 0."""
     total = 0.0
@@ -58,7 +58,7 @@ def trigamma(x: float) -> float:
     return total + 1.0 / y + 0.5 * z + z / y * series
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def log_gamma(x: float) -> float:
     """Log Gamma(x) for x > 0."""
     y = x + 8.0

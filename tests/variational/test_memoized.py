@@ -124,7 +124,7 @@ def test_one_batch_is_the_classical_full_pass(monkeypatch):
     """Local steps of the twin on all documents, then tau and the sticks, lap by lap."""
     monkeypatch.setattr(memoized, "FRESH_SHARE", 2.0)  # no second local step
     corpus = ragged_corpus(3, n_documents=10)
-    made, rows = schedule(corpus, 1)
+    made, rows = schedule(corpus, 1, settings=LocalSettings(accelerate=False))
     start = begin(corpus, 4)
     state, _ = run_laps(made, deepcopy(start), [], 3)
     docs = reference.documents_of(corpus[rows[0]])

@@ -1,4 +1,7 @@
-"""Compiled local step of the variational HDP (SPEC 1.4); the rules of `_kernels` hold here, too."""
+"""Compiled local step of the variational HDP (SPEC 1.4); the rules of `_kernels` hold here, too.
+
+`error_model="numpy"`: a test of every divisor would keep loops with a division from being vectorised.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,14 @@ RESTART_HOPE = -3.0  # nats: a bound of the gain below which no sweeps are spent
 SMALLEST_WEIGHT = 1e-150  # a word that only one topic of the document can explain must not lose it to underflow
 SOLE = 1e-9  # share of a word that the other topics must be able to explain where a restart leaves one out
 
+EARLY_SWEEPS = 2  # plain sweeps before the first that an extrapolation uses
+LONGEST_STEP = 1e3  # of an extrapolation
+LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves; less throws topics out too soon
+GATHERED = 8  # types whose weights are written at once: a line of the cache
 VANISHED = 1e-20  # share of a document's tokens below which a topic has left it: no sum of doubles sees it (SPEC 1.15)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def expected_word_weights(tau, tau_sum, words, out):
     """out[i, k] = exp(E log phi_kw - s_w), w = words[i].                           math.md (V4)
 
@@ -48,7 +55,7 @@ def expected_word_weights(tau, tau_sum, words, out):
                 out[i, k] = math.exp(out[i, k] - shift)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _normalisers(block, row, weight, n_active, z):
     """z[i] = sum_j weight[j] block[row[j], i]: Z_dw of the document's types, four topics at a time."""
     z[:] = 0.0
@@ -66,7 +73,7 @@ def _normalisers(block, row, weight, n_active, z):
         j += 1
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _project(block, row, n_active, v, out):
     """out[j] = sum_i block[row[j], i] v[i], four topics at a time."""
     j = 0
@@ -88,7 +95,7 @@ def _project(block, row, n_active, v, out):
         j += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _exp_expected_log(theta, n_active):
     """Replace theta[j] by exp(psi(theta[j]) - s); s = 0 unless all would underflow, then the largest becomes 1.
 
@@ -106,7 +113,7 @@ def _exp_expected_log(theta, n_active):
             theta[j] = max(math.exp(digamma(theta[j]) - shift), SMALLEST_WEIGHT)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _document_value(count, z, prior, topic, n_dk, weight):
     """Return a document's part of the objective up to constants; summed in plain order."""
     total = 0.0
@@ -120,16 +127,22 @@ def _document_value(count, z, prior, topic, n_dk, weight):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _ascend(block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new):
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def _ascend(
+    block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new, change, kept
+):  # fmt: skip
     """Sweep until no N_dk changes by `tolerance`; z, v and n_dk belong to `weight`.     SPEC 1.4, math.md (V5), (V6)
+
+    With room for two changes of each N_dk in `change`, every third sweep begins at an extrapolation of the two before.
+    The state before the first of them goes to `kept` (N, then topics and rows): its value is the floor.
 
     Returns
     -------
-    active, sweeps : int
-        Topics that still hold tokens; they come first in `row`, `weight`, `topic` and `n_dk`.
+    active, sweeps, floor : int, int, float
+        Topics that still hold tokens; they come first in `row`, `weight`, `topic` and `n_dk`. A document that ends
+        below the floor has to go back to `kept`; -inf if nothing was extrapolated.
     """
-    sweep = 0
+    sweep, plain, floor, accelerate = 0, -EARLY_SWEEPS, -np.inf, change.shape[0] == 2
     while True:
         _normalisers(block, row, weight, active, z)
         for i in range(z.size):
@@ -140,13 +153,80 @@ def _ascend(block, row, weight, prior, topic, n_dk, count, length, active, toler
         for j in range(active):
             new[j] *= weight[j]
             moved = max(moved, abs(new[j] - n_dk[j]))
+        if accelerate:
+            if plain >= 0:
+                for j in range(active):
+                    change[plain, row[j]] = new[j] - n_dk[j]
+            plain += 1
+        for j in range(active):
             n_dk[j] = new[j]
         if moved < tolerance or sweep >= max_sweeps:
-            return active, sweep
+            return active, sweep, floor
+        if plain == 2:
+            plain = 0
+            if floor == -np.inf:
+                floor = _document_value(count, z, prior, topic[:active], n_dk[:active], weight)
+                kept[0, 0] = active
+                for j in range(active):
+                    kept[1, j], kept[2, j], kept[3, j] = n_dk[j], topic[j], row[j]
+            _extrapolate(row, n_dk, active, change)
         active = _reweigh(row, weight, prior, topic, n_dk, length, active, mean)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
+def _extrapolate(row, n_dk, active, change):
+    """Replace N2 by N0 - 2 s r + s^2 v, r = N1 - N0, v = N2 - 2 N1 + N0, s = -|r| / |v|.    math.md (V17)"""
+    first, second = 0.0, 0.0
+    for j in range(active):
+        r = change[0, row[j]]
+        v = change[1, row[j]] - r
+        first += r * r
+        second += v * v
+    if second <= 0.0 or first <= second:
+        return
+    s = min(math.sqrt(first / second), LONGEST_STEP)
+    for j in range(active):
+        r = change[0, row[j]]
+        moved = n_dk[j] + 2.0 * (s - 1.0) * r + (s * s - 1.0) * (change[1, row[j]] - r)
+        n_dk[j] = max(moved, LEAST_LEFT * n_dk[j])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _settle(
+    block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new, change, kept
+):  # fmt: skip
+    """Ascend, and once more without extrapolation where that ended below its floor; return also the value."""
+    active, sweeps, floor = _ascend(
+        block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new, change,
+        kept,
+    )  # fmt: skip
+    value = _document_value(count, z, prior, topic[:active], n_dk[:active], weight)
+    if floor > -np.inf and not value >= floor:  # nor may it be no number
+        active = int(kept[0, 0])
+        for j in range(active):
+            n_dk[j], topic[j], row[j] = kept[1, j], int(kept[2, j]), int(kept[3, j])
+        active = _reweigh(row, weight, prior, topic, n_dk, length, active, mean)
+        active, more, _ = _ascend(
+            block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new,
+            change[:0], kept,
+        )  # fmt: skip
+        sweeps += more
+        value = _document_value(count, z, prior, topic[:active], n_dk[:active], weight)
+    return active, sweeps, value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gather(weights, words, topics, block):
+    """block[j, i] = weights[words[i], topics[j]], a few types at a time: rows are read, and written, in lines."""
+    for first in range(0, words.size, GATHERED):
+        last = min(first + GATHERED, words.size)
+        for j in range(topics.size):
+            k, out = topics[j], block[j]
+            for i in range(first, last):
+                out[i] = weights[words[i], k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _reweigh(row, weight, prior, topic, n_dk, length, active, mean):
     """Set the weights from n_dk; topics that have left the document leave the loop."""
     kept = 0
@@ -160,7 +240,7 @@ def _reweigh(row, weight, prior, topic, n_dk, length, active, mean):
     return kept
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _loss_without(block_row, weight, count, z):
     """- sum_w c log(1 - r_dwj): what the document's words lose if topic j goes, all else fixed; inf if one cannot."""
     total, least = 0.0, 1.0
@@ -171,7 +251,7 @@ def _loss_without(block_row, weight, count, z):
     return total if least > SOLE else np.inf
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _restart(
     block, row, weight, prior, topic, n_dk, count, length, active, most, z, v, new, value, saved, saved_int, tally
 ):  # fmt: skip
@@ -215,9 +295,10 @@ def _restart(
         for j in range(now):
             n_dk[j] = new[j] * weight[j]
         now = _reweigh(row, weight, prior, topic, n_dk, length, now, False)
-        now, _ = _ascend(
-            block, row, weight, prior, topic, n_dk, count, length, now, 0.0, RESTART_SWEEPS, False, z, v, new
-        )
+        now, _, _ = _ascend(
+            block, row, weight, prior, topic, n_dk, count, length, now, 0.0, RESTART_SWEEPS, False, z, v, new,
+            saved[:0], saved,
+        )  # fmt: skip
         found = _document_value(count, z, prior, topic[:now], n_dk[:now], weight)
         if found > value + RESTART_GAIN * abs(value):
             active, value = now, found
@@ -231,10 +312,11 @@ def _restart(
     return active, value
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def local_step(
     indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr,
-    tolerance, max_sweeps, mean, restarts, topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps, value, tally,
+    tolerance, max_sweeps, mean, restarts, accelerate,
+    topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps, value, tally,
 ):  # fmt: skip
     """Coordinate ascent on (r, theta) of each document, globals fixed.             SPEC 1.4, math.md (V5), (V6)
 
@@ -258,6 +340,7 @@ def local_step(
     weight, new, row = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics, np.int64)
     saved, saved_int = np.empty((2, n_topics)), np.empty((3, n_topics), np.int64)
     z_all, v_all = np.empty(widest), np.empty(widest)
+    change, kept = np.empty((2 if accelerate else 0, n_topics)), np.empty((4, n_topics))
     for d in range(indptr.size - 1):
         begin, end, at = indptr[d], indptr[d + 1], capacity_ptr[d]
         size = end - begin
@@ -279,14 +362,11 @@ def local_step(
         length = 0.0
         for i in range(size):
             length += counts[i]
-        for i in range(size):
-            source = weights[word[begin + i]]
-            for j in range(active):
-                block[j, i] = source[topics[j]]
-        active, sweeps = _ascend(
-            block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps, mean, z, v, new
-        )
-        total = _document_value(counts, z, prior, topics[:active], tokens[:active], weight)
+        _gather(weights, word[begin:end], topics, block)
+        active, sweeps, total = _settle(
+            block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps, mean, z, v, new,
+            change, kept,
+        )  # fmt: skip
         if restarts > 0 and active > 1:
             accepted = tally[1]
             active, total = _restart(
@@ -295,12 +375,11 @@ def local_step(
             )  # fmt: skip
             if tally[1] > accepted and sweeps < max_sweeps:
                 active = _reweigh(row, weight, prior, topics, tokens, length, active, mean)
-                active, more = _ascend(
+                active, more, total = _settle(
                     block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps - sweeps,
-                    mean, z, v, new,
+                    mean, z, v, new, change, kept,
                 )  # fmt: skip
                 sweeps += more
-                total = _document_value(counts, z, prior, topics[:active], tokens[:active], weight)
         for i in range(size):
             ratio[begin + i] = v[i]
             v[i] *= math.log(z[i])

@@ -74,6 +74,7 @@ class LocalSettings(NamedTuple):
     max_sweeps: int = 100
     mean: bool = False  # E pi, E phi in place of exp(E log pi), exp(E log phi)
     restarts: int = 0  # topics of a document that are tried to be left out
+    accelerate: bool = True  # extrapolate; without, every sweep is plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +192,7 @@ def _shard_step(
     _ascent.local_step(
         indptr, batch.word[low:high], batch.count[low:high], weights, prior, start_ptr, start.topic, start.n_dk,
         capacity_ptr, settings.tolerance, settings.max_sweeps, settings.mean, settings.restarts,
+        settings.accelerate,
         topic, n_dk, weight, entropy, ratio, n_active, sweeps, value, tally[0],
     )  # fmt: skip
     offset = np.arange(size) - np.repeat(capacity_ptr[:-1], capacity)
