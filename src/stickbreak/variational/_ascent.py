@@ -22,7 +22,6 @@ SOLE = 1e-9  # share of a word that the other topics must be able to explain whe
 EARLY_SWEEPS = 2  # plain sweeps before the first that an extrapolation uses
 LONGEST_STEP = 1e3  # of an extrapolation
 LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves; less throws topics out too soon
-GATHERED = 8  # types whose weights are written at once: a line of the cache
 VANISHED = 1e-20  # share of a document's tokens below which a topic has left it: no sum of doubles sees it (SPEC 1.15)
 
 
@@ -175,7 +174,7 @@ def _ascend(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _extrapolate(row, n_dk, active, change):
-    """Replace N2 by N0 - 2 s r + s^2 v, r = N1 - N0, v = N2 - 2 N1 + N0, s = -|r| / |v|.    math.md (V17)"""
+    """Replace N2 by N0 - 2 s r + s^2 v, r = N1 - N0, v = N2 - 2 N1 + N0, s = -|r| / |v|.    math.md (V19)"""
     first, second = 0.0, 0.0
     for j in range(active):
         r = change[0, row[j]]
@@ -213,17 +212,6 @@ def _settle(
         sweeps += more
         value = _document_value(count, z, prior, topic[:active], n_dk[:active], weight)
     return active, sweeps, value
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _gather(weights, words, topics, block):
-    """block[j, i] = weights[words[i], topics[j]], a few types at a time: rows are read, and written, in lines."""
-    for first in range(0, words.size, GATHERED):
-        last = min(first + GATHERED, words.size)
-        for j in range(topics.size):
-            k, out = topics[j], block[j]
-            for i in range(first, last):
-                out[i] = weights[words[i], k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -362,7 +350,10 @@ def local_step(
         length = 0.0
         for i in range(size):
             length += counts[i]
-        _gather(weights, word[begin:end], topics, block)
+        for i in range(size):
+            source = weights[word[begin + i]]
+            for j in range(active):
+                block[j, i] = source[topics[j]]
         active, sweeps, total = _settle(
             block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps, mean, z, v, new,
             change, kept,
