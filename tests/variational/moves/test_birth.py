@@ -75,20 +75,27 @@ def test_birth_remembers_its_tries_through_a_snapshot(monkeypatch):
     np.testing.assert_array_equal(resumed.propose(state, made)[0].tau, move.propose(state, made)[0].tau)
 
 
-def test_proposal_keeps_the_topics_and_their_names_and_adds_new_ones():
-    move = Birth()
+def test_proposal_keeps_the_names_and_adds_new_ones_for_all_tokens():
+    """Collapsed sweeps over all documents follow the birth, so the present topics do not stay as they were."""
+    move, again = Birth(), Birth()
     made, state, _ = before_trial(move, small_bars(1), 3)
     state.next_id = 11  # eight topics have come and gone
     parameters, names = move.propose(state, made)
     n_born = names.size - 3
     assert 1 <= n_born <= birth.TOPICS
     np.testing.assert_array_equal(names, [0, 1, 2, *range(11, 11 + n_born)])
-    np.testing.assert_allclose(parameters.tau[:, :3], state.totals.S + 0.1)
-    beta, old = parameters.expected_beta, state.parameters.expected_beta
-    np.testing.assert_allclose(beta[:3] / beta[0], old[:3] / old[0])
-    assert (beta > 0).all()
-    tokens = (parameters.tau[:, 3:] - 0.1).sum(axis=0)
-    np.testing.assert_allclose(beta[3:-1] / beta[0], tokens / state.totals.N.sum() / old[0], rtol=1e-6)
+    assert parameters.tau.shape == (state.totals.S.shape[0], names.size)
+    assert parameters.rho.shape == parameters.omega.shape == (names.size,)
+    counts = parameters.tau - 0.1
+    assert (counts > -1e-12).all()
+    np.testing.assert_allclose(counts.sum(axis=1), state.totals.S.sum(axis=1), rtol=1e-6, atol=1e-9)  # of every word
+    assert (counts[:, 3:].sum() > 0) and (parameters.expected_beta > 0).all()
+    again.begin(state)
+    again._worst = move._worst
+    same, same_names = again.propose(state, made)
+    np.testing.assert_array_equal(same_names, names)
+    np.testing.assert_array_equal(same.tau, parameters.tau)
+    np.testing.assert_array_equal(same.expected_beta, parameters.expected_beta)
 
 
 def test_birth_without_tokens_proposes_nothing():

@@ -3,6 +3,7 @@
 import json
 from copy import deepcopy
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import Delete, Merge, Reorder, base, merge, reinference, run_move
-from stickbreak.variational.moves.delete import documents_without
+from stickbreak.variational.moves.delete import PATIENCE, REST, REST_GROWS, documents_without
 from stickbreak.variational.moves.reinference import Target, cleaned
 from stickbreak.variational.state import GlobalParameters
 
@@ -306,28 +307,33 @@ def test_delete_skips_a_topic_whose_documents_were_not_all_gathered():
     assert left == [name for name in names if name in left]
 
 
-def test_rejected_delete_rests_until_its_tokens_or_the_objective_changed():
-    made, state, _ = gathered_lap(ragged_corpus(6, n_documents=40), 5, 2, Delete(None))
+def rejected(move, state, name, lost):
+    """Let the move reject a topic whose removal would have cost so much."""
+    move._work = SimpleNamespace(standing=SimpleNamespace(objective=state.objective - lost))
+    move.reject(state, name)
+
+
+def test_rejected_delete_rests_until_the_objective_rose_by_a_part_of_its_cost():
+    """The part grows with every rejection; what the topic's tokens do does not matter."""
+    _, state, _ = gathered_lap(ragged_corpus(6, n_documents=40), 5, 2, Delete(None))
     move = Delete(None)
     move.begin(state)
-    chosen = move._names
-    move.reject(state, chosen[0])
+    name, lost = move._names[0], 40.0
 
-    def rests(change_tokens=1.0, rise=0.0):
+    def rests(rise):
         later = deepcopy(state)
-        later.totals.N[state.topic_ids == chosen[0]] *= change_tokens
-        later.objective += rise * abs(later.objective)
+        later.objective += rise
+        later.totals.N[state.topic_ids == name] *= 1.5
         move.begin(later)
-        return chosen[0] not in move._names
+        return name not in move._names
 
-    assert rests()
-    assert rests(1.049)
-    assert rests(0.951)
-    assert rests(rise=0.9e-4)
-    assert not rests(1.06)
-    assert not rests(0.94)
-    assert not rests(rise=1.1e-4)
-    assert made.model.alpha == 0.5
+    assert not rests(0.0)
+    for times in range(3):
+        rejected(move, state, name, lost)
+        part = REST * REST_GROWS**times * lost
+        assert rests(0.0)
+        assert rests(0.99 * part)
+        assert not rests(1.01 * part)
 
 
 def test_delete_remembers_rejected_topics_through_a_snapshot():
@@ -336,13 +342,43 @@ def test_delete_remembers_rejected_topics_through_a_snapshot():
     move.begin(state)
     names = move._names
     for name in names[:2]:
-        move.reject(state, name)
+        rejected(move, state, name, 40.0)
+    rejected(move, state, names[0], 40.0)
+    move._patience = 2
     resumed.restore(json.loads(json.dumps(move.snapshot())))
     for one in (move, resumed):
         one.begin(state)
         assert one._names[: len(names) - 2] == names[2:]
         assert not set(one._names) & set(names[:2])
     assert resumed.snapshot() == move.snapshot()
+    assert resumed._patience == 2
+    until = state.objective + REST * 40.0
+    assert resumed._rejected == {
+        names[0]: (pytest.approx(state.objective + REST * REST_GROWS * 40.0), 2),
+        names[1]: (pytest.approx(until), 1),
+    }
+
+
+def test_rejections_end_the_tries_of_a_lap_and_leave_fewer_for_the_next():
+    """Halved by every lap without a success, never below one; a success makes up for all of it."""
+    move = Delete(None)
+    _, state, _ = gathered_lap(ragged_corpus(6, n_documents=40), 8, 2, move)
+    seen = []
+    for _ in range(4):
+        tried = 0
+        for name in move.candidates(state):
+            rejected(move, state, name, 40.0)
+            tried += 1
+        seen.append(tried)
+    assert seen == [PATIENCE, PATIENCE // 2, 1, 1]
+    names = move.candidates(state)
+    gone = next(names)
+    state.topic_ids = state.topic_ids[state.topic_ids != gone]  # as if the delete had been accepted
+    with pytest.raises(StopIteration):
+        for _ in range(PATIENCE + 1):
+            move._failures = move._patience
+            next(names)
+    assert move._patience == PATIENCE
 
 
 def test_delete_rejects_what_does_not_raise_the_objective_and_leaves_the_state(monkeypatch):

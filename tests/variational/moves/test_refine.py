@@ -111,8 +111,8 @@ def trial_candidates(move, state, *, rise, names=None):
 def test_trial_is_due_when_a_lap_gained_little_and_kept_its_topics(kind):
     move = kind()
     _, state, _ = before_trial(move, small_bars(1), 4)
-    assert trial_candidates(move, state, rise=0.9e-3) == [0]
-    assert trial_candidates(move, state, rise=1.1e-3) == []
+    assert trial_candidates(move, state, rise=0.9 * trial.SETTLED) == [0]
+    assert trial_candidates(move, state, rise=1.1 * trial.SETTLED) == []
     assert trial_candidates(move, state, rise=0.0, names=[3, 1, 0, 2]) == [0]  # the same ones in another order
     assert trial_candidates(move, state, rise=0.0, names=[0, 1, 2, 3, 4]) == []
     assert list(kind().candidates(state)) == []  # not in a lap whose beginning it has not seen
@@ -137,7 +137,7 @@ def test_rejected_trial_rests_until_the_topics_change_also_through_a_snapshot(ki
         assert trial_candidates(one, other, rise=0.0) == [0]
 
 
-@pytest.mark.parametrize(("gain", "tired"), [(0.5e-4, True), (2e-4, False)])
+@pytest.mark.parametrize(("gain", "tired"), [(0.9 * trial.WORTH, True), (1.1 * trial.WORTH, False)])
 def test_accepted_trial_is_followed_by_another_only_if_it_gained_enough(monkeypatch, gain, tired):
     move = Refine()
     made, state, _ = before_trial(move, small_bars(1), 4)
