@@ -230,15 +230,16 @@ def document_value(doc, r, tau, prior):
     return float(np.sum(gammaln(theta) - gammaln(prior[:-1])) + data)
 
 
-def sparse_restarts(doc, r, tau, prior, most, *, sweeps=4, tokens=1e-3, sole=1e-9, gain=1e-9):
+def sparse_restarts(doc, r, tau, prior, most, *, sweeps=4, tokens=1e-3, sole=1e-9, gain=1e-9, hope=-3.0):
     """(r, topics left out, restarts tried): each of the smallest topics is left out if that raises L_d.   SPEC 1.4
 
-    No restart is given up early for want of hope.
+    Where (V17) is below `hope` nats, the topic stays without further sweeps.
     """
     words, counts = doc
     expected_log_phi = (psi(tau) - psi(tau.sum(axis=0)))[words]
     left, seen = np.zeros(prior.size - 1, dtype=bool), set()
     value = document_value(doc, r, tau, prior)
+    log_pi = psi(prior[:-1] + counts @ r)
     n_active = int((counts @ r > 1e-20 * counts.sum()).sum())
     for _ in range(min(most, n_active - 1)):
         n_k = counts @ r
@@ -248,16 +249,23 @@ def sparse_restarts(doc, r, tau, prior, most, *, sweeps=4, tokens=1e-3, sole=1e-
         j = min(free, key=lambda k: n_k[k])
         seen.add(j)
         rest = 1 - r[:, j]
-        if rest.min() <= sole:
+        if rest.min() <= sole or restart_bound(doc, r, prior, log_pi, j) < hope:
             continue
         new = r / rest[:, None]
         out = left.copy()
         out[j] = True
         for _ in range(sweeps):
-            log_r = psi(prior[:-1] + counts @ np.where(out, 0.0, new)) + np.where(out, -np.inf, expected_log_phi)
+            log_weight = psi(prior[:-1] + counts @ np.where(out, 0.0, new))
+            log_r = log_weight + np.where(out, -np.inf, expected_log_phi)
             new = np.exp(log_r - log_r.max(axis=1, keepdims=True))
             new /= new.sum(axis=1, keepdims=True)
         found = document_value(doc, new, tau, prior)
         if found > value + gain * abs(value):
-            r, value, left = new, found, out
+            r, value, left, log_pi = new, found, out, log_weight
     return r, left, len(seen)
+
+
+def restart_bound(doc, r, prior, log_pi, j):
+    """What L_d changes by, at least, in the first sweep without topic j.             math.md (V17)"""
+    n, a = doc[1] @ r[:, j], prior[j]
+    return gammaln(a) - gammaln(a + n) + n * log_pi[j] + doc[1] @ np.log1p(-r[:, j])

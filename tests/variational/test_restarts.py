@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.special import psi
 
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.variational import local_step as local_step_module
+from stickbreak.variational import memoized
+from stickbreak.variational._ascent import RESTART_HOPE
 from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise
-from stickbreak.variational.memoized import first_lap, laps
+from stickbreak.variational.memoized import RESTART_LAPS, first_lap, laps
 from stickbreak.variational.moves import Merge
 from stickbreak.variational.state import DocumentTopics, GlobalParameters
 
@@ -81,7 +84,7 @@ def test_restarts_never_lower_the_value_of_a_document(
 @pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_restarts_equal_the_twin(seed, fractional):
-    """The same topics are left out, and the ascent goes on from there; the twin also tries where there is no hope."""
+    """The same topics are left out, and the ascent goes on from there."""
     corpus, parameters = overlapping(seed, fractional=fractional)
     limits = LocalSettings(1e-4, 100)
     visit = visit_of(corpus, parameters, settings=restarted(limits))
@@ -92,7 +95,7 @@ def test_restarts_equal_the_twin(seed, fractional):
         if doc[0].size == 0:
             want.append(np.zeros(8))
             continue
-        after, left, n = reference.sparse_restarts(doc, r[d], parameters.tau, prior, 5)
+        after, left, n = reference.sparse_restarts(doc, r[d], parameters.tau, prior, 5, hope=RESTART_HOPE)
         tried, accepted = tried + n, accepted + int(left.sum())
         n_k = doc[1] @ after
         if left.any() and sweeps[d] < 100:
@@ -102,6 +105,30 @@ def test_restarts_equal_the_twin(seed, fractional):
     assert accepted > 0
     np.testing.assert_array_equal(visit.restarts, [tried, accepted])
     np.testing.assert_allclose(visit.documents.dense(8), want, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_v17_is_a_lower_bound_of_what_one_sweep_without_a_topic_gains(seed):
+    """At the end of an ascent, for every topic of every document; often it is close."""
+    corpus, parameters = overlapping(seed, fractional=True)
+    rs, _, _ = twins(corpus, parameters, settings=LocalSettings(1e-12, 3000))
+    prior = prior_of(parameters)
+    slack = []
+    for doc, r in zip(reference.documents_of(corpus), rs, strict=True):
+        if doc[0].size == 0:
+            continue
+        log_pi = psi(prior[:-1] + doc[1] @ r)
+        value = reference.document_value(doc, r, parameters.tau, prior)
+        for j in np.flatnonzero(doc[1] @ r > 1e-3):
+            if (1 - r[:, j]).min() <= 1e-9:
+                continue
+            new = r / (1 - r[:, [j]])
+            new[:, j] = 0.0
+            bound = reference.restart_bound(doc, r, prior, log_pi, j)
+            slack.append(reference.document_value(doc, new, parameters.tau, prior) - value - bound)
+    assert len(slack) > 10
+    assert min(slack) > -1e-7
+    assert min(slack) < 0.5
 
 
 @pytest.mark.parametrize("max_sweeps", [1, 4, 100])
@@ -246,3 +273,23 @@ def test_laps_tell_the_restarts():
         tried, accepted = np.sum([info.restarts for info in infos], axis=0)
         assert (tried > 0) == (most > 0)
         assert (accepted > 0) == (most > 0)
+
+
+@pytest.mark.parametrize(("accepted", "every_lap"), [(0, False), (1, False), (2, False), (3, True), (400, True)])
+def test_restarts_run_in_every_fifth_lap_unless_enough_are_accepted(monkeypatch, accepted, every_lap):
+    """More than 2 of 1000; the share stays as it was in laps without restarts."""
+    ran = []
+    original = memoized.revisit
+
+    def revisit(*args, restarts, **options):
+        ran.append(restarts)
+        visited = original(*args, restarts=restarts, **options)
+        return visited._replace(restarts=np.array([1000, accepted]) if restarts else np.zeros(2, np.int64))
+
+    monkeypatch.setattr(memoized, "revisit", revisit)
+    corpus = ragged_corpus(1)
+    made, _ = schedule(corpus, 1, settings=LocalSettings(restarts=5))
+    state, _ = first_lap(made, begin(corpus, 4, 1))
+    for _, (now, _) in zip(range(10), laps(made, state, [], 1), strict=False):
+        assert now.restart_share == accepted / 1000
+    assert ran == [every_lap or lap == 2 or lap % RESTART_LAPS == 0 for lap in range(2, 12)]

@@ -89,7 +89,8 @@ def test_proposal_keeps_the_names_and_adds_new_ones_for_all_tokens():
     counts = parameters.tau - 0.1
     assert (counts > -1e-12).all()
     np.testing.assert_allclose(counts.sum(axis=1), state.totals.S.sum(axis=1), rtol=1e-6, atol=1e-9)  # of every word
-    assert (counts[:, 3:].sum() > 0) and (parameters.expected_beta > 0).all()
+    assert counts[:, 3:].sum() > 0
+    assert (parameters.expected_beta > 0).all()
     again.begin(state)
     again._worst = move._worst
     same, same_names = again.propose(state, made)
