@@ -92,6 +92,13 @@ def test_resumed_fit_equals_the_uncut_one(corpus, tmp_path, cut):
         {"moves": ("reorder",)},
         {"moves": ()},
         {"moves": ["reorder", "merge"]},
+        {"moves": ["merge", "delete", "birth", "refine", "reorder"]},
+        {"moves": ["delete", "birth"], "restarts": 0, "n_batches": 1},
+        {
+            "moves": ["refine", "birth", "merge", "delete", "reorder"],
+            "learn": ("alpha", "gamma", "eta"),
+            "bound": "quadratic",
+        },
         {"learn": ["alpha", "gamma", "eta"]},
         {"learn": ("eta",), "n_batches": 7},
         {"learn": ("alpha",), "bound": "quadratic"},
@@ -105,6 +112,19 @@ def test_resumed_fit_equals_the_uncut_one_whatever_the_settings(corpus, tmp_path
     fit(corpus, n_laps=3, checkpoint=tmp_path / "checkpoint", **changes)
     resumed = fit(corpus, n_laps=6, checkpoint=tmp_path / "checkpoint", resume=True, **changes)
     assert_same(resumed, fit(corpus, n_laps=6, **changes))
+
+
+@pytest.mark.parametrize("cut", [1, 2, 4, 5, 6, 8])
+def test_resumed_fit_with_all_moves_equals_the_uncut_one(corpus, tmp_path, cut):
+    """What each move remembers of before the cut decides what it tries after it."""
+    settings = {"moves": ["merge", "delete", "birth", "refine", "reorder"], "n_topics": 3, "init": "documents"}
+    uncut = fit(corpus, n_laps=12, **settings)
+    for name in ("merge", "delete", "birth", "refine"):
+        tried = uncut.trace_[f"{name}_tried"]
+        assert tried[1:].sum() > 0, name
+    fit(corpus, n_laps=cut, checkpoint=tmp_path / "checkpoint", **settings)
+    resumed = fit(corpus, n_laps=12, checkpoint=tmp_path / "checkpoint", resume=True, n_jobs=2, **settings)
+    assert_same(resumed, uncut)
 
 
 @pytest.mark.parametrize("cut", [9, 10, 11])

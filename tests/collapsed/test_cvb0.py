@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
-from stickbreak.collapsed import _kernels, cvb0
+from stickbreak.collapsed import _kernels, cvb0, responsibilities
 from stickbreak.collapsed.cvb0 import SMALLEST_BETA, corpus_weights
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.inference.streams import stream
@@ -132,3 +132,53 @@ def test_corpus_weights_leave_the_rest_its_share():
     np.testing.assert_allclose(1 - beta.sum(), 3.0 / (3.0 + tables.sum()), rtol=1e-9)
     np.testing.assert_allclose(beta[[0, 2]], tables[[0, 2]] / (3.0 + tables.sum()), rtol=1e-9)
     assert beta[1] == SMALLEST_BETA
+
+
+def given_topics(corpus, n_topics, seed=0):
+    """Topics, expected counts of the documents and their prior, as another inference hands them over."""
+    rng = np.random.default_rng(seed)
+    topic_word = rng.dirichlet(np.full(corpus.n_words, 0.3), size=n_topics).T
+    n_dk = rng.dirichlet(np.full(n_topics, 0.3), size=corpus.n_documents) * corpus.document_lengths[:, None]
+    return topic_word, n_dk, rng.dirichlet(np.full(n_topics, 2.0)) * 0.4
+
+
+@pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
+@pytest.mark.parametrize("n_topics", [1, 4])
+def test_responsibilities_equal_the_twin_and_sum_to_one(n_topics, fractional):
+    corpus = small_corpus(1, fractional=fractional)
+    topic_word, n_dk, prior = given_topics(corpus, n_topics)
+    r = responsibilities(corpus, topic_word, n_dk, prior)
+    assert r.dtype == np.float32
+    assert r.shape == (corpus.counts.nnz, n_topics)
+    np.testing.assert_allclose(r.sum(axis=1), 1.0, atol=1e-6)
+    rows = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.counts.indptr))
+    for p, (d, w) in enumerate(zip(rows, corpus.counts.indices, strict=True)):
+        want = topic_word[w] * (n_dk[d] + prior)
+        np.testing.assert_allclose(r[p], want / want.sum(), rtol=1e-5, atol=1e-7)
+
+
+def test_cvb0_from_a_given_start_equals_the_twin():
+    """Responsibilities and corpus weights of another inference; sweep by sweep."""
+    corpus, n_topics = small_corpus(2), 4
+    counts = corpus.counts.toarray().astype(float)
+    topic_word, n_dk, prior = given_topics(corpus, n_topics, 3)
+    beta = np.array([0.5, 0.2, 0.15, 0.05])
+    start = responsibilities(corpus, topic_word, n_dk, prior)
+    c = corpus.counts
+    r = np.zeros((*c.shape, n_topics))
+    r[np.repeat(np.arange(c.shape[0]), np.diff(c.indptr)), c.indices] = start
+    for state in islice(cvb0(corpus, n_topics, **SETTINGS, start=(start, beta.copy())), 5):
+        reference.sweep(counts, r, beta, alpha=SETTINGS["alpha"], eta=SETTINGS["eta"])
+        beta, _ = reference.corpus_weights(counts, r, beta, alpha=SETTINGS["alpha"], gamma=SETTINGS["gamma"])
+        np.testing.assert_allclose(dense_r(corpus, state), r, rtol=0, atol=2e-6)
+        np.testing.assert_allclose(state.beta, beta, rtol=1e-5)
+        np.testing.assert_allclose(state.n_dk, np.einsum("dw,dwk->dk", counts, r), rtol=1e-4, atol=1e-5)
+
+
+def test_cvb0_given_its_own_start_goes_on_where_it_stood():
+    corpus = small_corpus(5)
+    *_, uncut = islice(cvb0(corpus, 3, **SETTINGS, rng=np.random.default_rng(1)), 6)
+    *_, half = islice(cvb0(corpus, 3, **SETTINGS, rng=np.random.default_rng(1)), 2)
+    *_, resumed = islice(cvb0(corpus, 3, **SETTINGS, start=(half.r.copy(), half.beta.copy())), 4)
+    np.testing.assert_allclose(resumed.r, uncut.r, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(resumed.beta, uncut.beta, rtol=1e-5)

@@ -212,3 +212,60 @@ def pooled(r, theta, keep, gone):
     new_theta = theta.copy()
     new_theta[:, keep] += new_theta[:, gone]
     return new_r, np.delete(new_theta, gone, axis=1)
+
+
+def without_topic(r, theta, topic):
+    """(r, theta) of documents that do not hold a topic, its theta dropped.          SPEC 1.8, moves/reinference.py"""
+    assert all((x[:, topic] == 0).all() for x in r), "a document outside the target holds the topic"
+    return [np.delete(x, topic, axis=1) for x in r], np.delete(theta, topic, axis=1)
+
+
+def document_value(doc, r, tau, prior):
+    """L_d after the theta update: sum_k lG(theta_k) - lG(prior_k) + sum_w c r (E log phi - log r).     SPEC 1.4"""
+    words, counts = doc
+    expected_log_phi = (psi(tau) - psi(tau.sum(axis=0)))[words]
+    theta = prior[:-1] + counts @ r
+    with_r = np.where(r > 0, r, 1.0)
+    data = np.sum(counts[:, None] * r * (np.where(r > 0, expected_log_phi, 0.0) - np.log(with_r)))
+    return float(np.sum(gammaln(theta) - gammaln(prior[:-1])) + data)
+
+
+def sparse_restarts(doc, r, tau, prior, most, *, sweeps=4, tokens=1e-3, sole=1e-9, gain=1e-9, hope=-3.0):
+    """(r, topics left out, restarts tried): each of the smallest topics is left out if that raises L_d.   SPEC 1.4
+
+    Where (V17) is below `hope` nats, the topic stays without further sweeps.
+    """
+    words, counts = doc
+    expected_log_phi = (psi(tau) - psi(tau.sum(axis=0)))[words]
+    left, seen = np.zeros(prior.size - 1, dtype=bool), set()
+    value = document_value(doc, r, tau, prior)
+    log_pi = psi(prior[:-1] + counts @ r)
+    n_active = int((counts @ r > 1e-20 * counts.sum()).sum())
+    for _ in range(min(most, n_active - 1)):
+        n_k = counts @ r
+        free = [k for k in range(n_k.size) if n_k[k] > tokens and k not in seen]
+        if not free or (n_k > 1e-20 * counts.sum()).sum() < 2:
+            break
+        j = min(free, key=lambda k: n_k[k])
+        seen.add(j)
+        rest = 1 - r[:, j]
+        if rest.min() <= sole or restart_bound(doc, r, prior, log_pi, j) < hope:
+            continue
+        new = r / rest[:, None]
+        out = left.copy()
+        out[j] = True
+        for _ in range(sweeps):
+            log_weight = psi(prior[:-1] + counts @ np.where(out, 0.0, new))
+            log_r = log_weight + np.where(out, -np.inf, expected_log_phi)
+            new = np.exp(log_r - log_r.max(axis=1, keepdims=True))
+            new /= new.sum(axis=1, keepdims=True)
+        found = document_value(doc, new, tau, prior)
+        if found > value + gain * abs(value):
+            r, value, left, log_pi = new, found, out, log_weight
+    return r, left, len(seen)
+
+
+def restart_bound(doc, r, prior, log_pi, j):
+    """What L_d changes by, at least, in the first sweep without topic j.             math.md (V17)"""
+    n, a = doc[1] @ r[:, j], prior[j]
+    return gammaln(a) - gammaln(a + n) + n * log_pi[j] + doc[1] @ np.log1p(-r[:, j])

@@ -312,7 +312,7 @@ def local_step(
 
     Only the topics that still hold tokens are swept. A document with an empty start (start_ptr[d] == start_ptr[d + 1])
     begins with all topics at E[beta]. With `mean`, theta_dk takes the place of exp(E log pi_dk). After the ascent, up
-    to `restarts` of the smallest topics are tried to be left out.
+    to `restarts` of the smallest topics are tried to be left out (not with `mean`, which raises no objective).
 
     Written per document d, from capacity_ptr[d] on: topic, n_dk, weight_dk (which multiplied weights[w, k] in r),
     entropy_dk = sum_w c_dw r_dwk log Z_dw; per stored count: ratio = c_dw / Z_dw; per document: value, what the
@@ -358,7 +358,7 @@ def local_step(
             block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps, mean, z, v, new,
             change, kept,
         )  # fmt: skip
-        if restarts > 0 and active > 1:
+        if restarts > 0 and active > 1 and not mean:
             accepted = tally[1]
             active, total = _restart(
                 block, row, weight, prior, topics, tokens, counts, length, active, restarts, z, v, new, total,

@@ -155,6 +155,18 @@ def responsibilities(
 
 
 @njit(cache=True, nogil=True)
+def explains_all(indptr, word, topic_ptr, topic, tau, least, out):
+    """out[d]: whether each word of document d has a topic of the document with tau[w, k] of at least `least`."""
+    for d in range(indptr.size - 1):
+        out[d] = True
+        for p in range(indptr[d], indptr[d + 1]):
+            row, found = tau[word[p]], False
+            for q in range(topic_ptr[d], topic_ptr[d + 1]):
+                found = found or row[topic[q]] >= least
+            out[d] = out[d] and found
+
+
+@njit(cache=True, nogil=True)
 def relabel_responsibilities(
     indptr, topic_ptr, topic, share_ptr, share, new_index, new_ptr, new_topic, new_share_ptr, new_share
 ):  # fmt: skip

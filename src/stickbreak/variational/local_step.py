@@ -227,6 +227,7 @@ def better_of(one: Visit, other: Visit) -> Visit:
         entropy=entropy,
         sweeps=one.sweeps + other.sweeps,
         value=np.where(second, other.value, one.value),
+        restarts=one.restarts + other.restarts,
     )
 
 

@@ -73,15 +73,17 @@ def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: 
 def sample(state: Inference, schedule: Schedule, n_more: int = 0) -> tuple[Corpus, DocumentTopics]:
     """Return the documents, or as many of each batch as fit in the memory set aside, with their expected counts.
 
-    `n_more` further topics than now are to fit.
+    They are spread evenly over the batch: documents may stand in an order that says what they are about. `n_more`
+    further topics than now are to fit.
     """
     most = RESPONSIBILITY_BYTES // (4 * (state.topic_ids.size + n_more))
     share = most / max(sum(load().word.size for load in schedule.batches), 1)
     parts, documents = [], []
     for load, found in zip(schedule.batches, state.documents, strict=True):
         batch = load()
-        rows = np.arange(batch.n_documents if share >= 1 else max(1, int(share * batch.n_documents)))
-        parts.append(batch.selected(rows))  # the documents of a batch stand in random order
+        size = batch.n_documents if share >= 1 else max(1, int(share * batch.n_documents))
+        rows = np.arange(size) * batch.n_documents // size
+        parts.append(batch.selected(rows))
         documents.append(found.selected(rows))
     return as_corpus(Batch.joined(parts), state.totals.S.shape[0]), DocumentTopics.joined(documents)
 

@@ -24,6 +24,7 @@ from stickbreak.variational.objective import rises
 from stickbreak.variational.state import PER_TOPIC, DocumentTopics, Float, GlobalParameters, StoredSummary, Summary
 
 ROUNDS = 5  # of local and global step
+EXPLAINS = 1 / 300  # tau_kw from which exp(E log phi_kw) is no zero of doubles, whatever else multiplies it
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ def reinfer(
     sticks = sticks_of(weights[stays], state.parameters.omega[stays])
     parameters = GlobalParameters(model.likelihood.posterior(before), state.parameters.tau_sum[stays], *sticks)
     batch = replace(target.batch, words=np.arange(words.size, dtype=np.int32))
+    start = feasible(start, batch, parameters.tau)
     value = -np.inf
     for round_ in range(ROUNDS):
         visit = local_step(batch, parameters, model.alpha, start, settings, executor)
@@ -144,6 +146,18 @@ def reinfer(
             break
     standing = Standing(totals.without_words(), parameters.rho, parameters.omega, state.topic_ids[stays], data, value)
     return Reinference(topic, target, others, visit, standing)
+
+
+def feasible(start: DocumentTopics, batch: Batch, tau: Float) -> DocumentTopics:
+    """Return the start without what it says of documents whose topics cannot explain one of their words.
+
+    Under a small eta a topic gives a word that it has never seen probability zero. Where the topic that went was the
+    only one of a document that knows the word, the document must begin with all topics.
+    """
+    able = np.empty(batch.n_documents, dtype=bool)
+    _kernels.explains_all(batch.indptr, batch.word, start.indptr, start.topic, tau, EXPLAINS, able)
+    rows = np.flatnonzero(~able)
+    return start.replaced(rows, DocumentTopics.empty(rows.size)) if rows.size else start
 
 
 def cleaned(S: Float, before: Float) -> Float:

@@ -1,0 +1,295 @@
+"""Sparse restarts of the local step: they never lower a document's value, and find what the ascent cannot."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.special import psi
+
+from stickbreak.corpus import Corpus, toy_bars
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.variational import local_step as local_step_module
+from stickbreak.variational import memoized
+from stickbreak.variational._ascent import RESTART_HOPE
+from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise
+from stickbreak.variational.memoized import RESTART_LAPS, first_lap, laps
+from stickbreak.variational.moves import Merge
+from stickbreak.variational.state import DocumentTopics, GlobalParameters
+
+from . import reference
+from .problems import (
+    ALPHA,
+    assert_summary_equal,
+    begin,
+    documents_of_visit,
+    prior_of,
+    ragged_corpus,
+    random_parameters,
+    responsibilities,
+    schedule,
+    thetas,
+)
+from .test_local_step import compressed, document_objectives, twins, visit_of
+
+ONCE = LocalSettings(1e-9, 400)
+
+
+def restarted(settings, most=5):
+    return settings._replace(restarts=most)
+
+
+def overlapping(seed, n_topics=8, *, fractional=False, eta=0.1):
+    """Documents under topics that share words, so that ascents end with topics that are not needed."""
+    corpus = ragged_corpus(seed, n_documents=20, fractional=fractional)
+    parameters = random_parameters(corpus.n_words, n_topics, seed, eta=eta, concentration=0.2)
+    return corpus, parameters
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    seed=st.integers(0, 10**6),
+    n_topics=st.integers(1, 12),
+    eta=st.sampled_from([1e-3, 0.02, 0.5]),
+    alpha=st.sampled_from([0.05, 0.5, 3.0]),
+    fractional=st.booleans(),
+    warm=st.booleans(),
+    max_sweeps=st.sampled_from([1, 3, 100]),
+    most=st.sampled_from([1, 5, 50]),
+)
+def test_restarts_never_lower_the_value_of_a_document(
+    seed, n_topics, eta, alpha, fractional, warm, max_sweeps, most
+):  # fmt: skip
+    corpus, parameters = overlapping(seed, n_topics, fractional=fractional, eta=eta)
+    limits = LocalSettings(1e-4, max_sweeps, accelerate=False)
+    start = None
+    if warm:  # as in a later lap: the topics know the words that they were given, but are not what they were
+        before = visit_of(corpus, parameters, alpha=alpha)
+        start, S = before.documents, summarise(before, ThreadExecutor()).S
+        tau = parameters.tau * 0.1 + 0.9 * eta
+        tau[before.batch.words] += S
+        parameters = GlobalParameters(tau, tau.sum(axis=0), parameters.rho[::-1].copy(), parameters.omega)
+    without = visit_of(corpus, parameters, start, limits, alpha)
+    having = visit_of(corpus, parameters, start, restarted(limits, most), alpha)
+    assert (having.value >= without.value - 1e-11 * np.abs(without.value)).all()
+    tried, accepted = having.restarts
+    assert 0 <= accepted <= tried
+    np.testing.assert_array_equal(without.restarts, 0)
+    changed = having.value != without.value
+    assert changed.any() <= (accepted > 0)
+    np.testing.assert_allclose(having.documents.dense(n_topics).sum(axis=1), corpus.document_lengths, rtol=1e-9)
+    for r in responsibilities(having):
+        np.testing.assert_allclose(r.sum(axis=1), 1.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_restarts_equal_the_twin(seed, fractional):
+    """The same topics are left out, and the ascent goes on from there."""
+    corpus, parameters = overlapping(seed, fractional=fractional)
+    limits = LocalSettings(1e-4, 100, accelerate=False)
+    visit = visit_of(corpus, parameters, settings=restarted(limits))
+    r, _, sweeps = twins(corpus, parameters, settings=limits)
+    prior = prior_of(parameters)
+    want, tried, accepted = [], 0, 0
+    for d, doc in enumerate(reference.documents_of(corpus)):
+        if doc[0].size == 0:
+            want.append(np.zeros(8))
+            continue
+        after, left, n = reference.sparse_restarts(doc, r[d], parameters.tau, prior, 5, hope=RESTART_HOPE)
+        tried, accepted = tried + n, accepted + int(left.sum())
+        n_k = doc[1] @ after
+        if left.any() and sweeps[d] < 100:
+            rest = {"tolerance": 1e-4, "max_sweeps": 100 - sweeps[d]}
+            _, n_k, _ = reference.local_step(doc, parameters.tau, prior, n_k, left, **rest)
+        want.append(n_k)
+    assert accepted > 0
+    np.testing.assert_array_equal(visit.restarts, [tried, accepted])
+    np.testing.assert_allclose(visit.documents.dense(8), want, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_v17_is_a_lower_bound_of_what_one_sweep_without_a_topic_gains(seed):
+    """At the end of an ascent, for every topic of every document; often it is close."""
+    corpus, parameters = overlapping(seed, fractional=True)
+    rs, _, _ = twins(corpus, parameters, settings=LocalSettings(1e-12, 3000))
+    prior = prior_of(parameters)
+    slack = []
+    for doc, r in zip(reference.documents_of(corpus), rs, strict=True):
+        if doc[0].size == 0:
+            continue
+        log_pi = psi(prior[:-1] + doc[1] @ r)
+        value = reference.document_value(doc, r, parameters.tau, prior)
+        for j in np.flatnonzero(doc[1] @ r > 1e-3):
+            if (1 - r[:, j]).min() <= 1e-9:
+                continue
+            new = r / (1 - r[:, [j]])
+            new[:, j] = 0.0
+            bound = reference.restart_bound(doc, r, prior, log_pi, j)
+            slack.append(reference.document_value(doc, new, parameters.tau, prior) - value - bound)
+    assert len(slack) > 10
+    assert min(slack) > -1e-7
+    assert min(slack) < 0.5
+
+
+@pytest.mark.parametrize("max_sweeps", [1, 4, 100])
+def test_value_after_restarts_is_the_documents_part_of_the_objective(max_sweeps):
+    corpus, parameters = overlapping(3, fractional=True)
+    limits = LocalSettings(1e-6, max_sweeps, accelerate=False)
+    without, having = (visit_of(corpus, parameters, settings=s) for s in (limits, restarted(limits)))
+    assert having.restarts[1] > 0
+    want = document_objectives(having, parameters) - document_objectives(without, parameters)
+    np.testing.assert_allclose(having.value - without.value, want, rtol=0, atol=1e-9)
+    for doc, r, one in zip(documents_of_visit(having), responsibilities(having), having.value, strict=True):
+        if doc[0].size:
+            np.testing.assert_allclose(one, reference.document_value(doc, r, parameters.tau, prior_of(parameters)))
+
+
+def test_statistics_after_restarts_are_those_of_the_responsibilities():
+    corpus, parameters = overlapping(1, fractional=True)
+    visit = visit_of(corpus, parameters, settings=restarted(LocalSettings()))
+    assert visit.restarts[1] > 0
+    twin = reference.statistics(documents_of_visit(visit), responsibilities(visit), thetas(visit), corpus.n_words)
+    assert_summary_equal(summarise(visit, ThreadExecutor()), twin, rtol=1e-11)
+
+
+def twin_topics():
+    """Two topics with the same words, a third with others; one document that mostly uses the first."""
+    tau = np.full((6, 3), 0.1)
+    tau[:3, :2] += 20.0
+    tau[3:, 2] += 20.0
+    parameters = GlobalParameters(tau, tau.sum(axis=0), np.array([0.4, 0.5, 0.5]), np.full(3, 30.0))
+    corpus = Corpus.from_counts(np.array([[9.0, 8.0, 7.0, 0.0, 0.0, 0.0]]))
+    return corpus, parameters, compressed(np.array([[21.0, 3.0, 0.0]]))
+
+
+def test_restart_leaves_out_a_copy_of_a_topic():
+    """The ascent moves tokens from one copy to the other too slowly; a restart does it at once."""
+    corpus, parameters, start = twin_topics()
+    limits = LocalSettings(1e-4, 3, accelerate=False)
+    without, having = (visit_of(corpus, parameters, start, s) for s in (limits, restarted(limits)))
+    assert without.documents.dense(3)[0, 1] > 1.0
+    np.testing.assert_array_equal(having.restarts, [1, 1])
+    np.testing.assert_allclose(having.documents.dense(3), [[24.0, 0.0, 0.0]])
+    assert having.value[0] > without.value[0] + 1.0
+    gain = document_objectives(having, parameters) - document_objectives(without, parameters)
+    np.testing.assert_allclose(having.value - without.value, gain)
+
+
+def test_restart_keeps_a_topic_that_the_document_needs():
+    corpus, parameters, _ = twin_topics()
+    corpus = Corpus.from_counts(np.array([[9.0, 8.0, 7.0, 0.0, 2.0, 1.0]]))
+    start = compressed(np.array([[24.0, 0.0, 3.0]]))
+    without, having = (visit_of(corpus, parameters, start, s) for s in (ONCE, restarted(ONCE)))
+    np.testing.assert_array_equal(having.restarts, [1, 0])
+    np.testing.assert_array_equal(having.documents.n_dk, without.documents.n_dk)
+    np.testing.assert_array_equal(having.value, without.value)
+    for name in ("ratio", "weight", "entropy"):
+        np.testing.assert_allclose(getattr(having, name), getattr(without, name), rtol=1e-14, err_msg=name)
+
+
+def test_restarts_try_the_smallest_topics_above_a_thousandth_of_a_token():
+    """And each once, up to the number asked for; one topic always remains."""
+    corpus, parameters = overlapping(2)
+    limits = LocalSettings(1e-4, 100, accelerate=False)
+    plain = visit_of(corpus, parameters, settings=limits).documents.dense(8)
+    for most in (0, 1, 2, 5, 50):
+        found = visit_of(corpus, parameters, settings=restarted(limits, most)).restarts[0]
+        active = (plain > 0).sum(axis=1)
+        able = np.minimum((plain > 1e-3).sum(axis=1), np.maximum(active - 1, 0))
+        upper = int(np.minimum(able, most).sum())
+        assert found <= upper
+        assert found >= (upper > 0)
+        if most == 1:
+            assert found == upper
+
+
+def test_restart_leaves_a_topic_that_alone_explains_a_word():
+    """eta = 1e-3: exp(E log phi) of a word that a topic has not seen is zero, and 1 - r of the other topic, too."""
+    tau = np.full((4, 3), 1e-3)
+    tau[:2, 0] += 30.0
+    tau[2:, 1] += 30.0
+    tau[:2, 2] += 30.0
+    parameters = GlobalParameters(tau, tau.sum(axis=0), np.array([0.4, 0.4, 0.4]), np.full(3, 30.0))
+    corpus = Corpus.from_counts(np.array([[9.0, 8.0, 0.0, 0.01], [5.0, 0.0, 0.0, 0.002]]))
+    start = compressed(np.array([[17.0, 0.01, 0.0], [4.0, 0.002, 1.0]]))
+    visit = visit_of(corpus, parameters, start, restarted(LocalSettings(1e-4, 2)))
+    n_dk = visit.documents.dense(3)
+    np.testing.assert_allclose(n_dk[:, 1], [0.01, 0.002])
+    np.testing.assert_allclose(n_dk.sum(axis=1), corpus.document_lengths)
+    assert np.isfinite(visit.value).all()
+    np.testing.assert_array_equal(visit.restarts, [3, 1])  # of the second document, the copy of its first topic goes
+
+
+@pytest.mark.parametrize("n_topics", [1, 4])
+def test_document_of_one_topic_and_empty_documents_have_nothing_to_restart(n_topics):
+    corpus = Corpus.from_counts(np.array([[4.0, 2.0], [0.0, 0.0]]))
+    parameters = random_parameters(2, n_topics, 0)
+    start = DocumentTopics(np.array([0, 1, 1]), np.array([n_topics - 1], np.int32), np.array([6.0]))
+    without, having = (visit_of(corpus, parameters, start, s) for s in (ONCE, restarted(ONCE)))
+    np.testing.assert_array_equal(having.restarts, 0)
+    np.testing.assert_array_equal(having.value, without.value)
+    np.testing.assert_array_equal(having.documents.n_dk, without.documents.n_dk)
+
+
+def test_restarts_are_not_for_means():
+    """`mean` has no objective that could judge them."""
+    corpus, parameters = overlapping(1)
+    means = LocalSettings(mean=True)
+    without, having = (visit_of(corpus, parameters, settings=s) for s in (means, restarted(means)))
+    np.testing.assert_array_equal(having.restarts, 0)
+    for name in ("ratio", "weight", "entropy", "value", "sweeps"):
+        np.testing.assert_array_equal(getattr(having, name), getattr(without, name), err_msg=name)
+    np.testing.assert_array_equal(having.documents.n_dk, without.documents.n_dk)
+
+
+def test_better_of_counts_the_restarts_of_both():
+    corpus, parameters = overlapping(1)
+    elsewhere = visit_of(corpus, overlapping(7)[1]).documents
+    warm, fresh = (visit_of(corpus, parameters, start, restarted(LocalSettings())) for start in (elsewhere, None))
+    assert (warm.restarts > 0).all() or (fresh.restarts > 0).all()
+    np.testing.assert_array_equal(better_of(warm, fresh).restarts, warm.restarts + fresh.restarts)
+
+
+def test_restarts_are_the_same_to_the_last_bit_for_1_and_2_threads(monkeypatch):
+    monkeypatch.setattr(local_step_module, "SHARD_COUNTS", 16)  # many shards
+    corpus, parameters = overlapping(1)
+    visits = []
+    for n_jobs in (1, 2):
+        with ThreadExecutor(n_jobs) as executor:
+            batch = Batch.from_corpus(corpus)
+            visits.append(local_step(batch, parameters, ALPHA, None, restarted(LocalSettings()), executor))
+    one, two = visits
+    assert one.restarts[1] > 0
+    for name in ("ratio", "weight", "entropy", "value", "sweeps", "restarts"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+
+
+def test_laps_tell_the_restarts():
+    corpus, _ = toy_bars(80, size=6, n_bars=4, tokens=50, seed=1)
+    for most in (0, 5):
+        made, _ = schedule(corpus, 2, settings=LocalSettings(restarts=most))
+        state, info = first_lap(made, begin(corpus, 12, 1))
+        infos = [info, *(info for _, (_, info) in zip(range(6), laps(made, state, [Merge()], 1), strict=False))]
+        tried, accepted = np.sum([info.restarts for info in infos], axis=0)
+        assert (tried > 0) == (most > 0)
+        assert (accepted > 0) == (most > 0)
+
+
+@pytest.mark.parametrize(("accepted", "every_lap"), [(0, False), (1, False), (2, False), (3, True), (400, True)])
+def test_restarts_run_in_every_fifth_lap_unless_enough_are_accepted(monkeypatch, accepted, every_lap):
+    """More than 2 of 1000; the share stays as it was in laps without restarts."""
+    ran = []
+    original = memoized.revisit
+
+    def revisit(*args, restarts, **options):
+        ran.append(restarts)
+        visited = original(*args, restarts=restarts, **options)
+        return visited._replace(restarts=np.array([1000, accepted]) if restarts else np.zeros(2, np.int64))
+
+    monkeypatch.setattr(memoized, "revisit", revisit)
+    corpus = ragged_corpus(1)
+    made, _ = schedule(corpus, 1, settings=LocalSettings(restarts=5))
+    state, _ = first_lap(made, begin(corpus, 4, 1))
+    for _, (now, _) in zip(range(10), laps(made, state, [], 1), strict=False):
+        assert now.restart_share == accepted / 1000
+    assert ran == [every_lap or lap == 2 or lap % RESTART_LAPS == 0 for lap in range(2, 12)]
