@@ -82,8 +82,9 @@ class Following(Recorder):
         work = move._work
         topic = self.names.index(accepted[-1])
         assert topic == work.topic
-        new_r, new_theta = responsibilities(work.visit), thetas(work.visit)
-        where = [(piece.batch, int(row)) for piece in work.target.pieces for row in piece.rows]
+        empty = work.target is None  # no document holds the topic
+        new_r, new_theta = ([], []) if empty else (responsibilities(work.visit), thetas(work.visit))
+        where = [] if empty else [(piece.batch, int(row)) for piece in work.target.pieces for row in piece.rows]
         assert len(set(where)) == len(where) == len(new_r)
         target = dict(zip(where, zip(new_r, new_theta, strict=True), strict=True))
         for b in self.r:

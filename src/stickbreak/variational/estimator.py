@@ -78,20 +78,20 @@ class VariationalHDP(FittedHDP):
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     moves : sequence of {"merge", "delete", "birth", "refine", "reorder"}
-        Tried after each lap, in this order; each is kept only if the whole objective rises. Default: ("merge",
-        "delete", "refine", "reorder"). "merge" makes one topic of two; "delete" removes a topic and infers its
-        documents anew; "birth" adds topics found in the documents that the present ones explain worst; "refine" finds
-        the present topics anew by collapsed inference, once laps gain little; "reorder" sorts them by size. An empty
-        sequence keeps the number of topics. Moves belong to the memoized schedule; of them the stochastic one has
-        "reorder" alone, and `partial_fit` none.
+        Tried after each lap, always in the order above; each is kept only if the whole objective rises. Default:
+        ("merge", "delete", "refine", "reorder"). "merge" makes one topic of two; "delete" removes a topic and infers
+        its documents anew; "birth" adds topics found in the documents that the present ones explain worst; "refine"
+        finds the present topics anew by collapsed inference, once laps gain little; "reorder" sorts them by size.
+        An empty sequence keeps the number of topics. Moves belong to the memoized schedule; of them the stochastic one
+        has "reorder" alone, and `partial_fit` none.
     delete_documents : int or None, default=500
         Deletes are tried for the smallest topics whose documents together are at most this many. None: for every topic,
         with all its documents (strong, but dear in time and memory). (Paper: 500.)
     n_laps : int, default=50
         Most laps through the documents.
     tolerance : float, default=1e-5
-        Stop when a lap without an accepted merge raises the objective by less than this, in nats per token. Only in
-        the memoized schedule: in the stochastic one `n_laps` alone ends a fit.
+        Stop when a lap in which no move but reorder was accepted raises the objective by less than this, in nats per
+        token. Only in the memoized schedule: in the stochastic one `n_laps` alone ends a fit.
     n_batches : int or None, default=None
         Batches of a lap; None: one for every 10,000 documents. (Paper: 20 and more.)
     local_tolerance : float, default=1e-4
@@ -345,7 +345,7 @@ class VariationalHDP(FittedHDP):
                 "give the number of documents of the whole stream, or None to count them."
             )
         if first:
-            self._check(corpus)
+            self._check(corpus, streaming=True)
         elif corpus.n_tokens == 0:
             self.n_documents_seen_ = seen
             return self
@@ -384,10 +384,15 @@ class VariationalHDP(FittedHDP):
         self.n_steps_, self.n_documents_seen_ = state.n_steps, seen
         self.converged_, self.stop_reason_ = False, f"partial_fit took step {state.n_steps}."
 
-    def _check(self, corpus: Corpus) -> None:
+    def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""
         check_names("moves", self.moves, MOVES)
         check_names("learn", self.learn, LEARNABLE)
+        if self.learn and (self.schedule == "stochastic" or streaming):
+            raise InputError(
+                f"learn is {tuple(self.learn)!r}, but hyperparameters are learned in the memoized schedule alone; "
+                "fit with schedule='memoized', or set learn=()."
+            )
         n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
         n_kept = self._n_batches(corpus) if self.schedule == "memoized" else 0
         check_corpus(corpus, n_topics, self._n_batches(corpus), n_kept, named_start=isinstance(self.init, str))

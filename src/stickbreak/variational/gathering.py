@@ -15,7 +15,7 @@ from scipy.special import gammaln, psi
 
 from stickbreak.variational import _kernels
 from stickbreak.variational.local_step import Batch, Visit
-from stickbreak.variational.state import DocumentTopics, Float, Int, Summary, runs
+from stickbreak.variational.state import DocumentTopics, Float, Int, runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +87,6 @@ class Piece:
         )  # fmt: skip
         prior = relabelled_prior(self.prior, new_index)
         return replace(self, prior=prior, documents=documents, share_ptr=share_ptr, share=share)
-
-    def summary(self) -> Summary:
-        """Return the additive statistics, S over the words of the batch (SPEC 1.6)."""
-        n_topics, docs = self.prior.size - 1, self.documents
-        S, H = np.zeros((self.counts.words.size, n_topics)), np.zeros(n_topics)
-        _kernels.share_statistics(
-            self.counts.indptr, self.counts.word, self.counts.count, docs.indptr, docs.topic, self.share_ptr,
-            self.share, S, H,
-        )  # fmt: skip
-        T, Q = np.zeros(n_topics + 1), np.zeros(n_topics + 1)
-        Q0 = _kernels.document_statistics(docs.indptr, docs.topic, docs.n_dk, self.prior, self.counts.lengths, T, Q)
-        N = np.bincount(docs.topic, weights=docs.n_dk, minlength=n_topics).astype(np.float64)
-        return Summary(self.n_documents, self.counts.words, S, N, H, T, -self.prior * T, Q, float(Q0))
 
 
 @dataclass(slots=True)

@@ -167,7 +167,9 @@ def test_statistics_taken_away_for_the_target_are_those_that_the_batches_hold():
         gathering.add(b, following.visits[b], rows)
     for piece in gathering.pieces:
         assert_summary_equal(
-            piece.summary(), vars_of(state.batches[piece.batch].expanded(), corpus.n_words), rtol=1e-11
+            reinference.joined_summary([piece], piece.counts),
+            vars_of(state.batches[piece.batch].expanded(), corpus.n_words),
+            rtol=1e-11,
         )
     target = Target.of(gathering.pieces)
     assert_summary_equal(target.old, vars_of(state.totals, corpus.n_words), rtol=1e-11)
@@ -453,8 +455,7 @@ def test_delete_of_the_only_topic_that_knows_a_word_of_a_document():
     following.assert_is(state)
 
 
-def test_topic_without_documents_is_left_to_the_merge():
-    """No document can be inferred anew; the merge pools it for nothing."""
+def test_topic_without_documents_goes_and_raises_the_objective():
     corpus = ragged_corpus(1, n_documents=16)
     start = begin(corpus, 4)
     start.tau[:, 2], start.rho[2] = 1e-12, 1e-6
@@ -462,12 +463,12 @@ def test_topic_without_documents_is_left_to_the_merge():
     move = Delete(None)
     made, state, following = gathered_lap(corpus, 4, 2, move, start=start, n_laps=1)
     assert state.totals.N[2] == 0
-    names = list(move.candidates(state))
-    assert 2 not in names
-    for name in names[:2]:
-        delete(move, state, made, name)
+    assert next(iter(move.candidates(state))) == 2
+    before = state.objective
+    delete(move, state, made, 2)
     following.assert_is(state)
-    assert 2 in state.topic_ids
+    assert 2 not in state.topic_ids
+    assert state.objective > before
 
 
 def test_delete_accepts_only_what_raises_the_objective_and_removes_superfluous_topics():

@@ -13,7 +13,7 @@ import numpy as np
 from stickbreak.collapsed import cvb0
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.streams import stream
-from stickbreak.initialization import SMOOTHING
+from stickbreak.initialization import SMOOTHING, Start
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch, Visit
 from stickbreak.variational.model import Inference, Schedule
@@ -22,6 +22,7 @@ from stickbreak.variational.moves.trial import Trial
 from stickbreak.variational.state import Float, GlobalParameters, Int
 
 DOCUMENTS = 500  # of the target
+EMPTY = 1e-3  # tokens: topics with fewer after the sweeps are left out
 TOPICS = 10  # that are born at once
 SWEEPS = 30
 
@@ -77,7 +78,10 @@ class Birth(Trial):
         names = np.concatenate([state.topic_ids, state.next_id + np.arange(share.size)])
         everything, documents = sample(state, schedule, share.size)
         nowhere = np.zeros((documents.n_documents, names.size))  # every document may choose a new topic
-        return refined(state, everything, tau, weights, nowhere), names
+        start = refined(state, everything, tau, weights, nowhere)
+        used = start.counts.sum(axis=0) > EMPTY
+        start = Start(np.ascontiguousarray(start.counts[:, used]), start.weights[used])
+        return model.parameters(start, state.totals.n_documents), names[used]
 
     def reject(self, state: Inference, candidate: int) -> None:
         """Look at other documents next; rest once all were looked at."""

@@ -11,7 +11,7 @@ from stickbreak.variational.gathering import Piece
 from stickbreak.variational.local_step import Visit
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move
-from stickbreak.variational.moves.reinference import Reinference, Target, carry_out, reinfer
+from stickbreak.variational.moves.reinference import Reinference, Target, carry_out, drop, reinfer
 from stickbreak.variational.state import DocumentTopics, Int
 
 MAX_DOCUMENTS = 500
@@ -92,7 +92,7 @@ class Delete(Move):
             n_holders = sum(int((d.topic == topic).sum()) for d in state.documents)
             gathered = sum(piece.n_documents for piece in state.gathering.split(int(topic))[0])
             # not those that other topics were merged into, or that found too many new documents in this lap
-            if n_holders == gathered > 0 and (self.max_documents is None or n_holders <= self.max_documents):
+            if n_holders == gathered and (self.max_documents is None or n_holders <= self.max_documents):
                 yield name
         if state.topic_ids.size < before:
             self._patience = PATIENCE
@@ -103,12 +103,15 @@ class Delete(Move):
         """Return what follows if the topic goes and its documents are inferred anew."""
         (topic,) = np.flatnonzero(state.topic_ids == candidate)
         held, others = state.gathering.split(int(topic))
-        start = documents_without(held, int(topic))
-        self._work = reinfer(state, schedule, int(topic), Target.of(held), others, start)
+        if held:
+            start = documents_without(held, int(topic))
+            self._work = reinfer(state, schedule, int(topic), Target.of(held), others, start)
+        else:
+            self._work = drop(state, int(topic), others)
         return self._work.standing
 
     def reject(self, state: Inference, candidate: int) -> None:
-        """Let the topic rest until it has changed."""
+        """Let the topic rest until the objective has risen enough."""
         self._failures += 1
         lost = state.objective - self._work.standing.objective
         times = self._rejected.get(candidate, (0.0, 0))[1]

@@ -37,11 +37,12 @@ class Refine(Trial):
             return None  # collapsed inference is for counts
         corpus, documents = sample(state, schedule)
         weights, n_topics = state.parameters.expected_beta[:-1], state.topic_ids.size
-        return refined(state, corpus, state.parameters.tau, weights, documents.dense(n_topics)), state.topic_ids
+        start = refined(state, corpus, state.parameters.tau, weights, documents.dense(n_topics))
+        return state.model.parameters(start, state.totals.n_documents), state.topic_ids
 
 
-def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: Float) -> GlobalParameters:
-    """Return the parameters that `SWEEPS` sweeps of collapsed inference lead to.
+def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: Float) -> Start:
+    """Return the topics that `SWEEPS` sweeps of collapsed inference lead to.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: 
     )
     *_, found = islice(states, SWEEPS)
     scale = state.totals.N.sum() / max(corpus.n_tokens, 1e-300)
-    return model.parameters(Start(np.maximum(found.S, 0.0) * scale, found.beta), state.totals.n_documents)
+    return Start(np.maximum(found.S, 0.0) * scale, found.beta)
 
 
 def sample(state: Inference, schedule: Schedule, n_more: int = 0) -> tuple[Corpus, DocumentTopics]:

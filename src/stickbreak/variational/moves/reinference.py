@@ -31,7 +31,7 @@ EXPLAINS = 1 / 300  # tau_kw from which exp(E log phi_kw) is no zero of doubles,
 class Target:
     """Documents to be inferred anew."""
 
-    pieces: list[Piece]
+    pieces: list[Piece]  # none for a topic that no document holds
     batch: Batch  # all documents of the pieces, one piece after the other
     old: Summary  # their statistics, over the words of `batch`
 
@@ -47,9 +47,9 @@ class Reinference:
     """What a move leads to, and all that is needed to carry it out."""
 
     topic: int
-    target: Target
+    target: Target | None  # None: no document holds the topic
     others: list[Untouched]  # every document outside the target
-    visit: Visit  # of the documents of the target
+    visit: Visit | None  # of the documents of the target
     standing: Standing
 
 
@@ -160,6 +160,17 @@ def feasible(start: DocumentTopics, batch: Batch, tau: Float) -> DocumentTopics:
     return start.replaced(rows, DocumentTopics.empty(rows.size)) if rows.size else start
 
 
+def drop(state: Inference, topic: int, others: list[Untouched]) -> Reinference:
+    """Evaluate the whole objective without a topic that no document holds; nothing is changed."""
+    stays = np.delete(np.arange(state.topic_ids.size), topic)
+    totals = without_topic(state.totals, None, topic, others)
+    weights = state.parameters.expected_beta[:-1]
+    rho, omega = state.model.best_sticks(totals, *sticks_of(weights[stays], state.parameters.omega[stays]))
+    data = state.data[stays]
+    value = state.model.objective(totals, rho, omega, data)
+    return Reinference(topic, None, others, None, Standing(totals, rho, omega, state.topic_ids[stays], data, value))
+
+
 def cleaned(S: Float, before: Float) -> Float:
     """Return S with what rounding left of a subtraction from `before` set to zero."""
     return np.where(S > 1e-12 * before, S, 0.0)
@@ -167,21 +178,22 @@ def cleaned(S: Float, before: Float) -> Float:
 
 def carry_out(state: Inference, work: Reinference) -> None:
     """Edit every per-topic store after an accepted move."""
-    target, n_topics = work.target, state.topic_ids.size
+    n_topics, pieces = state.topic_ids.size, [] if work.target is None else work.target.pieces
     new_index = np.insert(np.arange(n_topics - 1), work.topic, -1)
     new, first = [], 0
-    for piece in target.pieces:
+    for piece in pieces:
         of_visit = np.arange(first, first + piece.n_documents)
+        assert work.visit is not None
         new.append(Piece.from_visit(piece.batch, work.visit, piece.rows, of_visit, piece.counts))
         first += piece.n_documents
     batches, documents = [], []
     for b, (stored, found) in enumerate(zip(state.batches, state.documents, strict=True)):
-        moved = [(x, y) for x, y in zip(target.pieces, new, strict=True) if x.batch == b]
+        moved = [(x, y) for x, y in zip(pieces, new, strict=True) if x.batch == b]
         batches.append(_edited(stored, moved, work.topic, [group for group in work.others if group.batch == b]))
         rows = np.concatenate([np.zeros(0, np.int64), *(piece.rows for piece, _ in moved)])
         found = found.replaced(rows, DocumentTopics.empty(rows.size)).relabelled(new_index)
         documents.append(found.replaced(rows, DocumentTopics.joined([piece.documents for _, piece in moved])))
-    state.gathering.exchange(target.pieces, new, new_index)
+    state.gathering.exchange(pieces, new, new_index)
     state.edit(batches, documents, work.standing)
 
 
