@@ -1,0 +1,1 @@
+"""The HDP by Markov chain Monte Carlo: franchise, direct assignment and table indicators, with split-merge moves."""

@@ -1,0 +1,136 @@
+"""The state of a chain as plain arrays: N tokens in D documents, W words, K topics numbered 0 .. K - 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InvalidCorpus
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a corpus, document by document; equal words of a document stand together."""
+
+    start: Int  # (D + 1,)  document d has the tokens start[d] .. start[d + 1] - 1
+    word: Int32  # (N,)
+    n_words: int
+    by_word: Int  # (N,)  the tokens in the order of their words
+    word_start: Int  # (W + 1,)  word w has the tokens by_word[word_start[w]] ..
+
+    @classmethod
+    def from_corpus(cls, corpus: Corpus) -> Tokens:
+        """Write the counts of a corpus out, token by token.
+
+        Raises
+        ------
+        InvalidCorpus
+            If a count is not a whole number.
+        """
+        counts = corpus.counts
+        whole = np.rint(counts.data)
+        if not np.array_equal(whole, counts.data):
+            found = float(counts.data[whole != counts.data][0])
+            raise InvalidCorpus(
+                f"the counts hold {found:g}, but a sampler assigns each token to a topic; give whole numbers of tokens."
+            )
+        word = np.repeat(counts.indices, whole.astype(np.int64)).astype(np.int32)
+        start = np.concatenate(([0], np.cumsum(whole)))[counts.indptr].astype(np.int64)
+        word_start = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=corpus.n_words)))).astype(np.int64)
+        return cls(start, word, corpus.n_words, np.argsort(word, kind="stable"), word_start)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents D."""
+        return self.start.size - 1
+
+    @property
+    def lengths(self) -> Int:
+        """Tokens of each document n_j, (D,)."""
+        return np.diff(self.start)
+
+
+@dataclass(slots=True)
+class DocumentTopics:
+    """Tokens and tables of each topic in each document: what (z, m) is beside z.
+
+    The topics of document d stand at start[d] .. start[d] + size[d] - 1 of the arrays of length N, in any order.
+    """
+
+    size: Int32  # (D,)
+    topic: Int32  # (N,)
+    n: Int32  # (N,)  tokens n_jk >= 1
+    m: Int32  # (N,)  tables m_jk, 1 <= m_jk <= n_jk
+
+    @classmethod
+    def empty(cls, tokens: Tokens) -> DocumentTopics:
+        """Return the arrays for documents without topics."""
+        N = tokens.word.size
+        return cls(np.zeros(tokens.n_documents, np.int32), *(np.zeros(N, np.int32) for _ in range(3)))
+
+
+@dataclass(slots=True)
+class Seating:
+    """Who sits where in the franchise: the tables of document d are numbered 0 .. n_tables[d] - 1.
+
+    Table t of document d has its entries at start[d] + t of the arrays of length N.
+    """
+
+    table: Int32  # (N,)  table of each token
+    n_tables: Int32  # (D,)
+    topic: Int32  # (N,)  dish of each table
+    n: Int32  # (N,)  tokens at each table
+
+    @classmethod
+    def empty(cls, tokens: Tokens) -> Seating:
+        """Return the arrays for restaurants without tables."""
+        table, topic, n = (np.zeros(tokens.word.size, np.int32) for _ in range(3))
+        return cls(table, np.zeros(tokens.n_documents, np.int32), topic, n)
+
+
+@dataclass(slots=True)
+class WordTopics:
+    """Tokens of each word in each topic n_kw, without zeros.
+
+    The topics of word w stand at start[w] .. start[w] + size[w] - 1, the frequent ones first when just counted.
+    """
+
+    start: Int  # (W + 1,)
+    size: Int32  # (W,)
+    topic: NDArray[np.uint32]  # (N,)
+    count: Int32  # (N,)
+
+
+@dataclass(slots=True)
+class TopicCounts:
+    """What all documents together have in each topic; arrays may be longer than K."""
+
+    n_topics: int  # K
+    n: Int  # (>= K,)  tokens n_k
+    m: Int  # (>= K,)  tables M_k
+    words: WordTopics
+
+
+@dataclass(slots=True)
+class TableList:
+    """All tables of all documents in one list: what split-merge moves work on (M tables, N tokens)."""
+
+    start: Int  # (M + 1,)  table c has the words word[start[c]] .. word[start[c + 1] - 1]
+    word: Int32  # (N,)
+    topic: Int32  # (M,)  dishes, numbered 0 .. K - 1
+
+
+@dataclass(slots=True)
+class Concentrations:
+    """Hyperparameters of now."""
+
+    alpha: float
+    gamma: float
+    eta: float
