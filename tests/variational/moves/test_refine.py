@@ -30,6 +30,7 @@ def test_rejected_trial_leaves_the_state_as_it_was(monkeypatch, kind, n_batches)
     assert run_move(move, state, made) == (1, 0)
     assert_unchanged(state, before)
     assert following.followed == {}
+    assert move._found is None  # a second state is not kept
 
 
 @pytest.mark.parametrize("kind", TRIALS)
@@ -45,6 +46,7 @@ def test_objective_after_a_trial_equals_recomputation(monkeypatch, kind, bound, 
         patch.setattr(base, "rises", lambda new, old: True)
         assert run_move(move, state, made) == (1, 1)
     following.assert_is(state)
+    assert move._found is None
     assert state.gathering.changed
     assert state.fresh_share == 1.0
     reached = state.objective

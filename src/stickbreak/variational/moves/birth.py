@@ -85,6 +85,7 @@ class Birth(Trial):
 
     def reject(self, state: Inference, candidate: int) -> None:
         """Look at other documents next; rest once all were looked at."""
+        self._found = None
         self._tries += 1
         if self._tries * self._share >= 1:
             self._tries = 0

@@ -29,7 +29,6 @@ class Refine(Trial):
     """
 
     name: ClassVar[str] = "refine"
-    changes_topics: ClassVar[bool] = True
 
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
         """Return the topics after the sweeps."""
