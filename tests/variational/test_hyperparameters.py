@@ -296,7 +296,8 @@ def test_fitted_hyperparameters_are_those_of_the_last_lap(model):
 
 def test_eta_waits_while_the_set_of_topics_changes(corpus):
     trace = VariationalHDP(**{**FIT, "n_laps": 14}).fit(corpus).trace_
-    changed, merged = np.diff(trace["eta"], prepend=0.1) != 0, trace["moved"] > 0
+    changed = np.diff(trace["eta"], prepend=0.1) != 0
+    merged = sum(trace[f"{name}_accepted"] for name in ("merge", "delete", "refine")) > 0
     assert not changed[0]
     np.testing.assert_array_equal(changed[1:], ~merged[1:])
     assert merged.any()

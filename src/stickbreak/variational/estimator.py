@@ -90,8 +90,11 @@ class VariationalHDP(FittedHDP):
     n_laps : int, default=50
         Most laps through the documents.
     tolerance : float, default=1e-5
-        Stop when a lap in which no move but reorder was accepted raises the objective by less than this, in nats per
-        token. Only in the memoized schedule: in the stochastic one `n_laps` alone ends a fit.
+        Stop after the second or a later lap that raises the objective by less than this, in nats per token, if no move
+        but reorder was accepted in it, and no birth waits for its turn (after a rejected birth the next lap tries one
+        on other documents, until all were looked at). Merges and deletes that are still untried do not keep a
+        fit going: a lap tries at most 50 merges, and deletes until a few were rejected. Only in the memoized
+        schedule: in the stochastic one `n_laps` alone ends a fit.
     n_batches : int or None, default=None
         Batches of a lap; None: one for every 10,000 documents. (Paper: 20 and more.)
     local_tolerance : float, default=1e-4
@@ -137,9 +140,9 @@ class VariationalHDP(FittedHDP):
     components_ : ndarray of shape (K, W)
         Dirichlet parameters tau of the topics.
     trace_ : dict of ndarray of shape (n_laps_,)
-        "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (whether the set of topics changed),
-        "sweeps" (mean local sweeps of a document), for each move how often it was tried and accepted, and the
-        hyperparameters that were learned.
+        "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (1 where a move other than reorder was
+        accepted or a birth still waits to be tried: the fit does not stop there), "sweeps" (mean local sweeps of a
+        document), for each move how often it was tried and accepted, and the hyperparameters that were learned.
     objective_ : float
         The objective in nats per token, with all its constants.
     alpha_, gamma_, eta_ : float

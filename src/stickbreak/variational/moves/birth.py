@@ -88,6 +88,10 @@ class Birth(Trial):
             self._tries = 0
             super().reject(state, candidate)
 
+    def waiting(self, state: Inference) -> bool:
+        """Whether births of these topics were rejected, but not yet for all documents."""
+        return self._tries > 0 and not self._tired(state)
+
     def snapshot(self) -> dict[str, Any]:
         """Return what the move remembers."""
         return {**super().snapshot(), "tries": self._tries, "seed": self._seed}

@@ -40,9 +40,12 @@ class Trial(Move):
     def candidates(self, state: Inference) -> list[int]:
         """Return one candidate once the lap gained little and left the topics as they were."""
         same = np.array_equal(np.sort(state.topic_ids), np.sort(self._names))
-        tired = self._tired_of is not None and np.array_equal(np.sort(state.topic_ids), self._tired_of)
         settled = state.objective - self._before < SETTLED * abs(state.objective)
-        return [0] if same and settled and not tired else []
+        return [0] if same and settled and not self._tired(state) else []
+
+    def _tired(self, state: Inference) -> bool:
+        """Whether no further trial pays before the topics change."""
+        return self._tired_of is not None and np.array_equal(np.sort(state.topic_ids), self._tired_of)
 
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: int) -> Standing:
         """Return where the proposed topics lead within `LAPS` laps."""
