@@ -29,7 +29,7 @@ from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCou
 from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
-from stickbreak.variational.moves import MOVES, make_moves
+from stickbreak.variational.moves import MOVES, Trial, make_moves
 from stickbreak.variational.requirements import check_corpus, check_names
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
@@ -320,6 +320,9 @@ class VariationalHDP(FittedHDP):
         `fit` the call goes on from the fitted topics, as step n_steps_ + 1. Each call passes over all words and topics
         once, so minibatches of some hundred documents are better than single ones.
 
+        The first call (or the fit) also fixes `alpha`, `gamma` and `eta`: later ones go on with `alpha_`, `gamma_` and
+        `eta_`, whatever the parameters are set to.
+
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
@@ -336,17 +339,18 @@ class VariationalHDP(FittedHDP):
         InvalidCorpus
             If the words are not those of the first call, or the first minibatch holds no token.
         InputError
-            If a parameter does not fit the documents, or there are more of them than `total_documents`.
+            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
         """
         first = not hasattr(self, "components_")
         corpus = self._corpus(X, reset=first)
         seen = corpus.n_documents if first else self.n_documents_seen_ + corpus.n_documents
         total = seen if self.total_documents is None else int(self.total_documents)
-        if total < corpus.n_documents:
+        if total < seen:
             raise InputError(
-                f"total_documents is {total}, but this minibatch alone holds {corpus.n_documents} documents; "
+                f"total_documents is {total}, but this minibatch makes {seen} documents; "
                 "give the number of documents of the whole stream, or None to count them."
             )
+        self._check_names()
         if first:
             self._check(corpus, streaming=True)
         elif corpus.n_tokens == 0:
@@ -389,16 +393,28 @@ class VariationalHDP(FittedHDP):
 
     def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""
-        check_names("moves", self.moves, MOVES)
-        check_names("learn", self.learn, LEARNABLE)
+        self._check_names()
         if self.learn and (self.schedule == "stochastic" or streaming):
             raise InputError(
                 f"learn is {tuple(self.learn)!r}, but hyperparameters are learned in the memoized schedule alone; "
                 "fit with schedule='memoized', or set learn=()."
             )
         n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
-        n_kept = self._n_batches(corpus) if self.schedule == "memoized" else 0
-        check_corpus(corpus, n_topics, self._n_batches(corpus), n_kept, named_start=isinstance(self.init, str))
+        memoized = self.schedule == "memoized" and not streaming
+        n_batches = 1 if streaming else self._n_batches(corpus)
+        check_corpus(
+            corpus,
+            n_topics,
+            n_batches,
+            n_batches if memoized else 0,
+            named_start=isinstance(self.init, str),
+            trials=memoized and any(issubclass(MOVES[name], Trial) for name in self.moves),
+        )
+
+    def _check_names(self) -> None:
+        """Refuse names of moves and of hyperparameters that do not exist."""
+        check_names("moves", self.moves, MOVES)
+        check_names("learn", self.learn, LEARNABLE)
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""
