@@ -273,6 +273,10 @@ class VariationalHDP(FittedHDP):
     ) -> Self:
         """Learn topics from counts.
 
+        Ctrl-C ends the fit with a usable model, but not before the lap is over (the first one, if the start is still at
+        work); pressed again, it interrupts at once. Callback and checkpoint come after a lap, too. A lap with a trial
+        (the moves "refine" and "birth") lasts about as long as ten others.
+
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
