@@ -21,6 +21,24 @@ def check_names(parameter: str, named: Sequence[str], known: Collection[str]) ->
             raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
 
 
+def check_learned(names: Sequence[str], *, memoized: bool) -> None:
+    """Refuse to learn hyperparameters where only given ones are used."""
+    if names and not memoized:
+        raise InputError(
+            f"learn is {tuple(names)!r}, but hyperparameters are learned in the memoized schedule alone; "
+            "fit with schedule='memoized', or set learn=()."
+        )
+
+
+def check_total(total: int, seen: int) -> None:
+    """Refuse a stream of fewer documents than were seen."""
+    if total < seen:
+        raise InputError(
+            f"total_documents is {total}, but this minibatch makes {seen} documents; "
+            "give the number of documents of the whole stream, or None to count them."
+        )
+
+
 def check_corpus(
     corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, named_start: bool, trials: bool
 ) -> None:
