@@ -15,7 +15,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
