@@ -21,7 +21,27 @@ def check_names(parameter: str, named: Sequence[str], known: Collection[str]) ->
             raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
 
 
-def check_corpus(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, named_start: bool) -> None:
+def check_learned(names: Sequence[str], *, memoized: bool) -> None:
+    """Refuse to learn hyperparameters where only given ones are used."""
+    if names and not memoized:
+        raise InputError(
+            f"learn is {tuple(names)!r}, but hyperparameters are learned in the memoized schedule alone; "
+            "fit with schedule='memoized', or set learn=()."
+        )
+
+
+def check_total(total: int, seen: int) -> None:
+    """Refuse a stream of fewer documents than were seen."""
+    if total < seen:
+        raise InputError(
+            f"total_documents is {total}, but this minibatch makes {seen} documents; "
+            "give the number of documents of the whole stream, or None to count them."
+        )
+
+
+def check_corpus(
+    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, named_start: bool, trials: bool
+) -> None:
     """Refuse documents that hold no token, and more topics than the memory or the documents can carry.
 
     Parameters
@@ -34,6 +54,8 @@ def check_corpus(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, 
         Batches whose statistics are stored.
     named_start : bool
         Whether the topics to start with are still to be found in the documents.
+    trials : bool
+        Whether a move tries a second state beside the first.
 
     Raises
     ------
@@ -41,7 +63,7 @@ def check_corpus(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, 
     """
     if corpus.n_tokens == 0:
         raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
-    needed, installed = bytes_needed(corpus, n_topics, n_batches, n_kept), memory_installed()
+    needed, installed = bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials), memory_installed()
     if needed > installed:
         has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
         raise InputError(
@@ -55,8 +77,11 @@ def check_corpus(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, 
         )
 
 
-def bytes_needed(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int) -> float:
-    """Estimate the memory of a fit: S in total, tau and scratch, a visit, and the S of every batch that is kept."""
+def bytes_needed(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool) -> float:
+    """Estimate the memory of a fit: scratch and a visit; S in total, tau, and the S of every batch that is kept.
+
+    The latter three are there twice while a trial is on.
+    """
     of_batch = min(corpus.n_words, corpus.counts.nnz / n_batches)  # words: more than there are where they repeat
-    rows = 4.0 * corpus.n_words + 2.0 * of_batch
-    return n_topics * (8.0 * rows + STORED_BYTES * STORED_SHARE * n_kept * of_batch)
+    state = 8.0 * 2.0 * corpus.n_words + STORED_BYTES * STORED_SHARE * n_kept * of_batch
+    return n_topics * (8.0 * 2.0 * (corpus.n_words + of_batch) + state * (2 if trials else 1))
