@@ -21,6 +21,8 @@ class Entry:
     name: str
     small: dict[str, Any]  # parameters of a fit of milliseconds
     fixed_topics: dict[str, Any]  # parameters that keep the number of topics and of laps as they are given
+    laps: str = "n_laps"  # the parameter that says how many laps or sweeps there are
+    forget: str | None = None  # method that drops what a model keeps of its documents
     takes_weights: bool = True  # fractional weights, not only counts
     failing_checks: dict[str, str] = field(default_factory=dict)  # scikit-learn's check -> why it cannot pass
 
@@ -28,7 +30,19 @@ class Entry:
         return getattr(stickbreak, self.name)(**{**self.small, **changes})
 
 
+WHOLE = "scikit-learn fits it to fractions, a sampler needs whole numbers of tokens"
+FRACTIONS: dict[str, str] = {}
+
 ESTIMATORS = [
+    Entry(
+        "GibbsHDP",
+        small={"n_topics": 3, "n_sweeps": 3, "gamma": 0.1, "eta": 0.5, "init": "single", "random_state": 0},
+        fixed_topics={"gamma": 1e-12, "learn": ()},
+        laps="n_sweeps",
+        forget="forget_chains",
+        takes_weights=False,
+        failing_checks=FRACTIONS,
+    ),
     Entry(
         "VariationalHDP",
         small={"n_topics": 5, "n_laps": 3, "init_sweeps": 3, "random_state": 0},
