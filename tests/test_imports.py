@@ -14,7 +14,7 @@ import stickbreak
 
 ROOT = Path(stickbreak.__file__).parent
 ROOMS = [  # from the bottom to the top; a module imports from its own room and from lower floors
-    {"exceptions", "atomic", "special", "maximum", "persistence"},
+    {"exceptions", "atomic", "special", "stirling", "maximum", "persistence"},
     {"corpus"},
     {"likelihoods"},
     {"inference"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +58,8 @@ class Tokens:
         return np.diff(self.start)
 
 
-@dataclass(slots=True)
-class DocumentTopics:
-    """Tokens and tables of each topic in each document: what (z, m) is beside z.
+class DocumentTopics(NamedTuple):
+    """Tokens and tables of each topic in each document: what (z, m) is beside z; a tuple, so that kernels can take it.
 
     The topics of document d stand at start[d] .. start[d] + size[d] - 1 of the arrays of length N, in any order.
     """
@@ -76,8 +76,7 @@ class DocumentTopics:
         return cls(np.zeros(tokens.n_documents, np.int32), *(np.zeros(N, np.int32) for _ in range(3)))
 
 
-@dataclass(slots=True)
-class Seating:
+class Seating(NamedTuple):
     """Who sits where in the franchise: the tables of document d are numbered 0 .. n_tables[d] - 1.
 
     Table t of document d has its entries at start[d] + t of the arrays of length N.
@@ -95,9 +94,8 @@ class Seating:
         return cls(table, np.zeros(tokens.n_documents, np.int32), topic, n)
 
 
-@dataclass(slots=True)
-class WordTopics:
-    """Tokens of each word in each topic n_kw, without zeros.
+class WordTopics(NamedTuple):
+    """Tokens of each word in each topic n_kw, without zeros; a tuple, so that kernels can take it.
 
     The topics of word w stand at start[w] .. start[w] + size[w] - 1, the frequent ones first when just counted.
     """
@@ -105,7 +103,7 @@ class WordTopics:
     start: Int  # (W + 1,)
     size: Int32  # (W,)
     topic: NDArray[np.uint32]  # (N,)
-    count: Int32  # (N,)
+    n: Int32  # (N,)
 
 
 @dataclass(slots=True)

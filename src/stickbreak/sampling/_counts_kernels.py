@@ -1,0 +1,97 @@
+"""Counts of a chain, from scratch: what every sweep begins with; NumPy twins in tests/sampling/reference.py."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from stickbreak.stirling import log_stirling
+
+
+@njit(cache=True, nogil=True)
+def count_words(by_word, z, scratch, words):
+    """Fill `words` with n_kw, the frequent topics of each word first; scratch (>= K,) holds zeros."""
+    seen = np.empty(scratch.size, np.uint32)
+    for w in range(words.size.size):
+        begin, n_seen = words.start[w], 0
+        for p in range(begin, words.start[w + 1]):
+            k = z[by_word[p]]
+            if scratch[k] == 0:
+                seen[n_seen] = k
+                n_seen += 1
+            scratch[k] += 1
+        for s in range(n_seen):  # insertion sort: most words are in few topics
+            k = seen[s]
+            c, place = scratch[k], begin + s
+            while place > begin and (
+                words.n[place - 1] < c or (words.n[place - 1] == c and words.topic[place - 1] > k)
+            ):
+                words.n[place], words.topic[place] = words.n[place - 1], words.topic[place - 1]
+                place -= 1
+            words.n[place], words.topic[place] = c, k
+        for s in range(n_seen):
+            scratch[seen[s]] = 0
+        words.size[w] = n_seen
+
+
+@njit(cache=True, nogil=True)
+def count_documents(start, z, documents, n_k, m_k):
+    """Add the tokens and tables of all documents to n_k and M_k."""
+    for i in range(z.size):
+        n_k[z[i]] += 1
+    for d in range(start.size - 1):
+        for s in range(start[d], start[d] + documents.size[d]):
+            m_k[documents.topic[s]] += documents.m[s]
+
+
+@njit(cache=True, nogil=True)
+def relabel(label, first, last, z, start, documents):
+    """Give every topic of the documents first .. last - 1 its new number."""
+    for i in range(start[first], start[last]):
+        z[i] = label[z[i]]
+    for d in range(first, last):
+        for s in range(start[d], start[d] + documents.size[d]):
+            documents.topic[s] = label[documents.topic[s]]
+
+
+@njit(cache=True, nogil=True)
+def count_tokens(start, z, scratch, documents):
+    """Fill the topics and n_jk of `documents` from z, topics ascending; m_jk is left; scratch holds zeros."""
+    for d in range(start.size - 1):
+        size = 0
+        for i in range(start[d], start[d + 1]):
+            if scratch[z[i]] == 0:
+                documents.topic[start[d] + size] = z[i]
+                size += 1
+            scratch[z[i]] += 1
+        documents.topic[start[d] : start[d] + size].sort()
+        for s in range(start[d], start[d] + size):
+            documents.n[s] = scratch[documents.topic[s]]
+            scratch[documents.topic[s]] = 0
+        documents.size[d] = size
+
+
+@njit(cache=True, nogil=True)
+def log_documents(start, documents, alpha, ratios):
+    """sum_j [ M_j log alpha - log (alpha)_{n_j} + sum_k log s(n_jk, m_jk) ].                  SPEC 2.1, math.md (G1)"""
+    total = 0.0
+    for d in range(start.size - 1):
+        for s in range(start[d], start[d] + documents.size[d]):
+            total += documents.m[s] * math.log(alpha) + log_stirling(ratios, documents.n[s], documents.m[s])
+        total += math.lgamma(alpha) - math.lgamma(alpha + (start[d + 1] - start[d]))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def log_words(words, n_k, n_topics, eta):
+    """sum_k log f_k: words of each topic, its distribution integrated out.                   SPEC 2.1, math.md (G12)"""
+    total_eta = eta * words.size.size
+    total, base = n_topics * math.lgamma(total_eta), math.lgamma(eta)
+    for k in range(n_topics):
+        total -= math.lgamma(n_k[k] + total_eta)
+    for w in range(words.size.size):
+        for s in range(words.start[w], words.start[w] + words.size[w]):
+            total += math.lgamma(words.n[s] + eta) - base
+    return total

@@ -1,0 +1,60 @@
+"""Counts over all documents, derived from a state of the chain, and topics numbered anew."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from stickbreak.sampling import _counts_kernels as kernels
+from stickbreak.sampling.state import DocumentTopics, Int, Int32, Tokens, TopicCounts, WordTopics
+
+
+def no_words(tokens: Tokens) -> WordTopics:
+    """Return the arrays for words without topics."""
+    N = tokens.word.size
+    return WordTopics(
+        tokens.word_start, np.zeros(tokens.n_words, np.int32), np.zeros(N, np.uint32), np.zeros(N, np.int32)
+    )
+
+
+def count_topics(tokens: Tokens, z: Int32, documents: DocumentTopics, n_topics: int) -> TopicCounts:
+    """Count n_k, M_k and n_kw; equal states give equal arrays, whatever led to them."""
+    counts = TopicCounts(n_topics, np.zeros(n_topics, np.int64), np.zeros(n_topics, np.int64), no_words(tokens))
+    kernels.count_words(tokens.by_word, z, np.zeros(n_topics, np.int64), counts.words)
+    kernels.count_documents(tokens.start, z, documents, counts.n, counts.m)
+    return counts
+
+
+def dense_labels(z: Int32, n_numbers: int) -> tuple[Int32, Int]:
+    """Return new numbers without gaps for topics 0 .. n_numbers - 1, and which of these have tokens, ascending."""
+    alive = np.flatnonzero(np.bincount(z, minlength=n_numbers))
+    label = np.full(n_numbers, -1, np.int32)
+    label[alive] = np.arange(alive.size)
+    return label, alive
+
+
+def topic_word_table(counts: TopicCounts) -> sparse.csr_array:
+    """Return n_kw, (K, W)."""
+    words = counts.words
+    taken = _taken(words.start[:-1], words.size)
+    word = np.repeat(np.arange(words.size.size), words.size)
+    shape = (counts.n_topics, words.size.size)
+    return sparse.csr_array((words.n[taken].astype(np.int64), (words.topic[taken], word)), shape=shape)
+
+
+def _taken(start: Int, size: Int32) -> Int:
+    """Return the places start[r] .. start[r] + size[r] - 1 of all rows r, one after another."""
+    ends = np.cumsum(size, dtype=np.int64)
+    return np.arange(ends[-1] if ends.size else 0) + np.repeat(start - (ends - size), size)
+
+
+def packed(start: Int, size: Int32, array: Int32) -> Int32:
+    """Return the entries of an array of rows with gaps, without the gaps."""
+    return array[_taken(start[:-1], size)]
+
+
+def unpacked(start: Int, size: Int32, entries: Int32) -> Int32:
+    """Return an array of rows with gaps from its entries: what `packed` undoes."""
+    array = np.zeros(int(start[-1]), np.int32)
+    array[_taken(start[:-1], size)] = entries
+    return array

@@ -1,0 +1,97 @@
+"""Direct assignment (Teh, Jordan, Beal and Blei 2006, Sec. 5.3): topics of tokens, and explicit corpus weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.inference.executor import Executor
+from stickbreak.sampling import _direct_kernels as kernels
+from stickbreak.sampling.keys import key_of
+from stickbreak.sampling.representation import Representation, require
+from stickbreak.sampling.state import Concentrations, Float, Tokens, TopicCounts
+from stickbreak.sampling.sweeping import Shard, run_pass
+from stickbreak.stirling import StirlingRatios
+
+SMALLEST = 1e-300  # a weight that underflowed: its topic has tokens, so the weight is positive
+
+
+class DirectAssignment(Representation):
+    """State (z, beta, m): tokens given the corpus weights, tables given both, weights given the tables.
+
+    SPEC 2.4, math.md (G4), (G5).
+    """
+
+    name: ClassVar[str] = "direct"
+
+    def __init__(self, tokens: Tokens) -> None:
+        super().__init__(tokens)
+        self.beta: Float = np.ones(1)  # (K + 1,)  corpus weights, last that of all topics without tokens
+
+    def sweep(
+        self,
+        counts: TopicCounts,
+        concentrations: Concentrations,
+        ratios: StirlingRatios,
+        seed: tuple[int, int],
+        n_shards: int,
+        executor: Executor,
+    ) -> int:
+        """Resample the topic of every token, then the tables."""
+        tokens, now, key = self.tokens, concentrations, key_of(*seed, "tokens")
+        high, parts = run_pass(
+            tokens,
+            counts,
+            self.beta,
+            lambda first, last, words, topics, reuse: kernels.sweep(
+                first,
+                last,
+                tokens.start,
+                tokens.word,
+                self.z,
+                self.documents,
+                words,
+                topics,
+                now.alpha,
+                now.gamma,
+                now.eta,
+                reuse,
+                key,
+            ),
+            n_shards,
+            executor,
+        )
+        weights = self._weights(parts, high)[self._renumber(parts, high)]
+        prior, rng = np.maximum(now.alpha * weights, SMALLEST), np.zeros(1, np.uint64)
+        kernels.draw_tables(tokens.start, self.documents, prior, rng, key_of(*seed, "tables"))
+        return weights.size
+
+    def _weights(self, parts: list[Shard], high: int) -> Float:
+        """Return the corpus weights of all numbers: those of several shards are at first the old ones."""
+        beta = np.zeros(high)
+        for part in parts:
+            beta[part.label] = part.beta
+        if len(parts) > 1:
+            beta[: self.beta.size - 1] = self.beta[:-1]
+        return beta
+
+    def finish(self, counts: TopicCounts, concentrations: Concentrations, rng: np.random.Generator) -> None:
+        """Draw (beta, beta_u) ~ Dirichlet(M_1 .. M_K, gamma).                                      math.md (G5)"""
+        mass = rng.standard_gamma(np.append(counts.m[: counts.n_topics], concentrations.gamma))
+        mass = np.maximum(mass, SMALLEST)
+        self.beta = mass / mass.sum()
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Return what the next sweeps depend on."""
+        return {**super().arrays(), "beta": self.beta}
+
+    def restore(self, arrays: Mapping[str, NDArray], n_topics: int) -> None:
+        """Take up what `arrays` returned."""
+        super().restore(arrays, n_topics)
+        beta = arrays["beta"]
+        require(beta.shape == (n_topics + 1,) and beta.dtype == np.float64, "its corpus weights do not fit")
+        require(bool((beta > 0).all() and np.isclose(beta.sum(), 1.0)), "its corpus weights do not sum to one")
+        self.beta = beta.copy()

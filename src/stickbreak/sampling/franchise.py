@@ -1,0 +1,188 @@
+"""The Chinese restaurant franchise (Teh et al. 2006, Sec. 5.1): tokens sit at tables, tables serve topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.inference.executor import Executor
+from stickbreak.sampling import _franchise_kernels as kernels
+from stickbreak.sampling.counts import count_topics, dense_labels, packed, unpacked
+from stickbreak.sampling.keys import key_of
+from stickbreak.sampling.representation import Representation, is_ints, require
+from stickbreak.sampling.state import (
+    Concentrations,
+    Int,
+    Int32,
+    Seating,
+    TableList,
+    Tokens,
+    TopicCounts,
+)
+from stickbreak.sampling.sweeping import Shard, run_pass
+from stickbreak.stirling import StirlingRatios
+
+
+class Franchise(Representation):
+    """State (t, k): the table of each token, the dish of each table; SPEC 2.2, math.md (G2), (G3)."""
+
+    name: ClassVar[str] = "franchise"
+
+    def __init__(self, tokens: Tokens) -> None:
+        super().__init__(tokens)
+        self.seating = Seating.empty(tokens)
+
+    def sweep(
+        self,
+        counts: TopicCounts,
+        concentrations: Concentrations,
+        ratios: StirlingRatios,
+        seed: tuple[int, int],
+        n_shards: int,
+        executor: Executor,
+    ) -> int:
+        """Resample the table of every token, then the dish of every table."""
+        tokens = self.tokens
+        K, self.seating = seat_tokens(
+            tokens, self.seating, counts, concentrations, seed, n_shards, executor, seated=True
+        )
+        self.take(self.seating, K)
+        counts = count_topics(tokens, self.z, self.documents, K)
+        order, table_start = tokens_by_table(tokens, self.seating)
+        now, key = concentrations, key_of(*seed, "dishes")
+        high, parts = run_pass(
+            tokens,
+            counts,
+            np.zeros(1),
+            lambda first, last, words, topics, reuse: kernels.serve_tables(
+                first,
+                last,
+                tokens.start,
+                tokens.word,
+                self.seating,
+                order,
+                table_start,
+                words,
+                topics,
+                now.gamma,
+                now.eta,
+                reuse,
+                key,
+            ),
+            n_shards,
+            executor,
+        )
+        self.seating, K = renumber_dishes(tokens, self.seating, parts, high)
+        self.take(self.seating, K)
+        return K
+
+    def seats(self, ratios: StirlingRatios, seed: tuple[int, int]) -> Seating:
+        """Return the seating that the state is."""
+        return self.seating
+
+    def take(self, seating: Seating, n_topics: int) -> None:
+        """Take up a seating."""
+        super().take(seating, n_topics)
+        self.seating = seating
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Return what the next sweeps depend on."""
+        start, seating = self.tokens.start, self.seating
+        tables = {f"table_{x}": packed(start, seating.n_tables, getattr(seating, x)) for x in ("topic", "n")}
+        return {"table": seating.table, "n_tables": seating.n_tables, **tables}
+
+    def restore(self, arrays: Mapping[str, NDArray], n_topics: int) -> None:
+        """Take up what `arrays` returned."""
+        tokens, table, n_tables = self.tokens, arrays["table"], arrays["n_tables"]
+        require(is_ints(n_tables, tokens.n_documents, 0, np.iinfo(np.int32).max), "its numbers of tables do not fit")
+        require(bool((n_tables <= tokens.lengths).all()), "a document has more tables than tokens")
+        require(is_ints(table, tokens.word.size, 0, np.iinfo(np.int32).max), "its tables of tokens do not fit")
+        document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
+        require(bool((table < n_tables[document]).all()), "a token sits at a table that is not there")
+        topic, n, total = arrays["table_topic"], arrays["table_n"], int(n_tables.sum())
+        require(
+            is_ints(topic, total, 0, n_topics) and is_ints(n, total, 1, np.iinfo(np.int32).max), "its tables do not fit"
+        )
+        row = np.concatenate(([0], np.cumsum(n_tables)))[document] + table
+        require(np.array_equal(np.bincount(row, minlength=total), n), "its tables are not those of its tokens")
+        require(np.unique(topic).size == n_topics, "a topic has no table")
+        rows = (unpacked(tokens.start, n_tables, array) for array in (topic, n))
+        self.take(Seating(table.copy(), n_tables.copy(), *rows), n_topics)
+
+
+def seat_tokens(
+    tokens: Tokens,
+    seating: Seating,
+    counts: TopicCounts,
+    concentrations: Concentrations,
+    seed: tuple[int, int],
+    n_shards: int,
+    executor: Executor,
+    *,
+    seated: bool,
+) -> tuple[int, Seating]:
+    """Resample the table of every token, or with `seated` false seat them one after another in empty restaurants.
+
+    Returns
+    -------
+    n_topics : int
+    seating : Seating
+        The same arrays, changed.
+    """
+    now, key = concentrations, key_of(*seed, "tokens")
+    high, parts = run_pass(
+        tokens,
+        counts,
+        np.zeros(1),
+        lambda first, last, words, topics, reuse: kernels.seat_tokens(
+            first,
+            last,
+            tokens.start,
+            tokens.word,
+            seating,
+            words,
+            topics,
+            now.alpha,
+            now.gamma,
+            now.eta,
+            seated,
+            reuse,
+            key,
+        ),
+        n_shards,
+        executor,
+    )
+    seating, n_topics = renumber_dishes(tokens, seating, parts, high)
+    return n_topics, seating
+
+
+def renumber_dishes(tokens: Tokens, seating: Seating, parts: list[Shard], n_numbers: int) -> tuple[Seating, int]:
+    """Give dishes the numbers 0 .. K - 1 after a pass; return the seating and K."""
+    dishes = packed(tokens.start, seating.n_tables, seating.topic)
+    if len(parts) > 1:
+        first = np.concatenate(([0], np.cumsum(seating.n_tables)))
+        dishes = np.concatenate([part.label[dishes[first[part.first] : first[part.last]]] for part in parts])
+    label, alive = dense_labels(dishes, n_numbers)
+    return seating._replace(topic=unpacked(tokens.start, seating.n_tables, label[dishes])), alive.size
+
+
+def tokens_by_table(tokens: Tokens, seating: Seating) -> tuple[Int, Int]:
+    """Return the tokens in the order of their tables, (N,), and where each table begins, (M + 1,)."""
+    order = np.empty(tokens.word.size, np.int64)
+    table_start = np.empty(int(seating.n_tables.sum()) + 1, np.int64)
+    kernels.tokens_by_table(tokens.start, seating, order, table_start)
+    return order, table_start
+
+
+def table_list(tokens: Tokens, seating: Seating) -> TableList:
+    """Return all tables in one list."""
+    order, table_start = tokens_by_table(tokens, seating)
+    return TableList(table_start, tokens.word[order], packed(tokens.start, seating.n_tables, seating.topic))
+
+
+def with_dishes(tokens: Tokens, seating: Seating, dishes: Int32) -> Seating:
+    """Return the seating with other dishes, in the order of `table_list`."""
+    return seating._replace(topic=unpacked(tokens.start, seating.n_tables, dishes))

@@ -1,0 +1,123 @@
+"""What a representation of the HDP's state is to a chain."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.inference.executor import Executor
+from stickbreak.sampling import _counts_kernels, _franchise_kernels
+from stickbreak.sampling.counts import dense_labels, packed, unpacked
+from stickbreak.sampling.keys import key_of
+from stickbreak.sampling.state import Concentrations, DocumentTopics, Int, Int32, Seating, Tokens, TopicCounts
+from stickbreak.sampling.sweeping import Shard
+from stickbreak.stirling import StirlingRatios
+
+
+class Representation(ABC):
+    """Topics z of the tokens, tables m_jk of the topics in the documents, and what a representation has beside them.
+
+    Between sweeps the topics are numbered 0 .. K - 1.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self.z: Int32 = np.zeros(tokens.word.size, np.int32)
+        self.documents = DocumentTopics.empty(tokens)
+
+    @abstractmethod
+    def sweep(
+        self,
+        counts: TopicCounts,
+        concentrations: Concentrations,
+        ratios: StirlingRatios,
+        seed: tuple[int, int],
+        n_shards: int,
+        executor: Executor,
+    ) -> int:
+        """Resample the state once, from its counts (which are spent); return the number of topics."""
+
+    def finish(self, counts: TopicCounts, concentrations: Concentrations, rng: np.random.Generator) -> None:
+        """Draw what depends on the concentrations and on the tables of the whole corpus, at the end of a sweep."""
+
+    def seats(self, ratios: StirlingRatios, seed: tuple[int, int]) -> Seating:
+        """Return a seating given z and m: drawn, where the representation has none of its own."""
+        seating = Seating.empty(self.tokens)
+        longest = int(self.tokens.lengths.max(initial=1))
+        scratch, rng = np.zeros((2, longest), np.int64), np.zeros(1, np.uint64)
+        key = key_of(*seed, "seats")
+        _franchise_kernels.draw_seating(self.tokens.start, self.z, self.documents, ratios, scratch, seating, rng, key)
+        return seating
+
+    def take(self, seating: Seating, n_topics: int) -> None:
+        """Take up a seating whose dishes are numbered 0 .. n_topics - 1."""
+        scratch = np.zeros((2, n_topics), np.int64)
+        _franchise_kernels.count_tables(self.tokens.start, seating, scratch, self.z, self.documents)
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Return what the next sweeps depend on."""
+        start, documents = self.tokens.start, self.documents
+        pairs = {name: packed(start, documents.size, getattr(documents, name)) for name in ("topic", "n", "m")}
+        return {"z": self.z, "size": documents.size, **pairs}
+
+    def restore(self, arrays: Mapping[str, NDArray], n_topics: int) -> None:
+        """Take up what `arrays` returned.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be of these tokens.
+        """
+        z, size = arrays["z"], arrays["size"]
+        require(is_ints(z, self.z.size, 0, n_topics), "its topics of tokens do not fit")
+        require(is_ints(size, self.tokens.n_documents, 0, n_topics + 1), "its topics of documents do not fit")
+        require(bool((size <= self.tokens.lengths).all()), "a document has more topics than tokens")
+        pairs = {name: arrays[name] for name in ("topic", "n", "m")}
+        total = int(size.sum())
+        require(all(is_ints(a, total, 0, np.iinfo(np.int32).max) for a in pairs.values()), "its pairs do not fit")
+        self.z = z.copy()
+        self.documents = DocumentTopics(
+            size.copy(), **{name: unpacked(self.tokens.start, size, array) for name, array in pairs.items()}
+        )
+        found = DocumentTopics.empty(self.tokens)
+        _counts_kernels.count_tokens(self.tokens.start, z, np.zeros(n_topics, np.int64), found)
+        require(np.array_equal(found.size, size), "its topics of documents are not those of its tokens")
+        rows = np.repeat(np.arange(size.size), size)
+        order = np.lexsort((pairs["topic"], rows))
+        for name in ("topic", "n"):
+            mine = packed(self.tokens.start, size, getattr(found, name))
+            require(np.array_equal(mine, pairs[name][order]), f"its {name} of documents is not that of its tokens")
+        m, n = pairs["m"], pairs["n"]
+        require(bool(((m >= 1) & (m <= n)).all()), "a topic of a document has no table or more tables than tokens")
+
+    def _renumber(self, parts: list[Shard], n_numbers: int) -> Int:
+        """Give topics the numbers 0 .. K - 1 after a pass; return which of the old numbers are alive, ascending."""
+        if len(parts) > 1:
+            for part in parts:
+                self._relabel(part.label, part.first, part.last)
+        label, alive = dense_labels(self.z, n_numbers)
+        if alive.size < n_numbers:
+            self._relabel(label, 0, self.tokens.n_documents)
+        return alive
+
+    def _relabel(self, label: Int32, first: int, last: int) -> None:
+        """Give every topic of the documents first .. last - 1 its new number."""
+        _counts_kernels.relabel(label, first, last, self.z, self.tokens.start, self.documents)
+
+
+def require(sound: bool, problem: str) -> None:
+    """Raise a ValueError if something is not sound."""
+    if not sound:
+        raise ValueError(problem)
+
+
+def is_ints(array: NDArray, size: int, low: int, high: int) -> bool:
+    """Whether an array holds `size` 32-bit integers in low .. high - 1."""
+    right = array.shape == (size,) and array.dtype == np.int32
+    return right and (not size or bool(array.min() >= low and array.max() < high))

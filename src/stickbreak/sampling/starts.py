@@ -1,0 +1,73 @@
+"""Where a chain starts: always in a seating, which every representation can take up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.initialization import Start
+from stickbreak.sampling import _counts_kernels, _direct_kernels, _starts_kernels
+from stickbreak.sampling.counts import dense_labels, no_words
+from stickbreak.sampling.franchise import seat_tokens
+from stickbreak.sampling.indicator import TableIndicators
+from stickbreak.sampling.keys import key_of
+from stickbreak.sampling.state import Concentrations, Float, Int32, Seating, Tokens, TopicCounts
+from stickbreak.stirling import StirlingRatios
+
+SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"
+STARTS = (SEQUENTIAL, RANDOM, SINGLE)
+DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
+
+
+def start_seating(
+    init: str | Start, n_topics: int, tokens: Tokens, now: Concentrations, ratios: StirlingRatios, seed: int
+) -> tuple[int, Seating]:
+    """Return the number of topics and the seating of a start.
+
+    Parameters
+    ----------
+    init : {"sequential", "random", "single"} or Start
+        Each token by its predictive distribution given those before it (Wang and Blei 2012, Sec. 4); topics drawn
+        uniformly; all tokens in one topic; or topics of another inference, from which each token draws its own.
+    n_topics : int
+        Of the random start.
+    tokens : Tokens
+    now : Concentrations
+    ratios : StirlingRatios
+    seed : int
+    """
+    if isinstance(init, Start):
+        z, beta = _from_topics(init, tokens, now, seed)
+    elif init == SEQUENTIAL:
+        nothing = TopicCounts(0, np.zeros(0, np.int64), np.zeros(0, np.int64), no_words(tokens))
+        return seat_tokens(tokens, Seating.empty(tokens), nothing, now, (seed, 0), 1, ThreadExecutor(1), seated=False)
+    elif init == RANDOM:
+        rng = np.random.Generator(np.random.Philox(key=int(key_of(seed, 0, "random start"))))
+        z, beta = rng.integers(n_topics, size=tokens.word.size, dtype=np.int32), np.full(n_topics, 1.0 / n_topics)
+    else:
+        z, beta = np.zeros(tokens.word.size, np.int32), np.ones(1)
+    return _seated(z, beta, tokens, now, ratios, seed)
+
+
+def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -> tuple[Int32, Float]:
+    """Draw each token's topic from given topics, with weights of its document that fit them."""
+    phi = start.counts + now.eta
+    phi /= phi.sum(axis=0)
+    z = np.zeros(tokens.word.size, np.int32)
+    prior, rng = now.alpha * start.weights, np.zeros(1, np.uint64)
+    key = key_of(seed, 0, "start from topics")
+    _starts_kernels.assign(tokens.start, tokens.word, phi, prior, DOCUMENT_ROUNDS, z, rng, key)
+    return z, start.weights
+
+
+def _seated(
+    z: Int32, beta: Float, tokens: Tokens, now: Concentrations, ratios: StirlingRatios, seed: int
+) -> tuple[int, Seating]:
+    """Draw tables for topics of tokens under corpus weights beta (K,); topics without tokens are left out."""
+    label, alive = dense_labels(z, beta.size)
+    state = TableIndicators(tokens)
+    state.z = label[z]
+    _counts_kernels.count_tokens(tokens.start, state.z, np.zeros(alive.size, np.int64), state.documents)
+    prior, rng = now.alpha * beta[alive], np.zeros(1, np.uint64)
+    _direct_kernels.draw_tables(tokens.start, state.documents, prior, rng, key_of(seed, 0, "tables"))
+    return alive.size, state.seats(ratios, (seed, 0))

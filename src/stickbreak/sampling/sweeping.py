@@ -1,0 +1,110 @@
+"""A pass over all documents: in one go, or by shards that are sampled at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stickbreak.inference.executor import Executor, shards
+from stickbreak.sampling._topic_draw import HIGH, TABLES, Topics
+from stickbreak.sampling.state import Float, Int32, Tokens, TopicCounts, WordTopics
+
+LEAST_ROOM = 1024
+_INTS, _FLOATS = ("n", "m", "free", "n_d", "m_d", "place", "here"), ("coef", "opening", "sitting")
+
+Kernel = Callable[[int, int, WordTopics, Topics, bool], int]  # first, last, words, topics, reuse -> where it stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """What a part of the documents has left behind."""
+
+    first: int
+    last: int
+    label: Int32  # new number of each topic number that the shard knows
+    beta: Float  # (numbers of the shard,)
+
+
+def run_pass(
+    tokens: Tokens, counts: TopicCounts, beta: Float, kernel: Kernel, n_shards: int, executor: Executor
+) -> tuple[int, list[Shard]]:
+    """Run a kernel over all documents; return how many numbers topics have now, and the shards.
+
+    One shard works on `counts` themselves: this is exact. Several work at the same time, each on a copy as it was at
+    the beginning of the pass (approximate: Newman, Asuncion, Smyth and Welling 2009), so that the result does not
+    depend on the number of threads. Topics that are new in different shards stay different.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    counts : TopicCounts
+        Spent by the pass: count anew after it.
+    beta : ndarray of shape (K + 1,)
+        Corpus weights, last the rest; (1,) where the kernel has none.
+    kernel : callable
+        Works on the documents first .. last - 1 with a part's own counts.
+    n_shards : int
+    executor : Executor
+    """
+    K = counts.n_topics
+    parts = shards(tokens.lengths, -(-int(tokens.word.size) // n_shards)) if n_shards > 1 else [(0, tokens.n_documents)]
+    longest = int(tokens.lengths.max(initial=1))
+
+    def work(part: tuple[int, int]) -> Topics:
+        alone = len(parts) == 1
+        words = counts.words if alone else counts.words._replace(**_copies(counts.words))
+        topics = _topics(counts, beta, K + max(LEAST_ROOM, 2 * longest))
+        stopped = kernel(*part, words, topics, alone)
+        while stopped < part[1]:
+            topics = _enlarged(topics, 2 * topics.n.size)
+            stopped = kernel(stopped, part[1], words, topics, alone)
+        return topics
+
+    return _joined(parts, executor.map(work, parts), K)
+
+
+def _joined(parts: Sequence[tuple[int, int]], found: Sequence[Topics], K: int) -> tuple[int, list[Shard]]:
+    """Give the topics that are new in each shard numbers of their own."""
+    out, high = [], K
+    for (first, last), topics in zip(parts, found, strict=True):
+        n_numbers = int(topics.totals[HIGH])
+        label = np.arange(n_numbers, dtype=np.int32)
+        label[K:] += high - K
+        high += n_numbers - K
+        out.append(Shard(first, last, label, topics.beta[:n_numbers]))
+    return high, out
+
+
+def _copies(words: WordTopics) -> dict[str, np.ndarray]:
+    return {name: getattr(words, name).copy() for name in ("size", "topic", "n")}
+
+
+def _topics(counts: TopicCounts, beta: Float, room: int) -> Topics:
+    """Return the topics with room for new ones."""
+    K = counts.n_topics
+    totals = np.zeros(3, np.int64)
+    totals[HIGH], totals[TABLES] = K, counts.m[:K].sum()
+    arrays: dict[str, np.ndarray] = {name: np.zeros(room, np.int64) for name in _INTS}
+    arrays |= {name: np.zeros(room) for name in _FLOATS}
+    topics = Topics(**arrays, beta=_with_room(beta, room + 1), totals=totals, rng=np.zeros(1, np.uint64))
+    topics.n[:K], topics.m[:K] = counts.n[:K], counts.m[:K]
+    return topics
+
+
+def _enlarged(topics: Topics, room: int) -> Topics:
+    """Return the topics with more room, between two documents."""
+    arrays = {}
+    for name in (*_INTS, *_FLOATS):
+        old = getattr(topics, name)
+        arrays[name] = np.zeros(room, old.dtype)
+        arrays[name][: old.size] = old
+    return topics._replace(**arrays, beta=_with_room(topics.beta, room + 1))
+
+
+def _with_room(beta: Float, size: int) -> Float:
+    """Return beta (.., rest) in a longer array whose last entry is the rest."""
+    out = np.zeros(size)
+    out[: beta.size - 1], out[-1] = beta[:-1], beta[-1]
+    return out
