@@ -152,6 +152,7 @@ def settle(start, word, tables, n, size, gamma, eta):
     """
     total_eta, log_eta = n.shape[0] * eta, lgamma(eta)
     out = log(gamma) + lgamma(total_eta) + lgamma(size[0, 1] + size[1, 1] + total_eta)
+    out -= lgamma(size[0, 0] + size[1, 0])
     for s in range(2):
         out += lgamma(size[s, 0]) - lgamma(size[s, 1] + total_eta)
     for c in tables:

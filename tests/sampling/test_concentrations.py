@@ -1,0 +1,121 @@
+"""Steps of the concentrations against exact moments: stored ones, and quadrature."""
+
+import numpy as np
+import pytest
+
+from stickbreak.exceptions import InputError
+from stickbreak.sampling import concentrations as module
+from stickbreak.sampling.concentrations import GammaPrior, WordLikelihood, resample, resample_alpha, resample_gamma
+from stickbreak.sampling.state import Concentrations, TopicCounts, WordTopics
+
+from . import reference
+from .enumeration import EXACT, offsets
+
+TABLE = np.array([[5, 0, 1, 0, 0], [0, 2, 0, 0, 1], [1, 1, 0, 0, 0]])  # n_kw
+LIMIT = 4.0  # of |z|; all seeds are fixed
+
+
+def run(step, n_steps, first=1.0):
+    x = np.empty(n_steps)
+    now = first
+    for i in range(n_steps):
+        now = x[i] = step(now)
+    return x[n_steps // 50 :]
+
+
+def z_scores(x, mean, mean_log):
+    """z of the mean and of the mean logarithm, their errors from 40 batches."""
+    out = []
+    for values, exact in ((x, mean), (np.log(x), mean_log)):
+        batches = values[: values.size // 40 * 40].reshape(40, -1).mean(axis=1)
+        out.append((batches.mean() - exact) / (batches.std(ddof=1) / np.sqrt(40)))
+    return np.abs(out)
+
+
+def topic_counts(table, m):
+    """The counts as a sampler holds them: each word has room to spare, filled with what is not to be read."""
+    rows = [[(k, n) for k, n in enumerate(column) if n] for column in table.T]
+    start = offsets([[*row, None] for row in rows])
+    topic, count = np.full(start[-1], 99, np.uint32), np.full(start[-1], 77, np.int32)
+    for first, row in zip(start, rows, strict=False):
+        for i, (k, n) in enumerate(row):
+            topic[first + i], count[first + i] = k, n
+    words = WordTopics(start, np.array([len(row) for row in rows], np.int32), topic, count)
+    n = np.append(table.sum(axis=1), 55)
+    return TopicCounts(table.shape[0], n, np.append(m, 66), words)
+
+
+@pytest.mark.parametrize("case", EXACT["concentrations"], ids=lambda case: f"{case['which']}-{case['M']}")
+def test_step_has_the_stored_moments(case):
+    rng, prior, M = np.random.default_rng(11), GammaPrior(case["a"], case["b"]), case["M"]
+    if case["which"] == "gamma":
+        x = run(lambda now: resample_gamma(now, prior, case["K"], M, rng), 30000)
+    else:
+        lengths = np.array([0, *case["n_j"], 0])
+        x = run(lambda now: resample_alpha(now, prior, M, lengths, rng), 60000)
+    assert z_scores(x, case["mean"], case["mean_log"]).max() < LIMIT
+
+
+@pytest.mark.parametrize("prior", [GammaPrior(1.0, 1.0), GammaPrior(0.3, 0.1)])
+def test_eta_has_the_moments_of_quadrature(prior):
+    words = WordLikelihood.of(topic_counts(TABLE, np.array([2, 2, 1])))
+    x = np.linspace(-14.0, 8.0, 4001)
+    rows = [np.repeat(np.arange(5), row) for row in TABLE]
+    log_p = np.array([sum(reference.log_f(row, eta, 5) for row in rows) for eta in np.exp(x)])
+    log_p += prior.shape * x - prior.rate * np.exp(x)
+    p = np.exp(log_p - log_p.max()) / np.exp(log_p - log_p.max()).sum()
+    rng = np.random.default_rng(12)
+    found = run(lambda now: module.resample_eta(now, prior, words, rng), 12000)
+    assert z_scores(found, p @ np.exp(x), p @ x).max() < LIMIT
+
+
+def test_likelihood_of_eta_is_that_of_every_topic():
+    words = WordLikelihood.of(topic_counts(TABLE, np.array([2, 2, 1])))
+    for eta in (1e-3, 0.5, 20.0):
+        exact = sum(reference.log_f(np.repeat(np.arange(5), row), eta, 5) for row in TABLE)
+        assert words.log(eta) == pytest.approx(exact, rel=1e-12)
+
+
+def test_resample_changes_what_is_learned_alone():
+    now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
+    counts, lengths = topic_counts(TABLE, np.array([2, 2, 1])), np.array([6, 0, 5])
+    priors = dict.fromkeys(module.LEARNABLE, GammaPrior(1.0, 1.0))
+    for name in module.LEARNABLE:
+        after = resample(now, (name,), priors, counts, lengths, np.random.default_rng(1))
+        changed = [key for key in module.LEARNABLE if getattr(after, key) != getattr(now, key)]
+        assert changed == [name]
+    assert resample(now, (), {}, counts, lengths, np.random.default_rng(1)) == now
+
+
+def test_resample_takes_tables_and_topics_from_the_counts():
+    """Gamma, then alpha, then eta, from one stream."""
+    now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
+    counts, lengths = topic_counts(TABLE, np.array([2, 2, 1])), np.array([6, 0, 5])
+    priors = {name: GammaPrior(1.0, rate) for name, rate in zip(module.LEARNABLE, (1.0, 2.0, 3.0), strict=True)}
+    after = resample(now, module.LEARNABLE, priors, counts, lengths, np.random.default_rng(4))
+    rng = np.random.default_rng(4)
+    assert after.gamma == resample_gamma(1.5, priors["gamma"], 3, 5, rng)
+    assert after.alpha == resample_alpha(0.5, priors["alpha"], 5, lengths, rng)
+    assert after.eta == module.resample_eta(0.2, priors["eta"], WordLikelihood.of(counts), rng)
+
+
+def test_steps_stay_above_zero_under_a_prior_that_rounds_to_it():
+    prior, rng = GammaPrior(1e-3, 1.0), np.random.default_rng(3)
+    gamma = run(lambda now: resample_gamma(now, prior, 1, 1, rng), 300)
+    words = WordLikelihood(np.zeros(0), np.zeros(0), np.zeros(0), 5)  # eta follows its prior
+    eta = run(lambda now: module.resample_eta(now, prior, words, rng), 300)
+    assert gamma.min() == module.SMALLEST
+    assert module.SMALLEST <= eta.min() < 1e-20
+
+
+def test_resample_without_tokens_changes_nothing():
+    now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
+    counts = topic_counts(np.zeros((0, 5), int), np.zeros(0, int))
+    priors = dict.fromkeys(module.LEARNABLE, GammaPrior(1.0, 1.0))
+    assert resample(now, module.LEARNABLE, priors, counts, np.array([0, 0]), np.random.default_rng(1)) == now
+
+
+@pytest.mark.parametrize(("shape", "rate"), [(0.0, 1.0), (1.0, -1.0), (float("nan"), 1.0), (1.0, float("inf"))])
+def test_prior_refuses_what_is_no_gamma_law(shape, rate):
+    with pytest.raises(InputError, match="must be positive and finite"):
+        GammaPrior(shape, rate)
