@@ -14,7 +14,7 @@ from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.run import Identity, Run
-from stickbreak.sampling.ensemble import Ensemble, best_chain, show_chain
+from stickbreak.sampling.ensemble import Ensemble, Sampling, best_chain, show_chain
 from stickbreak.sampling.state import Float
 
 
@@ -68,6 +68,8 @@ class FittedGibbs(TopicModel):
     n_tokens_: int
     n_laps_: int
     n_chains: int
+    thin: int
+    estimate: str
     n_jobs: int | None
     _kept_chains: KeptChains | None
 
@@ -105,6 +107,30 @@ class FittedGibbs(TopicModel):
         """Expected corpus weights M_k / (M + gamma), (K,)."""
         check_is_fitted(self)
         return self.tables_ / (self.tables_.sum() + self.gamma_)
+
+    def to_arviz(self) -> Any:
+        """Return the samples of all chains for ArviZ, which has R-hat, effective sample sizes and plots.
+
+        Samples are every `thin`-th sweep after burn-in. What is compared between chains has no labels: numbers of
+        topics and tables, the joint log-likelihood, concentrations.
+
+        Returns
+        -------
+        arviz.InferenceData, from ArviZ 1.0 on xarray.DataTree
+            Group "posterior" with "log_joint" (nats), "n_topics", "n_tables", "alpha", "gamma" and "eta", group
+            "sample_stats" with what split-merge moves did, all with the dimensions chain and draw.
+
+        Raises
+        ------
+        ImportError
+            If ArviZ is not installed (`pip install 'stickbreak[arviz]'`).
+        InputError
+            If the fit ended before its burn-in did.
+        """
+        from stickbreak.sampling.to_arviz import arviz_samples
+
+        check_is_fitted(self)
+        return arviz_samples(self, Sampling(self.estimate, self.burn_in_, self.thin))
 
     def forget_chains(self) -> None:
         """Drop the state of the chains: the model keeps its topics and its trace, and cannot `continue_fit`.
