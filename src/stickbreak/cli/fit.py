@@ -47,6 +47,8 @@ def fit(
     learning_offset: o.LearningOffset = None,
     stick_rule: o.StickRule = None,
     moves: o.Moves = None,
+    delete_documents: o.DeleteDocuments = None,
+    restarts: o.Restarts = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     held_out: o.HeldOut = None,
@@ -83,9 +85,11 @@ def fit(
             learning_offset=learning_offset,
             stick_rule=stick_rule,
             moves=None if moves is None else _names(moves),
+            restarts=restarts,
             random_state=seed,
             n_jobs=jobs or _ALL_CORES,
-        ),
+        )
+        | _delete_documents(delete_documents),
         held_out=held_out,
         seed=seed,
         checkpoint=checkpoint,
@@ -120,6 +124,17 @@ def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None
 def _names(text: str) -> tuple[str, ...]:
     """Read alpha,eta as two names, none as no name."""
     return () if text == "none" else tuple(name.strip() for name in text.split(","))
+
+
+def _delete_documents(text: str | None) -> dict[str, int | None]:
+    """Read 500 as a number of documents, all as no limit; the parameter keeps its default if nothing is given."""
+    if text is None:
+        return {}
+    if text == "all":
+        return {"delete_documents": None}
+    if text.isdecimal() and int(text) > 0:
+        return {"delete_documents": int(text)}
+    raise InputError(f"--delete-documents is {text!r}; give a number of documents (500) or all")
 
 
 def _parameters(**given: Any) -> dict[str, Any]:

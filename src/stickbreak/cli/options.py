@@ -1,7 +1,7 @@
 """The options that several commands share, and how their values are read."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,19 @@ if TYPE_CHECKING:
     from stickbreak.corpus import TextOptions
 
 _READING, _WORDS, _MODEL, _OUTPUT = "Reading", "Text to counts", "Model", "Output"
+
+
+def _choice(option: str, *names: str, metavar: str | None = None, help: str) -> Any:
+    """Return an option of the model that takes one of some names."""
+
+    def checked(value: str | None) -> str | None:
+        if value is not None and value not in names:
+            raise InputError(f"{option} is {value!r}; give {', '.join(names[:-1])} or {names[-1]}")
+        return value
+
+    metavar = metavar or "|".join(names)
+    return typer.Option(option, rich_help_panel=_MODEL, metavar=metavar, help=help, callback=checked)
+
 
 InputPath = Annotated[Path, typer.Argument(metavar="INPUT", help="File or folder with the documents.")]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder that fit wrote.")]
@@ -105,10 +118,10 @@ Gamma = Annotated[
 ]
 DocumentWeights = Annotated[
     str | None,
-    typer.Option(
+    _choice(
         "--document-weights",
-        rich_help_panel=_MODEL,
-        metavar="mean_field|collapsed",
+        "mean_field",
+        "collapsed",
         help="How the weights of documents are inferred: sparse, or smoother and better at prediction.",
     ),
 ]
@@ -124,16 +137,24 @@ Learn = Annotated[
 ]
 Bound = Annotated[
     str | None,
-    typer.Option(
+    _choice(
         "--bound",
-        rich_help_panel=_MODEL,
-        metavar="surrogate|quadratic",
+        "surrogate",
+        "quadratic",
         help="Bound in the objective: that of the paper, for alpha below 1, or a tighter one.",
     ),
 ]
 Init = Annotated[
     str | None,
-    typer.Option("--init", rich_help_panel=_MODEL, help="Start: collapsed, near-uniform, documents or anchors."),
+    _choice(
+        "--init",
+        "collapsed",
+        "near-uniform",
+        "documents",
+        "anchors",
+        metavar="START",
+        help="Start: collapsed, near-uniform, documents or anchors.",
+    ),
 ]
 Laps = Annotated[
     int | None,
@@ -145,11 +166,12 @@ Batches = Annotated[
 ]
 Schedule = Annotated[
     str | None,
-    typer.Option(
+    _choice(
         "--schedule",
-        rich_help_panel=_MODEL,
-        metavar="memoized|stochastic",
-        help="How the passes go: with exact sums and moves, or by steps after each part (no moves, less memory).",
+        "memoized",
+        "stochastic",
+        help="How the passes go: with exact sums and moves, or by steps after each part (of the moves only reorder, "
+        "less memory).",
     ),
 ]
 LearningDecay = Annotated[
@@ -162,10 +184,10 @@ LearningOffset = Annotated[
 ]
 StickRule = Annotated[
     str | None,
-    typer.Option(
+    _choice(
         "--stick-rule",
-        rich_help_panel=_MODEL,
-        metavar="interpolate|natural",
+        "interpolate",
+        "natural",
         help="Stochastic: how steps move the weights of the topics.",
     ),
 ]
@@ -176,6 +198,24 @@ Moves = Annotated[
         rich_help_panel=_MODEL,
         metavar="NAMES",
         help="Out of merge,delete,birth,refine,reorder; none: keep all topics.",
+    ),
+]
+DeleteDocuments = Annotated[
+    str | None,
+    typer.Option(
+        "--delete-documents",
+        rich_help_panel=_MODEL,
+        metavar="NUMBER|all",
+        help="Most documents that deletes infer anew in a pass; otherwise 500.",
+    ),
+]
+Restarts = Annotated[
+    int | None,
+    typer.Option(
+        "--restarts",
+        min=0,
+        rich_help_panel=_MODEL,
+        help="Topics, the smallest first, that each document is tried without; otherwise 5.",
     ),
 ]
 Jobs = Annotated[

@@ -24,7 +24,7 @@ class Lap(NamedTuple):
 
     objective: float  # nats per token
     n_topics: int
-    moved: bool  # the set of topics changed: not yet a place to stop
+    moved: bool  # the set of topics changed, or a move still has something to try: not yet a place to stop
     columns: dict[str, float]  # further columns of the trace
 
 

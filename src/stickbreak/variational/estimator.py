@@ -31,7 +31,7 @@ from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCou
 from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
-from stickbreak.variational.moves import MOVES, make_moves
+from stickbreak.variational.moves import MOVES, Trial, make_moves
 from stickbreak.variational.requirements import check_corpus
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
@@ -92,8 +92,11 @@ class VariationalHDP(FittedHDP):
     n_laps : int, default=50
         Most laps through the documents.
     tolerance : float, default=1e-5
-        Stop when a lap in which no move but reorder was accepted raises the objective by less than this, in nats per
-        token. Only in the memoized schedule: in the stochastic one `n_laps` alone ends a fit.
+        Stop after the second or a later lap that raises the objective by less than this, in nats per token, if no move
+        but reorder was accepted in it, and no birth waits for its turn (after a rejected birth the next lap tries one
+        on other documents, until all were looked at). Merges and deletes that are still untried do not keep a
+        fit going: a lap tries at most 50 merges, and deletes until a few were rejected. Only in the memoized
+        schedule: in the stochastic one `n_laps` alone ends a fit.
     n_batches : int or None, default=None
         Batches of a lap; None: one for every 10,000 documents. (Paper: 20 and more.)
     local_tolerance : float, default=1e-4
@@ -139,9 +142,9 @@ class VariationalHDP(FittedHDP):
     components_ : ndarray of shape (K, W)
         Dirichlet parameters tau of the topics.
     trace_ : dict of ndarray of shape (n_laps_,)
-        "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (whether the set of topics changed),
-        "sweeps" (mean local sweeps of a document), for each move how often it was tried and accepted, and the
-        hyperparameters that were learned.
+        "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (1 where a move other than reorder was
+        accepted or a birth still waits to be tried: the fit does not stop there), "sweeps" (mean local sweeps of a
+        document), for each move how often it was tried and accepted, and the hyperparameters that were learned.
     objective_ : float
         The objective in nats per token, with all its constants.
     alpha_, gamma_, eta_ : float
@@ -272,6 +275,10 @@ class VariationalHDP(FittedHDP):
     ) -> Self:
         """Learn topics from counts.
 
+        Ctrl-C ends the fit with a usable model, but not before the lap is over (the first one, if the start is still at
+        work); pressed again, it interrupts at once. Callback and checkpoint come after a lap, too. A lap with a trial
+        (the moves "refine" and "birth") lasts about as long as ten others.
+
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
@@ -315,6 +322,9 @@ class VariationalHDP(FittedHDP):
         `fit` the call goes on from the fitted topics, as step n_steps_ + 1. Each call passes over all words and topics
         once, so minibatches of some hundred documents are better than single ones.
 
+        The first call (or the fit) also fixes `alpha`, `gamma` and `eta`: later ones go on with `alpha_`, `gamma_` and
+        `eta_`, whatever the parameters are set to.
+
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
@@ -331,17 +341,18 @@ class VariationalHDP(FittedHDP):
         InvalidCorpus
             If the words are not those of the first call, or the first minibatch holds no token.
         InputError
-            If a parameter does not fit the documents, or there are more of them than `total_documents`.
+            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
         """
         first = not hasattr(self, "components_")
         corpus = self._corpus(X, reset=first)
         seen = corpus.n_documents if first else self.n_documents_seen_ + corpus.n_documents
         total = seen if self.total_documents is None else int(self.total_documents)
-        if total < corpus.n_documents:
+        if total < seen:
             raise InputError(
-                f"total_documents is {total}, but this minibatch alone holds {corpus.n_documents} documents; "
+                f"total_documents is {total}, but this minibatch makes {seen} documents; "
                 "give the number of documents of the whole stream, or None to count them."
             )
+        self._check_names()
         if first:
             self._check(corpus, streaming=True)
         elif corpus.n_tokens == 0:
@@ -384,16 +395,28 @@ class VariationalHDP(FittedHDP):
 
     def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""
-        check_names("moves", self.moves, MOVES)
-        check_names("learn", self.learn, LEARNABLE)
+        self._check_names()
         if self.learn and (self.schedule == "stochastic" or streaming):
             raise InputError(
                 f"learn is {tuple(self.learn)!r}, but hyperparameters are learned in the memoized schedule alone; "
                 "fit with schedule='memoized', or set learn=()."
             )
         n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
-        n_kept = self._n_batches(corpus) if self.schedule == "memoized" else 0
-        check_corpus(corpus, n_topics, self._n_batches(corpus), n_kept, named_start=isinstance(self.init, str))
+        memoized = self.schedule == "memoized" and not streaming
+        n_batches = 1 if streaming else self._n_batches(corpus)
+        check_corpus(
+            corpus,
+            n_topics,
+            n_batches,
+            n_batches if memoized else 0,
+            named_start=isinstance(self.init, str),
+            trials=memoized and any(issubclass(MOVES[name], Trial) for name in self.moves),
+        )
+
+    def _check_names(self) -> None:
+        """Refuse names of moves and of hyperparameters that do not exist."""
+        check_names("moves", self.moves, MOVES)
+        check_names("learn", self.learn, LEARNABLE)
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""

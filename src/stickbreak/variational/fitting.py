@@ -13,7 +13,7 @@ from stickbreak.variational.checkpoint import read_checkpoint, write_checkpoint
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.memoized import LapInfo
 from stickbreak.variational.model import HDP, Inference, Schedule
-from stickbreak.variational.moves import MOVES, Move
+from stickbreak.variational.moves import Move
 from stickbreak.variational.state import GlobalParameters, Int
 from stickbreak.variational.stochastic import StepRule, StreamState
 from stickbreak.variational.stochastic_checkpoint import read_stream_checkpoint, write_stream_checkpoint
@@ -162,5 +162,4 @@ def _row(info: LapInfo, n_tokens: float, moves: Sequence[str], learned: dict[str
     columns["restarts_tried"], columns["restarts_accepted"] = info.restarts
     for name in moves:
         columns[f"{name}_tried"], columns[f"{name}_accepted"] = info.moves.get(name, (0, 0))
-    changed = any(info.moves.get(name, (0, 0))[1] > 0 for name in moves if MOVES[name].changes_topics)
-    return Lap(info.objective / n_tokens, info.n_topics, changed, columns)
+    return Lap(info.objective / n_tokens, info.n_topics, info.moved, columns)

@@ -11,7 +11,9 @@ STORED_BYTES = 10.0  # of an entry of the stored S
 STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
 
 
-def check_corpus(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, named_start: bool) -> None:
+def check_corpus(
+    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, named_start: bool, trials: bool
+) -> None:
     """Refuse documents that hold no token, and more topics than the memory or the documents can carry.
 
     Parameters
@@ -24,13 +26,15 @@ def check_corpus(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, 
         Batches whose statistics are stored.
     named_start : bool
         Whether the topics to start with are still to be found in the documents.
+    trials : bool
+        Whether a move tries a second state beside the first.
 
     Raises
     ------
     InvalidCorpus, InputError
     """
     check_tokens(corpus)
-    needed, installed = bytes_needed(corpus, n_topics, n_batches, n_kept), memory_installed()
+    needed, installed = bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials), memory_installed()
     if needed > installed:
         has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
         raise InputError(
@@ -40,8 +44,11 @@ def check_corpus(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, 
         check_start(corpus, n_topics)
 
 
-def bytes_needed(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int) -> float:
-    """Estimate the memory of a fit: S in total, tau and scratch, a visit, and the S of every batch that is kept."""
+def bytes_needed(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool) -> float:
+    """Estimate the memory of a fit: scratch and a visit; S in total, tau, and the S of every batch that is kept.
+
+    The latter three are there twice while a trial is on.
+    """
     of_batch = min(corpus.n_words, corpus.counts.nnz / n_batches)  # words: more than there are where they repeat
-    rows = 4.0 * corpus.n_words + 2.0 * of_batch
-    return n_topics * (8.0 * rows + STORED_BYTES * STORED_SHARE * n_kept * of_batch)
+    state = 8.0 * 2.0 * corpus.n_words + STORED_BYTES * STORED_SHARE * n_kept * of_batch
+    return n_topics * (8.0 * 2.0 * (corpus.n_words + of_batch) + state * (2 if trials else 1))
