@@ -31,6 +31,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     _fitted_arrays: ClassVar[tuple[str, ...]]
     _fitted_values: ClassVar[tuple[str, ...]]
+    lap_noun: ClassVar[str] = "lap"  # what a pass over the documents is called
+    objective_name: ClassVar[str] = "objective"  # what `objective_` is
 
     vocabulary_: tuple[str, ...]
     trace_: dict[str, NDArray]

@@ -58,6 +58,9 @@ class FittedGibbs(TopicModel):
         "n_tokens_",
     )
 
+    lap_noun: ClassVar[str] = "sweep"
+    objective_name: ClassVar[str] = "joint log-likelihood"
+
     components_: Float
     tables_: Float
     alpha_: float
