@@ -16,6 +16,7 @@ from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.run import Identity, Run
 from stickbreak.sampling.ensemble import Ensemble, Sampling, best_chain, show_chain
 from stickbreak.sampling.state import Float
+from stickbreak.sampling.to_arviz import arviz_samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +131,9 @@ class FittedGibbs(TopicModel):
         InputError
             If the fit ended before its burn-in did.
         """
-        from stickbreak.sampling.to_arviz import arviz_samples
-
         check_is_fitted(self)
-        return arviz_samples(self, Sampling(self.estimate, self.burn_in_, self.thin))
+        sampling = Sampling(self.estimate, self.burn_in_, self.thin)
+        return arviz_samples(self.trace_, sampling, n_chains=self.n_chains, n_tokens=self.n_tokens_)
 
     def forget_chains(self) -> None:
         """Drop the state of the chains: the model keeps its topics and its trace, and cannot `continue_fit`.
