@@ -9,6 +9,7 @@ import pytest
 import stickbreak
 from stickbreak.corpus import read, write_corpus
 from stickbreak.initialization import STARTS
+from stickbreak.sampling.requirements import CHAIN_STARTS
 
 
 def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, fast):
@@ -120,7 +121,7 @@ def test_stochastic_schedule_fits_scores_and_reports(run, documents, tmp_path, f
     model = stickbreak.load(tmp_path / "m")
     assert model.schedule == "stochastic"
     assert model.n_steps_ == 5 * model.n_laps_
-    assert "this schedule has no test of convergence" in printed
+    assert "there is no test of convergence" in printed
     assert (tmp_path / "m" / "report.html").is_file()
 
 
@@ -128,7 +129,7 @@ def test_stochastic_schedule_fits_scores_and_reports(run, documents, tmp_path, f
 def test_unknown_choice_is_refused_with_those_that_the_estimator_knows(refuse, documents, tmp_path, option):
     name = option.replace("-", "_")
     constraints = stickbreak.VariationalHDP._parameter_constraints
-    known = set(STARTS) if option == "init" else constraints[name][0].options
+    known = {*STARTS, *CHAIN_STARTS} if option == "init" else constraints[name][0].options
     line = refuse("fit", documents, "--out", tmp_path / "m", f"--{option}", "luck")
     assert line.startswith(f"Error: --{option} is 'luck'; give ")
     assert set(line.split("give ")[1].replace(" or ", ", ").split(", ")) == known

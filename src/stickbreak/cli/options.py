@@ -5,15 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stickbreak.cli.methods import METHODS, STARTS
 from stickbreak.exceptions import InputError, ReadError
 
 if TYPE_CHECKING:
     from stickbreak.corpus import TextOptions
 
 _READING, _WORDS, _MODEL, _OUTPUT = "Reading", "Text to counts", "Model", "Output"
+_GIBBS = "Model, with --method gibbs"
 
 
-def _choice(option: str, *names: str, metavar: str | None = None, help: str) -> Any:
+def _choice(option: str, *names: str, metavar: str | None = None, panel: str = _MODEL, help: str) -> Any:
     """Return an option of the model that takes one of some names."""
 
     def checked(value: str | None) -> str | None:
@@ -22,7 +24,7 @@ def _choice(option: str, *names: str, metavar: str | None = None, help: str) -> 
         return value
 
     metavar = metavar or "|".join(names)
-    return typer.Option(option, rich_help_panel=_MODEL, metavar=metavar, help=help, callback=checked)
+    return typer.Option(option, rich_help_panel=panel, metavar=metavar, help=help, callback=checked)
 
 
 InputPath = Annotated[Path, typer.Argument(metavar="INPUT", help="File or folder with the documents.")]
@@ -104,6 +106,10 @@ StripAccents = Annotated[
     typer.Option("--strip-accents", rich_help_panel=_WORDS, help="ascii or unicode: remove accents."),
 ]
 
+MethodName = Annotated[
+    str,
+    _choice("--method", *METHODS, help="Fit by optimisation, or draw from the posterior: slower, and exact."),
+]
 Topics = Annotated[
     int,
     typer.Option("--topics", min=1, rich_help_panel=_MODEL, help="Topics to start with; unneeded ones go away."),
@@ -148,12 +154,9 @@ Init = Annotated[
     str | None,
     _choice(
         "--init",
-        "collapsed",
-        "near-uniform",
-        "documents",
-        "anchors",
+        *STARTS,
         metavar="START",
-        help="Start: collapsed, near-uniform, documents or anchors.",
+        help="Start: collapsed, near-uniform, documents or anchors; for gibbs also sequential, random or single.",
     ),
 ]
 Laps = Annotated[
@@ -216,6 +219,54 @@ Restarts = Annotated[
         min=0,
         rich_help_panel=_MODEL,
         help="Topics, the smallest first, that each document is tried without; otherwise 5.",
+    ),
+]
+Sweeps = Annotated[
+    int | None,
+    typer.Option("--sweeps", min=1, rich_help_panel=_GIBBS, help="Passes over all tokens; otherwise 1000."),
+]
+BurnIn = Annotated[
+    int | None,
+    typer.Option("--burn-in", min=0, rich_help_panel=_GIBBS, help="Sweeps before the first sample; otherwise half."),
+]
+Thin = Annotated[
+    int | None,
+    typer.Option("--thin", min=1, rich_help_panel=_GIBBS, help="Sweeps from sample to sample; otherwise 10."),
+]
+Chains = Annotated[
+    int | None,
+    typer.Option("--chains", min=1, rich_help_panel=_GIBBS, help="Independent chains, of which the best is kept."),
+]
+Representation = Annotated[
+    str | None,
+    _choice(
+        "--representation",
+        "indicator",
+        "franchise",
+        "direct",
+        panel=_GIBBS,
+        help="What a chain keeps of the tables: their numbers (fast), all of them, or weights of the topics.",
+    ),
+]
+SplitMerge = Annotated[
+    int | None,
+    typer.Option("--split-merge", min=0, rich_help_panel=_GIBBS, help="Split-merge trials after each early sweep."),
+]
+Estimate = Annotated[
+    str | None,
+    _choice(
+        "--estimate",
+        "last",
+        "best",
+        "average",
+        panel=_GIBBS,
+        help="Topics of the last sweep, of the best one, or the average over samples.",
+    ),
+]
+Shards = Annotated[
+    int | None,
+    typer.Option(
+        "--shards", min=1, rich_help_panel=_GIBBS, help="Parts sampled at the same time; more than 1 is approximate."
     ),
 ]
 Jobs = Annotated[

@@ -15,21 +15,23 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from stickbreak.corpus import Corpus
+from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
+from stickbreak.inference.requirements import check_names
+from stickbreak.inference.run import run_fit
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.bound import BOUNDS, SURROGATE
-from stickbreak.variational.checkpoint import check_place, fingerprint, seed_of
 from stickbreak.variational.fitted import FittedHDP
-from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCourse, batch_loaders, run_fit
+from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCourse, batch_loaders
 from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.moves import MOVES, Trial, make_moves
-from stickbreak.variational.requirements import check_corpus, check_learned, check_names, check_total
+from stickbreak.variational.requirements import check_corpus, check_learned, check_total
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
 
@@ -302,11 +304,7 @@ class VariationalHDP(FittedHDP):
         """
         corpus = self._corpus(X, reset=True)
         self._check(corpus)
-        if checkpoint is not None and not (resume and os.path.lexists(checkpoint)):
-            check_place(checkpoint)
-        seed = seed_from(self.random_state)
-        if resume and checkpoint is not None and not isinstance(self.random_state, Integral):
-            seed = seed_of(checkpoint, otherwise=seed)
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         with (
             progress_bar(self.verbose, callback) as report,
             ThreadExecutor(self.n_jobs) as executor,
@@ -431,7 +429,7 @@ class VariationalHDP(FittedHDP):
         course = self._course(corpus, seed, executor)
         run = run_fit(
             course,
-            lambda stop: self._begin(corpus, seed, report, stop),
+            lambda stop: course.begin(self._begin(corpus, seed, report, stop)),
             n_laps=self.n_laps,
             tolerance=self.tolerance,
             report=report,

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.exceptions import InputError
 from stickbreak.inference.memory import memory_installed
+from stickbreak.inference.requirements import check_start, check_tokens
 
 STORED_BYTES = 10.0  # of an entry of the stored S
 STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
-
-
-def check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
-    """Refuse names that a parameter does not know, or that it is given twice."""
-    for name in named:
-        if name not in known:
-            raise InputError(f"{parameter} names {name!r}; give names out of {', '.join(map(repr, known))}.")
-        if list(named).count(name) > 1:
-            raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
 
 
 def check_learned(names: Sequence[str], *, memoized: bool) -> None:
@@ -61,20 +53,15 @@ def check_corpus(
     ------
     InvalidCorpus, InputError
     """
-    if corpus.n_tokens == 0:
-        raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
+    check_tokens(corpus)
     needed, installed = bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials), memory_installed()
     if needed > installed:
         has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
         raise InputError(
             f"n_topics is {n_topics}: with {corpus.n_words} words {has}; give fewer topics or fewer words."
         )
-    if named_start and n_topics > corpus.n_tokens:
-        advice = " (100 is a good start)" if corpus.n_tokens > 1000 else ""
-        raise InputError(
-            f"n_topics is {n_topics}, but the documents hold only {corpus.n_tokens:.12g} tokens; "
-            f"give fewer topics than tokens{advice}."
-        )
+    if named_start:
+        check_start(corpus, n_topics)
 
 
 def bytes_needed(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool) -> float:
