@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from stickbreak.sampling._random import open_stream, uniform
@@ -45,7 +46,7 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
             coef_sum += coef[k]
 
         for i in range(start[d], start[d + 1]):
-            w, k = word[i], z[i]
+            w, k = np.uint64(word[i]), z[i]
             # take the token out
             take_word(w_start, w_size, entry, w, k)
             n_k[k] -= 1
@@ -63,7 +64,9 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
                 retire(totals, free, k)
             # draw its topic
             fresh = alpha * beta[rest] / w_size.size
-            k, at = draw_topic(w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, eta, fresh, rng)
+            k, at = draw_topic(
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+            )
             if k == NEW:
                 k = new_number(totals, free, reuse)
                 share = 1.0 - (1.0 - uniform(rng)) ** (1.0 / gamma)  # Beta(1, gamma)

@@ -87,7 +87,9 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
                 for j in range(n_here):
                     coef_sum += _weigh(here[j], n_k, m_k, n_d, alpha, scale, total_eta, coef)
             # draw its topic, then its table
-            k, at = draw_topic(w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, eta, fresh, rng)
+            k, at = draw_topic(
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+            )
             if k == NEW:
                 k = new_number(totals, free, reuse)
                 coef[k] = 0.0

@@ -93,7 +93,7 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
             coef_sum += coef[k]
 
         for i in range(begin, start[d + 1]):
-            w, k = word[i], z[i]
+            w, k = np.uint64(word[i]), z[i]
             head = uniform(rng) * n_d[k] < m_d[k]
             if head and m_d[k] == 1 and n_d[k] > 1:
                 continue  # the only head of an occupied topic cannot leave
@@ -117,7 +117,9 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
                 coef[k] = 0.0
                 retire(totals, free, k)
             # draw its topic and whether it opens a table
-            k, at = draw_topic(w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, eta, fresh, rng)
+            k, at = draw_topic(
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+            )
             if k == NEW:
                 k = new_number(totals, free, reuse)
                 coef[k] = 0.0

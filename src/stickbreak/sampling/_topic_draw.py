@@ -81,10 +81,11 @@ def word_mass(entry, begin, end, coef):
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def draw_topic(start, size, entry, w, coef, high, coef_sum, eta, fresh, rng):
+def draw_topic(start, size, entry, w, coef, high, coef_sum, here, n_here, n_d, eta, fresh, rng):
     """Draw k in proportion to (n_kw + eta) coef_k, or NEW in proportion to `fresh`; topics are 0 .. high - 1.
 
-    Returns k and where n_kw stands among the entries, NEW where that is not known.
+    In the second sum the topics of the document come first: they have nearly all of it. Returns k and where n_kw stands
+    among the entries, NEW where that is not known.
     """
     s, end = np.uint64(start[w]), np.uint64(start[w] + size[w])
     mass = word_mass(entry, s, end, coef)
@@ -99,11 +100,16 @@ def draw_topic(start, size, entry, w, coef, high, coef_sum, eta, fresh, rng):
             s += np.uint64(1)
         at = np.int64(s) - 1
     elif u < mass + smooth:
-        u = (u - mass) / eta
-        for k in range(high):
-            if coef[k] > 0.0 and u >= 0.0:
+        u, j, k = (u - mass) / eta, 0, 0
+        while j < n_here and u >= 0.0:
+            chosen = here[j]
+            u -= coef[chosen]
+            j += 1
+        while k < high and u >= 0.0:
+            if n_d[k] == 0 and coef[k] > 0.0:
                 chosen = np.int64(k)
                 u -= coef[k]
+            k += 1
     return chosen, at
 
 
