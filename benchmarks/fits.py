@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
+from corpora import Split
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
 
@@ -30,11 +32,22 @@ def after_each_lap(model: VariationalHDP, corpus: Corpus) -> Iterator[Variationa
                 return
 
 
-def precisions() -> list[dict[str, str]]:
-    """Return the parameters of each precision that the estimator offers."""
-    if "precision" not in VariationalHDP().get_params():
-        return [{}]
-    return [{"precision": "double"}, {"precision": "single"}]
+def fit_row(model: VariationalHDP, split: Split) -> dict[str, object]:
+    """Fit the training documents; return what tables of fits have in common: quality, then cost."""
+    begin = time.perf_counter()
+    model.fit(split.train)
+    seconds = time.perf_counter() - begin
+    return {
+        "objective": f"{model.objective_:.4f}",
+        "K": model.n_topics_,
+        "K (99 % of tokens)": topics_holding(model, split.train, 0.99),
+        "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
+        "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
+        "s/lap": f"{np.median(model.trace_['seconds']):.3f}",
+        "s in all": f"{seconds:.1f}",
+        "laps": model.n_laps_,
+        "fell": largest_fall(model.trace_),
+    }
 
 
 def topics_holding(model: VariationalHDP, corpus: Corpus, share: float = 0.99) -> int:

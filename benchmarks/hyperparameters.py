@@ -7,12 +7,9 @@ python benchmarks/hyperparameters.py [--splits kos ap ...] [--topics 100] [--lap
 from __future__ import annotations
 
 import argparse
-import time
-
-import numpy as np
 
 from corpora import load_split, table
-from fits import largest_fall
+from fits import fit_row
 from stickbreak import VariationalHDP
 
 
@@ -44,27 +41,8 @@ def main() -> None:
                 random_state=options.seed,
                 n_jobs=options.jobs,
             )
-            begin = time.perf_counter()
-            model.fit(split.train)
-            seconds = time.perf_counter() - begin
-            rows.append(
-                {
-                    "corpus": name,
-                    "bound": bound,
-                    "learned": names,
-                    "objective": f"{model.objective_:.4f}",
-                    "K": model.n_topics_,
-                    "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
-                    "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
-                    "alpha": f"{model.alpha_:.3g}",
-                    "gamma": f"{model.gamma_:.3g}",
-                    "eta": f"{model.eta_:.3g}",
-                    "laps": model.n_laps_,
-                    "s/lap": f"{np.median(model.trace_['seconds']):.3f}",
-                    "s in all": f"{seconds:.1f}",
-                    "fell": largest_fall(model.trace_),
-                }
-            )
+            row = {"corpus": name, "bound": bound, "learned": names, **fit_row(model, split)}
+            rows.append(row | {name: f"{getattr(model, name + '_'):.3g}" for name in ("alpha", "gamma", "eta")})
             print(rows[-1], flush=True)
     print(table(rows))
 

@@ -25,13 +25,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from corpora import load_split, table
-from fits import after_each_lap, precisions
+from fits import after_each_lap
 from stickbreak import VariationalHDP
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.state import DocumentTopics, GlobalParameters
 
-FLOOR = {"double": "0.15 to 0.23", "single": "0.10"}  # C with intrinsics on one core with AVX-512
+FLOOR = "0.15 to 0.23"  # C with intrinsics on one core with AVX-512
 
 
 class Count(NamedTuple):
@@ -84,10 +84,10 @@ def seconds(
     return min(taken[::2]), min(taken[1::2])
 
 
-def rows_of(name: str, n_topics: int, precision: dict[str, str], repeats: int) -> list[dict[str, object]]:
+def rows_of(name: str, n_topics: int, repeats: int) -> list[dict[str, object]]:
     """Return the rows of a corpus, fresh and warm."""
     split = load_split(name)
-    model = VariationalHDP(n_topics=n_topics, n_laps=4, moves=("reorder",), tolerance=0.0, random_state=0, **precision)
+    model = VariationalHDP(n_topics=n_topics, n_laps=4, moves=("reorder",), tolerance=0.0, random_state=0)
     _, _, before, after = (fitted._parameters() for fitted in after_each_lap(model, split.train))
     batch, settings = Batch.from_corpus(split.train), model._settings()._replace(restarts=0)
     with ThreadExecutor(1) as executor:
@@ -100,7 +100,6 @@ def rows_of(name: str, n_topics: int, precision: dict[str, str], repeats: int) -
             {
                 "corpus": name,
                 "K": n_topics,
-                "precision": precision.get("precision", "double"),
                 "documents": kind,
                 "sweeps, mean": f"{count.sweeps:.1f}",
                 "topics in a sweep, mean": f"{count.total / count.types:.1f}",
@@ -110,7 +109,7 @@ def rows_of(name: str, n_topics: int, precision: dict[str, str], repeats: int) -
                 "sweeps, ns": f"{1e9 * (whole - one) / (count.total - count.first):.2f}"
                 if count.total > count.first
                 else "",
-                "floor, ns": FLOOR[precision.get("precision", "double")],
+                "floor, ns": FLOOR,
             }
         )
     return rows
@@ -126,8 +125,7 @@ def main() -> None:
     rows = []
     for name in options.splits:
         for n_topics in options.topics:
-            for precision in precisions():
-                rows += rows_of(name, n_topics, precision, options.repeats)
+            rows += rows_of(name, n_topics, options.repeats)
     print(table(rows))
 
 

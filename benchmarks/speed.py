@@ -23,13 +23,10 @@ from sklearn.utils.parallel import Parallel
 from threadpoolctl import threadpool_limits
 
 from corpora import load_split, table
-from fits import precisions
 from stickbreak import VariationalHDP
 
 
-def our_laps(
-    split, n_topics: int, options: argparse.Namespace, *, jobs: int, precision: dict[str, str]
-) -> tuple[list[float], float]:
+def our_laps(split, n_topics: int, options: argparse.Namespace, *, jobs: int) -> tuple[list[float], float]:
     """Return the seconds of each lap and of the start."""
     model = VariationalHDP(
         n_topics=n_topics,
@@ -39,7 +36,6 @@ def our_laps(
         init_sweeps=options.sweeps,
         random_state=0,
         n_jobs=jobs,
-        **precision,
     )
     model.fit(split.train)
     return model.trace_["seconds"].tolist(), model.start_seconds_
@@ -67,13 +63,11 @@ def sklearn_passes(split, n_topics: int, jobs: int) -> Iterator[float]:
             yield time.perf_counter() - begin
 
 
-def beside_sklearn(
-    split, n_topics: int, passes: Iterator[float], precision: dict[str, str], options: argparse.Namespace
-) -> dict[str, object]:
+def beside_sklearn(split, n_topics: int, passes: Iterator[float], options: argparse.Namespace) -> dict[str, object]:
     """Return the row of a corpus and a number of topics: laps beside passes of scikit-learn."""
     ours, theirs, starts = [], [], []
     for _ in range(options.repeats):
-        seconds, start = our_laps(split, n_topics, options, jobs=options.jobs, precision=precision)
+        seconds, start = our_laps(split, n_topics, options, jobs=options.jobs)
         ours.append(seconds)
         starts.append(start)
         if not options.alone:
@@ -85,7 +79,6 @@ def beside_sklearn(
         "corpus": split.name,
         "K": n_topics,
         "threads": options.jobs,
-        **precision,
         f"start ({options.sweeps} sweeps), s": f"{np.median(starts):.2f}",
         "first lap, s": f"{first:.3f}",
         "later laps, s": f"{later:.3f}",
@@ -101,18 +94,18 @@ def beside_sklearn(
     return row
 
 
-def two_threads(split, n_topics: int, precision: dict[str, str], options: argparse.Namespace) -> dict[str, object]:
+def two_threads(split, n_topics: int, options: argparse.Namespace) -> dict[str, object]:
     """Return the row of a corpus and a number of topics: two threads beside one."""
     starts: dict[int, list[float]] = {1: [], 2: []}
     firsts: dict[int, list[float]] = {1: [], 2: []}
     laters: dict[int, list[float]] = {1: [], 2: []}
     for pair in range(options.repeats):
         for jobs in (1, 2) if pair % 2 == 0 else (2, 1):
-            seconds, start = our_laps(split, n_topics, options, jobs=jobs, precision=precision)
+            seconds, start = our_laps(split, n_topics, options, jobs=jobs)
             starts[jobs].append(start)
             firsts[jobs].append(seconds[0])
             laters[jobs].append(float(np.median(seconds[1:])))
-    row: dict[str, object] = {"corpus": split.name, "K": n_topics, **precision}
+    row: dict[str, object] = {"corpus": split.name, "K": n_topics}
     for name, taken in (("start", starts), ("first lap", firsts), ("later laps", laters)):
         one, two = (np.array(taken[jobs]) for jobs in (1, 2))
         row |= {
@@ -139,17 +132,15 @@ def main() -> None:
     rows = []
     for name in options.splits:
         split = load_split(name)
-        for precision in precisions():
-            warm = argparse.Namespace(**{**vars(options), "laps": 2, "sweeps": 1})
-            our_laps(split, 5, warm, jobs=options.jobs, precision=precision)  # compiles
+        warm = argparse.Namespace(**{**vars(options), "laps": 2, "sweeps": 1})
+        our_laps(split, 5, warm, jobs=options.jobs)  # compiles
         for n_topics in options.topics:
             passes = sklearn_passes(split, n_topics, options.jobs)
-            for precision in precisions():
-                if options.pair:
-                    rows.append(two_threads(split, n_topics, precision, options))
-                else:
-                    rows.append(beside_sklearn(split, n_topics, passes, precision, options))
-                print(rows[-1], flush=True)
+            if options.pair:
+                rows.append(two_threads(split, n_topics, options))
+            else:
+                rows.append(beside_sklearn(split, n_topics, passes, options))
+            print(rows[-1], flush=True)
     print(table(rows))
 
 

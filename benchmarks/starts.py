@@ -6,12 +6,11 @@ python benchmarks/starts.py [--splits kos nips ...] [--topics 100] [--laps 50] [
 from __future__ import annotations
 
 import argparse
-import time
 
 import numpy as np
 
 from corpora import SPLITS, load_split, table
-from fits import largest_fall, topics_holding
+from fits import fit_row
 from stickbreak import VariationalHDP
 
 
@@ -40,26 +39,8 @@ def main() -> None:
                     random_state=seed,
                     n_jobs=options.jobs,
                 )
-                begin = time.perf_counter()
-                model.fit(split.train)
-                seconds = time.perf_counter() - begin
-                rows.append(
-                    {
-                        "corpus": name,
-                        "start": start,
-                        "seed": seed,
-                        "objective": f"{model.objective_:.4f}",
-                        "K": model.n_topics_,
-                        "K (99 % of tokens)": topics_holding(model, split.train, 0.99),
-                        "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
-                        "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
-                        "s/lap": f"{np.median(model.trace_['seconds']):.3f}",
-                        "s in all": f"{seconds:.1f}",
-                        "laps": model.n_laps_,
-                        "merges": int(np.sum(model.trace_.get("merge_accepted", 0))),
-                        "fell": largest_fall(model.trace_),
-                    }
-                )
+                row = {"corpus": name, "start": start, "seed": seed, **fit_row(model, split)}
+                rows.append({**row, "merges": int(np.sum(model.trace_.get("merge_accepted", 0)))})
                 print(rows[-1], flush=True)
     print(table(rows))
 

@@ -12,6 +12,7 @@ import stickbreak
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError, StickbreakError, WriteError
+from stickbreak.variational.requirements import STORED_BYTES, STORED_SHARE, bytes_needed
 
 COUNTS = np.array([[2, 0, 1, 4], [0, 3, 1, 0], [5, 0, 0, 2]])
 KINDS = {
@@ -334,3 +335,19 @@ def test_more_topics_than_the_memory_holds_are_refused(monkeypatch):
     monkeypatch.setattr("stickbreak.variational.requirements.memory_installed", lambda: 2.0**20)
     documents, _ = toy_bars(200, seed=0)
     refused(lambda: small(n_topics=500).fit(documents), "n_topics", "500", "GiB")
+
+
+def test_memory_of_a_trial_is_counted(monkeypatch):
+    """A refinement keeps what the fit has stored a second time."""
+    documents, _ = toy_bars(200, seed=0)
+    corpus = Corpus.from_counts(documents.counts)
+    without = bytes_needed(corpus, 20, 1, 1, trials=False)
+    state = 20 * (16 * corpus.n_words + STORED_BYTES * STORED_SHARE * min(corpus.n_words, corpus.counts.nnz))
+    assert bytes_needed(corpus, 20, 1, 1, trials=True) == without + state
+    monkeypatch.setattr("stickbreak.variational.requirements.memory_installed", lambda: without + 1)
+    settings = {"n_topics": 20, "n_laps": 1, "init_sweeps": 1}
+    for moves in (("refine",), ("merge", "birth")):
+        refused(lambda moves=moves: small(**settings, moves=moves).fit(documents), "n_topics", "20", "GiB")
+    small(**settings, moves=("merge", "delete", "reorder")).fit(documents)
+    small(**settings, schedule="stochastic").fit(documents)
+    small(**settings).partial_fit(documents)

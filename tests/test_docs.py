@@ -72,7 +72,8 @@ def test_math_and_code_have_the_same_labels():
 def test_math_shows_the_label_beside_its_equation():
     math = page("math.md")
     for label in defined_labels(math):
-        section = re.split(r"^#+ ", math.split(f"({label}) ", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+        after = re.split(rf"^#+ \({label}\)", math, maxsplit=1, flags=re.MULTILINE)[1]
+        section = re.split(r"^#+ ", after, maxsplit=1, flags=re.MULTILINE)[0]
         assert re.search(rf"^    .*\({label}\)$", section, re.MULTILINE), label
 
 

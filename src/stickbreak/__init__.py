@@ -17,13 +17,17 @@ if TYPE_CHECKING:
     from stickbreak import corpus, evaluation, report
     from stickbreak.corpus import Corpus
     from stickbreak.inference.estimator import TopicModel
+    from stickbreak.sampling import GibbsHDP
     from stickbreak.variational import VariationalHDP
 
-ESTIMATORS = {"VariationalHDP": "stickbreak.variational"}  # class name -> where it lives; what `load` knows
+ESTIMATORS = {  # class name -> where it lives; what `load` knows
+    "GibbsHDP": "stickbreak.sampling",
+    "VariationalHDP": "stickbreak.variational",
+}
 _LAZY = {**ESTIMATORS, "Corpus": "stickbreak.corpus"}
 _MODULES = ("corpus", "evaluation", "report")
 
-__all__ = ["Corpus", "VariationalHDP", "corpus", "evaluation", "load", "report"]
+__all__ = ["Corpus", "GibbsHDP", "VariationalHDP", "corpus", "evaluation", "load", "report"]
 
 
 def load(path: str | os.PathLike[str]) -> TopicModel:

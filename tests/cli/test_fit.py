@@ -8,6 +8,8 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import read, write_corpus
+from stickbreak.initialization import STARTS
+from stickbreak.sampling.requirements import CHAIN_STARTS
 
 
 def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, fast):
@@ -83,7 +85,8 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
     monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
     options = (
         "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --bound quadratic --init documents --laps 9 "
-        "--batches 2 --moves merge,birth --seed 5 --jobs 1 "
+        "--batches 2 --moves merge,birth --delete-documents 30 --restarts 0 --seed 5 --jobs 1 "
+        "--document-weights collapsed "
         "--schedule stochastic --learning-decay 0.7 --learning-offset 20 --stick-rule natural"
     )
     with pytest.raises(Stop):
@@ -103,6 +106,9 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
         "learning_offset": 20.0,
         "stick_rule": "natural",
         "moves": ("merge", "birth"),
+        "delete_documents": 30,
+        "restarts": 0,
+        "document_weights": "collapsed",
         "random_state": 5,
         "n_jobs": 1,
     }
@@ -115,12 +121,23 @@ def test_stochastic_schedule_fits_scores_and_reports(run, documents, tmp_path, f
     model = stickbreak.load(tmp_path / "m")
     assert model.schedule == "stochastic"
     assert model.n_steps_ == 5 * model.n_laps_
-    assert "this schedule has no test of convergence" in printed
+    assert "there is no test of convergence" in printed
     assert (tmp_path / "m" / "report.html").is_file()
 
 
-def test_unknown_schedule_is_refused(refuse, documents, tmp_path):
-    assert "schedule" in refuse("fit", documents, "--out", tmp_path / "m", "--schedule", "fast")
+@pytest.mark.parametrize("option", ["init", "bound", "schedule", "stick-rule", "document-weights"])
+def test_unknown_choice_is_refused_with_those_that_the_estimator_knows(refuse, documents, tmp_path, option):
+    name = option.replace("-", "_")
+    constraints = stickbreak.VariationalHDP._parameter_constraints
+    known = {*STARTS, *CHAIN_STARTS} if option == "init" else constraints[name][0].options
+    line = refuse("fit", documents, "--out", tmp_path / "m", f"--{option}", "luck")
+    assert line.startswith(f"Error: --{option} is 'luck'; give ")
+    assert set(line.split("give ")[1].replace(" or ", ", ").split(", ")) == known
+
+
+def test_delete_documents_all_is_no_limit(run, documents, tmp_path, fast):
+    run("fit", documents, "--out", tmp_path / "m", "--no-report", "--delete-documents", "all", *fast)
+    assert stickbreak.load(tmp_path / "m").delete_documents is None
 
 
 def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents, tmp_path, monkeypatch):
@@ -279,7 +296,9 @@ BAD_INPUTS = {
     "negative alpha": (GOOD, ["--alpha", "-1"], "--alpha is -1"),
     "infinite alpha": (GOOD, ["--alpha", "inf"], "alpha"),
     "held-out share": (GOOD, ["--held-out", "0"], "--held-out is 0"),
-    "unknown start": (GOOD, ["--init", "luck"], "init"),
+    "number of documents": (GOOD, ["--delete-documents", "some"], "--delete-documents is 'some'; give a number"),
+    "no documents to delete with": (GOOD, ["--delete-documents", "0"], "--delete-documents is '0'"),
+    "negative restarts": (GOOD, ["--restarts", "-1"], "--restarts"),
     "resume from nowhere": (GOOD, ["--resume"], "--checkpoint"),
     "two reports": (GOOD, ["--report", "x.html", "--no-report"], "contradict"),
     "no place for the report": (GOOD, ["--report", "no/such/x.html"], "parent folder does not exist"),

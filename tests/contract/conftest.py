@@ -21,6 +21,8 @@ class Entry:
     name: str
     small: dict[str, Any]  # parameters of a fit of milliseconds
     fixed_topics: dict[str, Any]  # parameters that keep the number of topics and of laps as they are given
+    laps: str = "n_laps"  # the parameter that says how many laps or sweeps there are
+    forget: str | None = None  # method that drops what a model keeps of its documents
     takes_weights: bool = True  # fractional weights, not only counts
     failing_checks: dict[str, str] = field(default_factory=dict)  # scikit-learn's check -> why it cannot pass
 
@@ -29,6 +31,14 @@ class Entry:
 
 
 ESTIMATORS = [
+    Entry(
+        "GibbsHDP",
+        small={"n_topics": 5, "n_sweeps": 3, "gamma": 1e-3, "learn": (), "init": "random", "random_state": 0},
+        fixed_topics={"gamma": 1e-12, "init": "single"},
+        laps="n_sweeps",
+        forget="forget_chains",
+        takes_weights=False,
+    ),
     Entry(
         "VariationalHDP",
         small={"n_topics": 5, "n_laps": 3, "init_sweeps": 3, "random_state": 0},
@@ -61,6 +71,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.name)
     if "as_kind" in metafunc.fixturenames:
         metafunc.parametrize("as_kind", list(KINDS.values()), ids=list(KINDS))
+
+
+@pytest.fixture
+def takes_weights(estimator) -> bool:
+    """Whether the estimator that a check is given takes fractions."""
+    return next(entry.takes_weights for entry in ESTIMATORS if entry.name == type(estimator).__name__)
 
 
 @pytest.fixture

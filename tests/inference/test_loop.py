@@ -81,7 +81,7 @@ def test_loop_without_a_tolerance_ends_by_the_laps_alone():
     outcome, trace = run(rising(-3, -4, -4, -4, -2), n_laps=4, tolerance=None)
     assert len(trace) == 4
     assert not outcome.converged
-    assert outcome.reason == "did the 4 laps that it was given; this schedule has no test of convergence."
+    assert outcome.reason == "did the 4 laps that it was given; there is no test of convergence."
 
 
 def test_loop_stops_when_the_objective_rises_by_less_than_the_tolerance():

@@ -9,7 +9,7 @@ import numpy as np
 from stickbreak.corpus import Corpus, make_batches
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.global_step import stick_objective, sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.model import HDP, Schedule
@@ -164,3 +164,55 @@ def assert_summary_equal(summary, twin, rtol=1e-9):
 def prior_of(parameters, alpha=ALPHA):
     """Alpha E[beta], (K + 1,)."""
     return alpha * expected_beta(parameters.rho)
+
+
+def falls(infos):
+    """Falls of the objective between laps, beyond rounding.
+
+    The objective is a sum of terms of its own size and larger; 1e-9 |L| is what a move must gain (SPEC 1.13).
+    """
+    values = np.array([info.objective for info in infos])
+    assert np.isfinite(values).all()
+    return np.flatnonzero(-np.diff(values) - 1e-9 * np.abs(values[1:]) > 0)
+
+
+def poisson_corpus(seed, n_documents, n_words):
+    """Counts of very different size, at least one of them positive."""
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(rng.gamma(0.4, 3.0, size=(n_documents, n_words)))
+    counts[0, 0] += 1
+    return Corpus.from_counts(counts)
+
+
+def stick_problem(seed, n_topics=6, alpha=None):
+    """(rho, omega, T, D, alpha, gamma) of plausible scale; alpha often above 1."""
+    rng = np.random.default_rng(seed)
+    n_documents = int(rng.integers(1, 400))
+    rho, omega = rng.uniform(0.02, 0.98, n_topics), np.exp(rng.uniform(0.0, 7.0, n_topics))
+    T = -n_documents * rng.uniform(0.5, 9.0, n_topics + 1)
+    return rho, omega, T, n_documents, alpha or rng.uniform(0.1, 6.0), rng.uniform(0.5, 20.0)
+
+
+def assert_slopes_equal_central_differences(rho, omega, fixed, bound="surrogate"):
+    """The gradient of the stick objective is that of its twin's values."""
+    _, by_rho, by_omega = stick_objective(rho, omega, *fixed, bound)
+    for k in range(rho.size):
+        for vector, gradient in ((rho, by_rho), (omega, by_omega)):
+            step = 1e-5 * vector[k] * (1 - rho[k])
+            up, down = vector.copy(), vector.copy()
+            up[k] += step
+            down[k] -= step
+            ends = [(up, omega), (down, omega)] if vector is rho else [(rho, up), (rho, down)]
+            high, low = (reference.stick_objective(*end, *fixed, bound) for end in ends)
+            # the difference of two values of about |L_G| holds their rounding, 1e-15 |L_G| / step
+            rounding = 1e-14 * abs(high) / step
+            np.testing.assert_allclose((high - low) / (2 * step), gradient[k], rtol=1e-5, atol=rounding)
+
+
+def assert_no_slope(found, fixed, bound="surrogate"):
+    """The sticks found are stationary, in the coordinates in which they are optimised."""
+    rho, omega = found
+    _, by_rho, by_omega = stick_objective(rho, omega, *fixed, bound)
+    scale = max(1, fixed[1])
+    assert np.abs(by_rho * rho * (1 - rho)).max() < 1e-4 * scale
+    assert np.abs(by_omega * omega).max() < 1e-4 * scale

@@ -142,6 +142,7 @@ def test_gathering_holds_every_document_once():
         np.testing.assert_array_equal(others.lengths, np.delete(visit.batch.lengths, rows))
         for topic in range(N_TOPICS):
             held, rest = gathering.split(topic)
+            assert gathering.n_holding(topic) == sum(piece.n_documents for piece in held)
             dense = visit.documents.dense(N_TOPICS)[rows]
             assert sum(piece.n_documents for piece in held) == (dense[:, topic] > 0).sum()
             assert all(piece.holds(topic).all() for piece in held)

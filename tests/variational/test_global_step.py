@@ -12,15 +12,7 @@ from stickbreak.variational.global_step import SMALLEST_RHO, optimise_sticks, st
 from stickbreak.variational.state import expected_beta
 
 from . import reference
-
-
-def problem(seed, n_topics=6):
-    """(rho, omega, T, D, alpha, gamma) of plausible scale."""
-    rng = np.random.default_rng(seed)
-    n_documents = int(rng.integers(1, 400))
-    T = -n_documents * rng.uniform(0.5, 9.0, n_topics + 1)
-    rho, omega = rng.uniform(0.02, 0.98, n_topics), np.exp(rng.uniform(0.0, 7.0, n_topics))
-    return rho, omega, T, n_documents, rng.uniform(0.1, 3.0), rng.uniform(0.5, 20.0)
+from .problems import assert_no_slope, assert_slopes_equal_central_differences, stick_problem
 
 
 def test_stick_objective_and_gradient_equal_the_oracle(oracle):
@@ -49,7 +41,7 @@ def test_optimise_sticks_reaches_the_oracles_optimum_from_any_start(oracle):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_stick_terms_equal_the_twin(seed):
-    arguments = problem(seed, n_topics=1 + seed)
+    arguments = stick_problem(seed, n_topics=1 + seed)
     value, by_rho, by_omega = stick_objective(*arguments)
     np.testing.assert_allclose(value, reference.stick_objective(*arguments), rtol=1e-11)
     want_rho, want_omega = reference.stick_gradient(*arguments)
@@ -59,34 +51,19 @@ def test_stick_terms_equal_the_twin(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_stick_gradient_equals_central_differences(seed):
-    rho, omega, *fixed = problem(seed)
-    _, by_rho, by_omega = stick_objective(rho, omega, *fixed)
-    for k in range(rho.size):
-        for vector, gradient in ((rho, by_rho), (omega, by_omega)):
-            step = 1e-5 * vector[k] * (1 - rho[k])
-            up, down = vector.copy(), vector.copy()
-            up[k] += step
-            down[k] -= step
-            ends = [(up, omega), (down, omega)] if vector is rho else [(rho, up), (rho, down)]
-            high, low = (stick_objective(*end, *fixed)[0] for end in ends)
-            # the difference of two values of about |L_G| holds their rounding, 1e-15 |L_G| / step
-            rounding = 1e-14 * abs(high) / step
-            np.testing.assert_allclose((high - low) / (2 * step), gradient[k], rtol=1e-5, atol=rounding)
+    rho, omega, *fixed = stick_problem(seed)
+    assert_slopes_equal_central_differences(rho, omega, fixed)
 
 
 def test_optimise_sticks_leaves_no_slope():
-    rho, omega, *fixed = problem(11)
-    best_rho, best_omega = optimise_sticks(*fixed[:2], *fixed[2:], rho, omega)
-    _, by_rho, by_omega = stick_objective(best_rho, best_omega, *fixed)
-    scale = max(1, fixed[1])
-    assert np.abs(by_rho * best_rho * (1 - best_rho)).max() < 1e-4 * scale
-    assert np.abs(by_omega * best_omega).max() < 1e-4 * scale
+    rho, omega, *fixed = stick_problem(11)
+    assert_no_slope(optimise_sticks(*fixed, rho, omega), fixed)
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(0, 3))
 def test_optimise_sticks_is_never_worse_than_its_start(seed, n_topics, max_iterations):
-    rho, omega, *fixed = problem(seed, n_topics)
+    rho, omega, *fixed = stick_problem(seed, n_topics)
     found = optimise_sticks(*fixed, rho, omega, max_iterations=max_iterations)
     assert stick_objective(*found, *fixed)[0] >= stick_objective(rho, omega, *fixed)[0]
     assert (found[0] > 0).all()
@@ -95,7 +72,7 @@ def test_optimise_sticks_is_never_worse_than_its_start(seed, n_topics, max_itera
 
 def test_optimise_sticks_keeps_a_start_it_cannot_improve(monkeypatch):
     """An optimiser that returns something worse is overruled."""
-    rho, omega, *fixed = problem(5)
+    rho, omega, *fixed = stick_problem(5)
     monkeypatch.setattr(global_step, "minimize", lambda f, x, **_: SimpleNamespace(x=x + 3.0))
     kept_rho, kept_omega = optimise_sticks(*fixed, rho, omega)
     np.testing.assert_array_equal(kept_rho, rho)

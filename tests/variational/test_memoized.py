@@ -21,7 +21,9 @@ from .problems import (
     assert_summary_equal,
     begin,
     direct_objective,
+    falls,
     gathered,
+    poisson_corpus,
     ragged_corpus,
     random_parameters,
     run_laps,
@@ -143,17 +145,6 @@ def test_one_batch_is_the_classical_full_pass(monkeypatch):
     np.testing.assert_allclose(state.objective, direct, rtol=1e-7)
 
 
-def falls(infos):
-    """Falls of the objective between laps, beyond rounding.
-
-    The objective is a sum of terms of its own size and larger; 1e-9 |L| is what a move must gain (SPEC 1.13).
-    """
-    values = np.array([info.objective for info in infos])
-    assert np.isfinite(values).all()
-    drop = -np.diff(values) - 1e-9 * np.abs(values[1:])
-    return np.flatnonzero(drop > 0)
-
-
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 10**6),
@@ -166,10 +157,7 @@ def falls(infos):
     max_sweeps=st.sampled_from([1, 2, 100]),
 )
 def test_objective_never_falls(seed, n_documents, n_words, n_topics, n_batches, alpha, eta, max_sweeps):
-    rng = np.random.default_rng(seed)
-    counts = rng.poisson(rng.gamma(0.4, 3.0, size=(n_documents, n_words)))
-    counts[0, 0] += 1
-    corpus = Corpus.from_counts(counts)
+    corpus = poisson_corpus(seed, n_documents, n_words)
     options = {"alpha": alpha, "eta": eta, "settings": LocalSettings(1e-4, max_sweeps)}
     made, _ = schedule(corpus, n_batches, **options)
     recorder = Recorder()

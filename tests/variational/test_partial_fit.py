@@ -88,8 +88,32 @@ def test_without_a_total_the_documents_seen_so_far_are_the_stream(minibatches):
 
 def test_minibatch_larger_than_the_stream_is_refused(minibatches):
     model = VariationalHDP(total_documents=19, **SETTINGS)
-    with pytest.raises(InputError, match="total_documents is 19, but this minibatch alone holds 20 documents"):
+    with pytest.raises(InputError, match="total_documents is 19, but this minibatch makes 20 documents"):
         model.partial_fit(minibatches[0])
+
+
+def test_stream_longer_than_its_total_is_refused(minibatches):
+    model = stream(VariationalHDP(total_documents=40, **SETTINGS), minibatches[:2])
+    before = copy.deepcopy(model)
+    with pytest.raises(InputError, match="total_documents is 40, but this minibatch makes 60 documents"):
+        model.partial_fit(minibatches[2])
+    with pytest.raises(InputError, match="total_documents is 40, but this minibatch makes 43 documents"):
+        model.partial_fit(np.zeros((3, 40)))
+    assert_same(model, before)
+
+
+@pytest.mark.parametrize("name", ["moves", "learn"])
+def test_unknown_names_are_refused_in_every_call(minibatches, name):
+    model = VariationalHDP(**SETTINGS).partial_fit(minibatches[0])
+    for part in (minibatches[1], np.zeros((3, 40))):
+        with pytest.raises(InputError, match=f"{name} names 'luck'; give names out of"):
+            model.set_params(**{name: ("luck",)}).partial_fit(part)
+
+
+def test_first_call_fixes_the_hyperparameters(minibatches):
+    model = stream(VariationalHDP(**SETTINGS), minibatches[:1])
+    model.set_params(alpha=2.0, gamma=1.0, eta=5.0).partial_fit(minibatches[1])
+    assert_same(model, stream(VariationalHDP(**SETTINGS), minibatches[:2]))
 
 
 def test_minibatches_of_one_document_are_accepted(minibatches):

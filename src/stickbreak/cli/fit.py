@@ -1,11 +1,12 @@
 """`stickbreak fit`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stickbreak.cli import options as o
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.fitting import FitJob
+from stickbreak.cli.methods import parameters_of
 from stickbreak.cli.output import say
 from stickbreak.exceptions import InputError
 
@@ -32,6 +33,7 @@ def fit(
     token_pattern: o.TokenPattern = None,
     keep_case: o.KeepCase = False,
     strip_accents: o.StripAccents = None,
+    method: o.MethodName = "variational",
     topics: o.Topics = 100,
     alpha: o.Alpha = None,
     gamma: o.Gamma = None,
@@ -47,6 +49,16 @@ def fit(
     learning_offset: o.LearningOffset = None,
     stick_rule: o.StickRule = None,
     moves: o.Moves = None,
+    delete_documents: o.DeleteDocuments = None,
+    restarts: o.Restarts = None,
+    sweeps: o.Sweeps = None,
+    burn_in: o.BurnIn = None,
+    thin: o.Thin = None,
+    chains: o.Chains = None,
+    representation: o.Representation = None,
+    split_merge: o.SplitMerge = None,
+    estimate: o.Estimate = None,
+    shards: o.Shards = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     held_out: o.HeldOut = None,
@@ -67,25 +79,40 @@ def fit(
     job = FitJob(
         out=out,
         report=_report_file(out, report, no_report),
-        parameters=_parameters(
-            n_topics=topics,
-            alpha=alpha,
-            gamma=gamma,
-            eta=eta,
-            learn=None if learn is None else _names(learn),
-            bound=bound,
-            document_weights=document_weights,
-            init=init,
-            n_laps=laps,
-            n_batches=batches,
-            schedule=schedule,
-            learning_decay=learning_decay,
-            learning_offset=learning_offset,
-            stick_rule=stick_rule,
-            moves=None if moves is None else _names(moves),
-            random_state=seed,
-            n_jobs=jobs or _ALL_CORES,
-        ),
+        method=method,
+        parameters=parameters_of(
+            method,
+            {
+                "n_topics": topics,
+                "alpha": alpha,
+                "gamma": gamma,
+                "eta": eta,
+                "learn": None if learn is None else _names(learn),
+                "bound": bound,
+                "document_weights": document_weights,
+                "init": init,
+                "n_laps": laps,
+                "n_batches": batches,
+                "schedule": schedule,
+                "learning_decay": learning_decay,
+                "learning_offset": learning_offset,
+                "stick_rule": stick_rule,
+                "moves": None if moves is None else _names(moves),
+                "delete_documents": delete_documents,
+                "restarts": restarts,
+                "n_sweeps": sweeps,
+                "burn_in": burn_in,
+                "thin": thin,
+                "n_chains": chains,
+                "representation": representation,
+                "split_merge_trials": split_merge,
+                "estimate": estimate,
+                "n_shards": shards,
+                "random_state": seed,
+                "n_jobs": jobs or _ALL_CORES,
+            },
+        )
+        | _delete_documents(delete_documents),
         held_out=held_out,
         seed=seed,
         checkpoint=checkpoint,
@@ -122,6 +149,12 @@ def _names(text: str) -> tuple[str, ...]:
     return () if text == "none" else tuple(name.strip() for name in text.split(","))
 
 
-def _parameters(**given: Any) -> dict[str, Any]:
-    """Return the parameters of the estimator; those that are not given (None) keep its defaults."""
-    return {name: value for name, value in given.items() if value is not None}
+def _delete_documents(text: str | None) -> dict[str, int | None]:
+    """Read 500 as a number of documents, all as no limit; the parameter keeps its default if nothing is given."""
+    if text is None:
+        return {}
+    if text == "all":
+        return {"delete_documents": None}
+    if text.isdecimal() and int(text) > 0:
+        return {"delete_documents": int(text)}
+    raise InputError(f"--delete-documents is {text!r}; give a number of documents (500) or all")

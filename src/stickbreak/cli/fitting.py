@@ -12,6 +12,7 @@ import typer
 from stickbreak.atomic import replace_folder
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.evaluate import completion_json
+from stickbreak.cli.methods import METHODS
 from stickbreak.cli.output import TopicLine, describe_topics, print_json, print_topics, say
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.persistence import check_target
@@ -37,6 +38,8 @@ class FitJob:
         File of the report; None writes none.
     parameters : dict
         Of the estimator.
+    method : str
+        Which estimator: a key of `METHODS`.
     held_out : float or None
         Share or number of documents to hold out and score.
     seed : int
@@ -54,12 +57,20 @@ class FitJob:
     out: Path
     report: Path | None
     parameters: dict[str, Any]
+    method: str = "variational"
     held_out: float | None = None
     seed: int = 0
     checkpoint: Path | None = None
     resume: bool = False
     force: bool = False
     quiet: bool = False
+
+    @property
+    def n_topics_start(self) -> int | None:
+        """Topics at the start; None where the start decides their number."""
+        method = METHODS[self.method]
+        start = self.parameters.get("init", method.default_start)
+        return int(self.parameters["n_topics"]) if start in method.counted_starts else None
 
     def check(self) -> None:
         """Refuse, before the long work, what cannot be done at its end.
@@ -125,19 +136,23 @@ class FitJob:
         import stickbreak
         from stickbreak.inference.progress import FitProgress
 
-        model = stickbreak.VariationalHDP(**self.parameters)
+        model = getattr(stickbreak, METHODS[self.method].estimator)(**self.parameters)
         options: dict[str, Any] = {}
         if self.checkpoint is not None:
             options = {"checkpoint": self.checkpoint, "resume": self.resume}
             if self.resume and not self.checkpoint.exists():
                 self._tell(f"there is no checkpoint at {self.checkpoint} yet: starting from the beginning")
         self._tell(
-            f"fitting {train.n_documents:,} documents, starting with {self.parameters['n_topics']} topics "
-            "(Ctrl-C ends after the lap and keeps the model) ..."
+            f"fitting {train.n_documents:,} documents{self._starting()} "
+            f"(Ctrl-C ends after the {model.lap_noun} and keeps the model) ..."
         )
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train, callback=progress.update, **options)
         return model
+
+    def _starting(self) -> str:
+        n_topics = self.n_topics_start
+        return "" if n_topics is None else f", starting with {n_topics} topics"
 
     def _score(self, model: Any, held: "Corpus") -> "Completion | None":
         """Score the held-out documents; None, with a message, if they are too short for that."""
@@ -186,11 +201,12 @@ class FitResult:
     def _summary(self) -> str:
         """Say how many topics, why the fit stopped, how good it is, and where everything is."""
         model, done = self.model, self.completion
-        objective = float(model.trace_["objective"][-1])
+        start = self.job.n_topics_start
         lines = [
-            f"topics     {model.n_topics_} (started with {self.job.parameters['n_topics']})",
+            f"topics     {model.n_topics_}" + ("" if start is None else f" (started with {start})"),
             f"stopped    {model.stop_reason_}",
-            f"objective  {objective:.4f} nats per token",
+            f"objective  {model.objective_:.4f} nats per token"
+            + ("" if model.objective_name == "objective" else f" ({model.objective_name})"),
         ]
         if model.learn:
             learned = ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learn)
@@ -214,12 +230,13 @@ class FitResult:
             "n_documents_fitted": self.train.n_documents,
             "n_words": self.corpus.n_words,
             "n_tokens": self.corpus.n_tokens,
-            "n_topics_start": int(self.job.parameters["n_topics"]),
+            "method": self.job.method,
+            "n_topics_start": self.job.n_topics_start,
             "n_topics": int(model.n_topics_),
             "n_laps": int(model.n_laps_),
             "converged": bool(model.converged_),
             "stop_reason": str(model.stop_reason_),
-            "objective": float(trace["objective"][-1]),
+            "objective": float(model.objective_),
             **{name: float(getattr(model, name + "_")) for name in ("alpha", "gamma", "eta")},
             "seconds": float(sum(trace["seconds"])),
             "held_out": None if self.completion is None else completion_json(self.completion),

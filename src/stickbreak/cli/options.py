@@ -1,16 +1,31 @@
 """The options that several commands share, and how their values are read."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stickbreak.cli.methods import METHODS, STARTS
 from stickbreak.exceptions import InputError, ReadError
 
 if TYPE_CHECKING:
     from stickbreak.corpus import TextOptions
 
 _READING, _WORDS, _MODEL, _OUTPUT = "Reading", "Text to counts", "Model", "Output"
+_GIBBS = "Model, with --method gibbs"
+
+
+def _choice(option: str, *names: str, metavar: str | None = None, panel: str = _MODEL, help: str) -> Any:
+    """Return an option of the model that takes one of some names."""
+
+    def checked(value: str | None) -> str | None:
+        if value is not None and value not in names:
+            raise InputError(f"{option} is {value!r}; give {', '.join(names[:-1])} or {names[-1]}")
+        return value
+
+    metavar = metavar or "|".join(names)
+    return typer.Option(option, rich_help_panel=panel, metavar=metavar, help=help, callback=checked)
+
 
 InputPath = Annotated[Path, typer.Argument(metavar="INPUT", help="File or folder with the documents.")]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder that fit wrote.")]
@@ -91,6 +106,10 @@ StripAccents = Annotated[
     typer.Option("--strip-accents", rich_help_panel=_WORDS, help="ascii or unicode: remove accents."),
 ]
 
+MethodName = Annotated[
+    str,
+    _choice("--method", *METHODS, help="Fit by optimisation, or draw from the posterior: slower, and exact."),
+]
 Topics = Annotated[
     int,
     typer.Option("--topics", min=1, rich_help_panel=_MODEL, help="Topics to start with; unneeded ones go away."),
@@ -105,10 +124,10 @@ Gamma = Annotated[
 ]
 DocumentWeights = Annotated[
     str | None,
-    typer.Option(
+    _choice(
         "--document-weights",
-        rich_help_panel=_MODEL,
-        metavar="mean_field|collapsed",
+        "mean_field",
+        "collapsed",
         help="How the weights of documents are inferred: sparse, or smoother and better at prediction.",
     ),
 ]
@@ -124,16 +143,21 @@ Learn = Annotated[
 ]
 Bound = Annotated[
     str | None,
-    typer.Option(
+    _choice(
         "--bound",
-        rich_help_panel=_MODEL,
-        metavar="surrogate|quadratic",
+        "surrogate",
+        "quadratic",
         help="Bound in the objective: that of the paper, for alpha below 1, or a tighter one.",
     ),
 ]
 Init = Annotated[
     str | None,
-    typer.Option("--init", rich_help_panel=_MODEL, help="Start: collapsed, near-uniform, documents or anchors."),
+    _choice(
+        "--init",
+        *STARTS,
+        metavar="START",
+        help="Start: collapsed, near-uniform, documents or anchors; for gibbs also sequential, random or single.",
+    ),
 ]
 Laps = Annotated[
     int | None,
@@ -145,11 +169,12 @@ Batches = Annotated[
 ]
 Schedule = Annotated[
     str | None,
-    typer.Option(
+    _choice(
         "--schedule",
-        rich_help_panel=_MODEL,
-        metavar="memoized|stochastic",
-        help="How the passes go: with exact sums and moves, or by steps after each part (no moves, less memory).",
+        "memoized",
+        "stochastic",
+        help="How the passes go: with exact sums and moves, or by steps after each part (of the moves only reorder, "
+        "less memory).",
     ),
 ]
 LearningDecay = Annotated[
@@ -162,10 +187,10 @@ LearningOffset = Annotated[
 ]
 StickRule = Annotated[
     str | None,
-    typer.Option(
+    _choice(
         "--stick-rule",
-        rich_help_panel=_MODEL,
-        metavar="interpolate|natural",
+        "interpolate",
+        "natural",
         help="Stochastic: how steps move the weights of the topics.",
     ),
 ]
@@ -176,6 +201,72 @@ Moves = Annotated[
         rich_help_panel=_MODEL,
         metavar="NAMES",
         help="Out of merge,delete,birth,refine,reorder; none: keep all topics.",
+    ),
+]
+DeleteDocuments = Annotated[
+    str | None,
+    typer.Option(
+        "--delete-documents",
+        rich_help_panel=_MODEL,
+        metavar="NUMBER|all",
+        help="Most documents that deletes infer anew in a pass; otherwise 500.",
+    ),
+]
+Restarts = Annotated[
+    int | None,
+    typer.Option(
+        "--restarts",
+        min=0,
+        rich_help_panel=_MODEL,
+        help="Topics, the smallest first, that each document is tried without; otherwise 5.",
+    ),
+]
+Sweeps = Annotated[
+    int | None,
+    typer.Option("--sweeps", min=1, rich_help_panel=_GIBBS, help="Passes over all tokens; otherwise 1000."),
+]
+BurnIn = Annotated[
+    int | None,
+    typer.Option("--burn-in", min=0, rich_help_panel=_GIBBS, help="Sweeps before the first sample; otherwise half."),
+]
+Thin = Annotated[
+    int | None,
+    typer.Option("--thin", min=1, rich_help_panel=_GIBBS, help="Sweeps from sample to sample; otherwise 10."),
+]
+Chains = Annotated[
+    int | None,
+    typer.Option("--chains", min=1, rich_help_panel=_GIBBS, help="Independent chains, of which the best is kept."),
+]
+Representation = Annotated[
+    str | None,
+    _choice(
+        "--representation",
+        "indicator",
+        "franchise",
+        "direct",
+        panel=_GIBBS,
+        help="What a chain keeps of the tables: their numbers (fast), all of them, or weights of the topics.",
+    ),
+]
+SplitMerge = Annotated[
+    int | None,
+    typer.Option("--split-merge", min=0, rich_help_panel=_GIBBS, help="Split-merge trials after each early sweep."),
+]
+Estimate = Annotated[
+    str | None,
+    _choice(
+        "--estimate",
+        "last",
+        "best",
+        "average",
+        panel=_GIBBS,
+        help="Topics of the last sweep, of the best one, or the average over samples.",
+    ),
+]
+Shards = Annotated[
+    int | None,
+    typer.Option(
+        "--shards", min=1, rich_help_panel=_GIBBS, help="Parts sampled at the same time; more than 1 is approximate."
     ),
 ]
 Jobs = Annotated[

@@ -31,6 +31,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     _fitted_arrays: ClassVar[tuple[str, ...]]
     _fitted_values: ClassVar[tuple[str, ...]]
+    lap_noun: ClassVar[str] = "lap"  # what a pass over the documents is called
+    objective_name: ClassVar[str] = "objective"  # what `objective_` is
 
     vocabulary_: tuple[str, ...]
     trace_: dict[str, NDArray]
@@ -165,6 +167,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
             "n_features": self.n_features_in_,
         }
+        state, values = self._kept_state()
+        if values:
+            arrays |= {f"kept.{name}": array for name, array in state.items()}
+            meta["kept"] = values
         persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
 
     @classmethod
@@ -187,6 +193,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             model.n_features_in_ = int(meta["n_features"])
             if meta["feature_names"]:
                 model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+            kept = {k.removeprefix("kept."): v for k, v in arrays.items() if k.startswith("kept.")}
+            model._restore_kept(kept, meta.get("kept", {}))
             model._check_fitted_state()
         except KeyError as error:
             raise ModelFormatError(
@@ -195,6 +203,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None
         return model
+
+    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        """Return what is saved beside the fitted attributes, as arrays and plain values; nothing, unless overridden."""
+        return {}, {}
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        """Take up what `_kept_state` returned."""
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state whose parts do not fit together; families add what they know of theirs.

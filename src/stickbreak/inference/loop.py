@@ -24,7 +24,7 @@ class Lap(NamedTuple):
 
     objective: float  # nats per token
     n_topics: int
-    moved: bool  # the set of topics changed: not yet a place to stop
+    moved: bool  # the set of topics changed, or a move still has something to try: not yet a place to stop
     columns: dict[str, float]  # further columns of the trace
 
 
@@ -77,7 +77,7 @@ class Interruption:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        logger.warning("stopping after this lap, with a usable model; Ctrl-C again interrupts at once")
+        logger.warning("stopping after this pass, with a usable model; Ctrl-C again interrupts at once")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -95,6 +95,7 @@ def drive(
     interruption: Interruption,
     callback: Callback | None = None,
     after_lap: Callable[[], None] | None = None,
+    noun: str = "lap",
 ) -> Outcome:
     """Run laps until one of the reasons to stop, which is returned.
 
@@ -111,13 +112,15 @@ def drive(
         Nats per token; None: the objective never ends the loop (where it is not monotone).
     interruption : Interruption
     callback : callable, optional
-        Called with the row of every lap and "n_laps".
+        Called with the row of every lap, "n_laps" and "noun".
     after_lap : callable, optional
         Called after every lap (checkpoints).
+    noun : str, default="lap"
+        What a lap is called in messages.
     """
-    while (ended := _ended(trace, n_laps, tolerance)) is None:
+    while (ended := _ended(trace, n_laps, tolerance, noun)) is None:
         if interruption.requested and len(trace):
-            return Outcome(False, f"interrupted: stopped after lap {len(trace)} of {n_laps}; the model is usable.")
+            return Outcome(False, f"interrupted: stopped after {noun} {len(trace)} of {n_laps}; the model is usable.")
         begin = time.perf_counter()
         lap = next(laps)
         row: dict[str, float] = {
@@ -130,29 +133,29 @@ def drive(
         }
         trace.append(row)
         logger.info(
-            "lap %(lap)d: objective %(objective).5f nats per token, %(n_topics)d topics",
+            noun + " %(lap)d: objective %(objective).5f nats per token, %(n_topics)d topics",
             row,
             extra={"lap": row},
         )
         if callback is not None:
-            callback({**row, "n_laps": n_laps})
+            callback({**row, "n_laps": n_laps, "noun": noun})
         if after_lap is not None:
             after_lap()
     return ended
 
 
-def _ended(trace: Trace, n_laps: int, tolerance: float | None) -> Outcome | None:
+def _ended(trace: Trace, n_laps: int, tolerance: float | None, noun: str) -> Outcome | None:
     """Return why a fit with this trace is at its end, or None; a resumed fit is judged like an uncut one."""
     done = len(trace)
     if tolerance is not None and done > 1 and not trace.columns["moved"][-1]:
         before, after = trace.columns["objective"][-2:]
         if after - before < tolerance:
             reason = f"the objective rose by less than {tolerance:g} nats per token and no move was accepted."
-            return Outcome(True, f"converged after {done} laps: {reason}")
+            return Outcome(True, f"converged after {done} {noun}s: {reason}")
     if done > n_laps:
-        return Outcome(False, f"{done} laps were done already, more than the limit of {n_laps}.")
+        return Outcome(False, f"{done} {noun}s were done already, more than the limit of {n_laps}.")
     if done == n_laps and tolerance is None:
-        return Outcome(False, f"did the {n_laps} laps that it was given; this schedule has no test of convergence.")
+        return Outcome(False, f"did the {n_laps} {noun}s that it was given; there is no test of convergence.")
     if done == n_laps:
-        return Outcome(False, f"reached the limit of {n_laps} laps before the objective stopped rising.")
+        return Outcome(False, f"reached the limit of {n_laps} {noun}s before the objective stopped rising.")
     return None

@@ -1,6 +1,7 @@
 """From a fitted model and its documents to the numbers of a report."""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -265,15 +266,22 @@ def _describe_held_out(score: Completion | float | None) -> HeldOut | None:
 
 def _describe_fit(model: FittedTopics) -> FitReport:
     """Read the trace, the settings and the reason for stopping off a fitted model."""
-    trace = {name: np.asarray(values, dtype=np.float64) for name, values in model.trace_.items()}
+    trace = {
+        name: np.asarray(values, dtype=np.float64)
+        for name, values in model.trace_.items()
+        if not re.search(r"_\d+$", name)  # columns of one of several chains: those of the kept one have plain names
+    }
     n_entries = max((values.size for values in trace.values()), default=0)
     trace.setdefault("lap", np.arange(1.0, n_entries + 1.0))
     keep = np.unique(np.linspace(0, n_entries - 1, min(n_entries, _TRACE_POINTS)).round().astype(int))
-    objective = trace["objective"][-1] if n_entries and "objective" in trace else None
+    last = trace["objective"][-1] if n_entries and "objective" in trace else None
+    objective = getattr(model, "objective_", last)
     converged = getattr(model, "converged_", None)
     n_laps = getattr(model, "n_laps_", None)
     return FitReport(
         family=type(model).__name__,
+        lap_noun=getattr(model, "lap_noun", "lap"),
+        objective_name=getattr(model, "objective_name", "objective"),
         n_laps=None if n_laps is None else int(n_laps),
         converged=None if converged is None else bool(converged),
         stop_reason=str(getattr(model, "stop_reason_", "")),

@@ -107,6 +107,10 @@ class FitReport:
     ----------
     family : str
         Class of the model.
+    lap_noun : str
+        What a pass over the documents is called: lap, sweep.
+    objective_name : str
+        What the objective is.
     n_laps : int or None
         Laps done.
     converged : bool or None
@@ -116,7 +120,7 @@ class FitReport:
     seconds : float or None
         Time of the fit.
     objective : float or None
-        Objective after the last lap, nats per token.
+        Objective of the model, nats per token.
     settings : tuple of (str, str)
         Parameters of the model, as text.
     trace : dict of str to tuple of numbers
@@ -124,6 +128,8 @@ class FitReport:
     """
 
     family: str
+    lap_noun: str
+    objective_name: str
     n_laps: int | None
     converged: bool | None
     stop_reason: str

@@ -94,7 +94,7 @@ def draw_topic(words, w, coef, high, coef_sum, eta, fresh, rng):
         u = (u - mass) / eta
         for k in range(high):
             if coef[k] > 0.0 and u >= 0.0:
-                chosen = k
+                chosen = np.int64(k)
                 u -= coef[k]
     return chosen
 

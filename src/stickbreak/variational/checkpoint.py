@@ -3,66 +3,20 @@
 from __future__ import annotations
 
 import os
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak import persistence
-from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
 from stickbreak.inference.loop import Trace
 from stickbreak.variational.model import HDP, Inference
 from stickbreak.variational.moves import Move
 from stickbreak.variational.sparse_rows import SparseRows, topic_type
 from stickbreak.variational.state import PER_TOPIC, DocumentTopics, GlobalParameters, StoredSummary, Summary
-
-KIND = "checkpoint"
-Restored = TypeVar("Restored")
-
-
-def fingerprint(corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a checkpoint must agree with: the counts, and the parameters that change the numbers."""
-    counts = corpus.counts
-    checksum = 0
-    for array in (counts.indptr, counts.indices, counts.data):
-        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
-    plain = {
-        name: f"array {zlib.crc32(value.tobytes())}" if isinstance(value, np.ndarray) else value
-        for name, value in parameters.items()
-    }
-    return {"shape": list(counts.shape), "counts": checksum, **plain}
-
-
-def check_place(path: str | os.PathLike[str]) -> None:
-    """Refuse a place where no checkpoint can be written, or where something else would be lost.
-
-    Raises
-    ------
-    InputError
-        If something else than a checkpoint is there.
-    WriteError
-        If the place cannot be written to.
-    """
-    persistence.check_target(path, overwrite=True)
-    if Path(path).is_dir() and any(Path(path).iterdir()):
-        kind = persistence.read_head(path)["kind"]
-        if kind != KIND:
-            raise InputError(f"{path} holds a {kind}, not a checkpoint; choose another place for the checkpoint.")
-
-
-def seed_of(path: str | os.PathLike[str], *, otherwise: int) -> int:
-    """Return the seed of the fit whose checkpoint is at `path`; `otherwise` if there is none."""
-    if not Path(path).exists():
-        return otherwise
-    try:
-        return int(persistence.read_head(path)["meta"]["identity"]["random_state"])
-    except (KeyError, TypeError, ValueError):
-        return otherwise  # reading the whole checkpoint says what is wrong with it
 
 
 def write_checkpoint(
@@ -112,41 +66,6 @@ def read_checkpoint(
         If it is no checkpoint, or its parts do not fit together.
     """
     return read_state(path, identity, lambda arrays, meta, identity: _restored(arrays, meta, model, moves, identity))
-
-
-def read_state(
-    path: str | os.PathLike[str],
-    identity: dict[str, Any],
-    restore: Callable[[Mapping[str, NDArray], Mapping[str, Any], Mapping[str, Any]], Restored],
-) -> Restored | None:
-    """Return what `restore` makes of the arrays, meta and identity of a checkpoint; None if there is none at `path`.
-
-    Raises
-    ------
-    InputError
-        If the checkpoint is of other documents or settings.
-    ModelFormatError
-        If it is no checkpoint, or `restore` finds that its parts do not fit together.
-    """
-    if not Path(path).exists():
-        return None
-    arrays, meta = persistence.read_folder(path, kind=KIND)
-    try:
-        saved = meta["identity"]
-        different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
-        if different:
-            raise InputError(
-                f"the checkpoint {path} is of a fit with another {different[0]}; resume with the same input and "
-                "settings, or choose another checkpoint."
-            )
-        _check_trace(meta["trace"])
-        return restore(arrays, meta, identity)
-    except KeyError as error:
-        raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
-    except InputError:
-        raise
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ModelFormatError(f"the checkpoint {path} is damaged ({error}); start the fit anew without it.") from None
 
 
 def _restored(
@@ -237,23 +156,6 @@ def _hyperparameters(values: Mapping[str, Any]) -> dict[str, float]:
     found = {name: float(value) for name, value in values.items()}
     require(all(0 < value < np.inf for value in found.values()), "its hyperparameters are not all positive")
     return found
-
-
-def _check_trace(columns: Mapping[str, Any]) -> None:
-    tables = [np.asarray(column) for column in columns.values()]
-    plain = all(table.ndim == 1 and table.dtype.kind in "bif" for table in tables)
-    require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
-
-
-def is_table(array: NDArray, *shape: int) -> bool:
-    """Whether an array is a table of finite doubles of this shape."""
-    return array.shape == shape and array.dtype == np.float64 and bool(np.isfinite(array).all())
-
-
-def require(sound: bool, problem: str) -> None:
-    """Raise a ValueError, which `read_state` tells with the place."""
-    if not sound:
-        raise ValueError(problem)
 
 
 def _vector_arrays(name: str, summary: Summary) -> dict[str, NDArray]:

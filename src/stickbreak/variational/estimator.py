@@ -15,22 +15,23 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
+from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
+from stickbreak.inference.requirements import check_names
+from stickbreak.inference.run import run_fit
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.bound import BOUNDS, SURROGATE
-from stickbreak.variational.checkpoint import check_place, fingerprint, seed_of
 from stickbreak.variational.fitted import FittedHDP
-from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCourse, batch_loaders, run_fit
+from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCourse, batch_loaders
 from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
-from stickbreak.variational.moves import MOVES, make_moves
-from stickbreak.variational.requirements import check_corpus, check_names
+from stickbreak.variational.moves import MOVES, Trial, make_moves
+from stickbreak.variational.requirements import check_corpus, check_learned, check_total
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
 
@@ -90,8 +91,11 @@ class VariationalHDP(FittedHDP):
     n_laps : int, default=50
         Most laps through the documents.
     tolerance : float, default=1e-5
-        Stop when a lap in which no move but reorder was accepted raises the objective by less than this, in nats per
-        token. Only in the memoized schedule: in the stochastic one `n_laps` alone ends a fit.
+        Stop after the second or a later lap that raises the objective by less than this, in nats per token, if no move
+        but reorder was accepted in it, and no birth waits for its turn (after a rejected birth the next lap tries one
+        on other documents, until all were looked at). Merges and deletes that are still untried do not keep a
+        fit going: a lap tries at most 50 merges, and deletes until a few were rejected. Only in the memoized
+        schedule: in the stochastic one `n_laps` alone ends a fit.
     n_batches : int or None, default=None
         Batches of a lap; None: one for every 10,000 documents. (Paper: 20 and more.)
     local_tolerance : float, default=1e-4
@@ -137,9 +141,9 @@ class VariationalHDP(FittedHDP):
     components_ : ndarray of shape (K, W)
         Dirichlet parameters tau of the topics.
     trace_ : dict of ndarray of shape (n_laps_,)
-        "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (whether the set of topics changed),
-        "sweeps" (mean local sweeps of a document), for each move how often it was tried and accepted, and the
-        hyperparameters that were learned.
+        "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (1 where a move other than reorder was
+        accepted or a birth still waits to be tried: the fit does not stop there), "sweeps" (mean local sweeps of a
+        document), for each move how often it was tried and accepted, and the hyperparameters that were learned.
     objective_ : float
         The objective in nats per token, with all its constants.
     alpha_, gamma_, eta_ : float
@@ -270,6 +274,10 @@ class VariationalHDP(FittedHDP):
     ) -> Self:
         """Learn topics from counts.
 
+        Ctrl-C ends the fit with a usable model, but not before the lap is over (the first one, if the start is still at
+        work); pressed again, it interrupts at once. Callback and checkpoint come after a lap, too. A lap with a trial
+        (the moves "refine" and "birth") lasts about as long as ten others.
+
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
@@ -296,11 +304,7 @@ class VariationalHDP(FittedHDP):
         """
         corpus = self._corpus(X, reset=True)
         self._check(corpus)
-        if checkpoint is not None and not (resume and os.path.lexists(checkpoint)):
-            check_place(checkpoint)
-        seed = seed_from(self.random_state)
-        if resume and checkpoint is not None and not isinstance(self.random_state, Integral):
-            seed = seed_of(checkpoint, otherwise=seed)
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         with (
             progress_bar(self.verbose, callback) as report,
             ThreadExecutor(self.n_jobs) as executor,
@@ -316,6 +320,9 @@ class VariationalHDP(FittedHDP):
         The first call makes the start from its documents, as `fit` does: give it enough of them for `n_topics`. After a
         `fit` the call goes on from the fitted topics, as step n_steps_ + 1. Each call passes over all words and topics
         once, so minibatches of some hundred documents are better than single ones.
+
+        The first call (or the fit) also fixes `alpha`, `gamma` and `eta`: later ones go on with `alpha_`, `gamma_` and
+        `eta_`, whatever the parameters are set to.
 
         Parameters
         ----------
@@ -333,17 +340,14 @@ class VariationalHDP(FittedHDP):
         InvalidCorpus
             If the words are not those of the first call, or the first minibatch holds no token.
         InputError
-            If a parameter does not fit the documents, or there are more of them than `total_documents`.
+            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
         """
         first = not hasattr(self, "components_")
         corpus = self._corpus(X, reset=first)
         seen = corpus.n_documents if first else self.n_documents_seen_ + corpus.n_documents
         total = seen if self.total_documents is None else int(self.total_documents)
-        if total < corpus.n_documents:
-            raise InputError(
-                f"total_documents is {total}, but this minibatch alone holds {corpus.n_documents} documents; "
-                "give the number of documents of the whole stream, or None to count them."
-            )
+        check_total(total, seen)
+        self._check_names()
         if first:
             self._check(corpus, streaming=True)
         elif corpus.n_tokens == 0:
@@ -386,16 +390,24 @@ class VariationalHDP(FittedHDP):
 
     def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""
+        self._check_names()
+        memoized = self.schedule == "memoized" and not streaming
+        check_learned(self.learn, memoized=memoized)
+        n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
+        n_batches = 1 if streaming else self._n_batches(corpus)
+        check_corpus(
+            corpus,
+            n_topics,
+            n_batches,
+            n_batches if memoized else 0,
+            named_start=isinstance(self.init, str),
+            trials=memoized and any(issubclass(MOVES[name], Trial) for name in self.moves),
+        )
+
+    def _check_names(self) -> None:
+        """Refuse names of moves and of hyperparameters that do not exist."""
         check_names("moves", self.moves, MOVES)
         check_names("learn", self.learn, LEARNABLE)
-        if self.learn and (self.schedule == "stochastic" or streaming):
-            raise InputError(
-                f"learn is {tuple(self.learn)!r}, but hyperparameters are learned in the memoized schedule alone; "
-                "fit with schedule='memoized', or set learn=()."
-            )
-        n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
-        n_kept = self._n_batches(corpus) if self.schedule == "memoized" else 0
-        check_corpus(corpus, n_topics, self._n_batches(corpus), n_kept, named_start=isinstance(self.init, str))
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""
@@ -417,7 +429,7 @@ class VariationalHDP(FittedHDP):
         course = self._course(corpus, seed, executor)
         run = run_fit(
             course,
-            lambda stop: self._begin(corpus, seed, report, stop),
+            lambda stop: course.begin(self._begin(corpus, seed, report, stop)),
             n_laps=self.n_laps,
             tolerance=self.tolerance,
             report=report,

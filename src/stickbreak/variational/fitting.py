@@ -1,45 +1,29 @@
-"""The run of a fit: start or checkpoint, laps of one of the schedules, trace, result."""
+"""The schedules as the run of a fit sees them."""
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from stickbreak.corpus import Corpus, make_batches
-from stickbreak.inference.loop import Callback, Interruption, Lap, Outcome, Trace, drive
+from stickbreak.inference.loop import Lap, Trace
+from stickbreak.inference.run import Identity, Place, Resumable
 from stickbreak.variational import memoized, stochastic
 from stickbreak.variational.checkpoint import read_checkpoint, write_checkpoint
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.memoized import LapInfo
 from stickbreak.variational.model import HDP, Inference, Schedule
-from stickbreak.variational.moves import MOVES, Move
+from stickbreak.variational.moves import Move
 from stickbreak.variational.state import GlobalParameters, Int
 from stickbreak.variational.stochastic import StepRule, StreamState
 from stickbreak.variational.stochastic_checkpoint import read_stream_checkpoint, write_stream_checkpoint
 
-Identity = dict[str, Any]
-Place = str | os.PathLike[str]
 
-
-class Course(Protocol):
-    """One of the schedules at work on a collection: what the run of a fit asks of it."""
-
-    converges: bool  # whether its objective tells when to stop
+class Course(Resumable, Protocol):
+    """One of the schedules at work on a collection."""
 
     def begin(self, start: GlobalParameters) -> None:
         """Take the start."""
-
-    def laps(self, done: int) -> Iterator[Lap]:
-        """Yield after every lap; `done` laps were done before."""
-
-    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
-        """Replace the checkpoint at `place`."""
-
-    def read(self, place: Place, identity: Identity) -> Trace | None:
-        """Take up the checkpoint at `place` and return its trace; None if there is none."""
 
     @property
     def parameters(self) -> GlobalParameters:
@@ -57,7 +41,7 @@ class Course(Protocol):
 class MemoizedCourse:
     """The memoized schedule and its moves."""
 
-    converges = True
+    noun, converges = "lap", True
 
     def __init__(self, schedule: Schedule, n_tokens: float, moves: Sequence[Move]) -> None:
         self._schedule, self._n_tokens = schedule, n_tokens
@@ -112,6 +96,7 @@ class MemoizedCourse:
 class StochasticCourse:
     """The stochastic schedule. Of the moves it knows only the order of the topics; the others need exact statistics."""
 
+    noun = "lap"
     converges = False  # its objective is not monotone: a lap without a gain is no sign of an end
 
     def __init__(self, schedule: Schedule, corpus: Corpus, rule: StepRule, *, seed: int, reorder: bool) -> None:
@@ -162,69 +147,6 @@ class StochasticCourse:
         return self._state.n_steps
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """How a fit went."""
-
-    trace: Trace
-    outcome: Outcome
-    start_seconds: float
-
-
-def run_fit(
-    course: Course,
-    begin: Callable[[Callable[[], bool]], GlobalParameters],
-    *,
-    n_laps: int,
-    tolerance: float,
-    report: Callback,
-    checkpoint: Place | None,
-    resume: bool,
-    identity: Identity,
-) -> Run:
-    """Run the laps of a course.
-
-    Parameters
-    ----------
-    course : Course
-    begin : callable
-        Makes the start; it is given a function that says whether to stop early.
-    n_laps : int
-    tolerance : float
-        Nats per token; only courses that converge stop by it.
-    report : callable
-        Called with every event.
-    checkpoint : path-like or None
-        Written after every lap.
-    resume : bool
-        Take up `checkpoint` if it exists.
-    identity : dict
-        What a checkpoint must agree with.
-    """
-    found = course.read(checkpoint, identity) if checkpoint is not None and resume else None
-    trace = Trace() if found is None else found
-
-    def after_lap() -> None:
-        if checkpoint is not None:
-            course.write(checkpoint, trace, identity)
-
-    with Interruption() as interruption:
-        started = time.perf_counter()
-        if found is None:
-            course.begin(begin(lambda: interruption.requested))
-        start_seconds = time.perf_counter() - started
-        outcome = drive(
-            course.laps(len(trace)),
-            trace,
-            n_laps=n_laps,
-            tolerance=tolerance if course.converges else None,
-            interruption=interruption,
-            callback=report,
-            after_lap=after_lap,
-        )
-    return Run(trace, outcome, start_seconds)
-
-
 def batch_loaders(corpus: Corpus, n_batches: int, seed: int) -> list[Callable[[], Batch]]:
     """Cut a corpus into batches that are read when they are visited."""
 
@@ -240,5 +162,4 @@ def _row(info: LapInfo, n_tokens: float, moves: Sequence[str], learned: dict[str
     columns["restarts_tried"], columns["restarts_accepted"] = info.restarts
     for name in moves:
         columns[f"{name}_tried"], columns[f"{name}_accepted"] = info.moves.get(name, (0, 0))
-    changed = any(info.moves.get(name, (0, 0))[1] > 0 for name in moves if MOVES[name].changes_topics)
-    return Lap(info.objective / n_tokens, info.n_topics, changed, columns)
+    return Lap(info.objective / n_tokens, info.n_topics, info.moved, columns)

@@ -114,6 +114,10 @@ class Gathering:
                 free.append(piece.selected(np.flatnonzero(~holds)) if holds.any() else piece)
         return held, self.others + [untouched(piece) for piece in free]
 
+    def n_holding(self, topic: int) -> int:
+        """Return how many gathered documents hold a topic."""
+        return sum(int(np.count_nonzero(piece.documents.topic == topic)) for piece in self.pieces)
+
     def exchange(self, old: list[Piece], new: list[Piece], new_index: Int) -> None:
         """Replace documents that a move inferred anew; the others follow the renaming of the topics."""
         gone: dict[int, Int] = {}

@@ -31,13 +31,22 @@ class LapInfo:
     sweeps: float  # mean sweeps of a document
     restarts: tuple[int, int]  # sparse restarts tried and accepted
     moves: dict[str, tuple[int, int]] = field(default_factory=dict)  # name -> (tried, accepted)
+    moved: bool = False  # the set of topics changed, or a move still has something to try: not yet a place to stop
 
     @classmethod
-    def of(cls, objective: float, n_topics: int, done: Sequence[Visited], moves: dict[str, tuple[int, int]]) -> Self:
+    def of(
+        cls,
+        objective: float,
+        n_topics: int,
+        done: Sequence[Visited],
+        moves: dict[str, tuple[int, int]],
+        *,
+        moved: bool = False,
+    ) -> Self:
         """Put together what the visits of a lap did."""
         tried, accepted = np.sum([visited.restarts for visited in done], axis=0)
         sweeps = float(np.mean(np.concatenate([visited.sweeps for visited in done])))
-        return cls(objective, n_topics, sweeps, (int(tried), int(accepted)), moves)
+        return cls(objective, n_topics, sweeps, (int(tried), int(accepted)), moves, moved)
 
 
 def first_lap(schedule: Schedule, parameters: GlobalParameters) -> tuple[Inference, LapInfo]:
@@ -87,7 +96,8 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
             state.resum()
         state.refresh(state.model)
         counts = {move.name: run_move(move, state, schedule) for move in moves}
-        settled = not any(counts[move.name][1] for move in moves if move.changes_topics)
+        changed = any(counts[move.name][1] for move in moves if move.changes_topics)
+        moved = changed or any(move.waiting(state) for move in moves)
         # after the moves, because it changes what they have tracked
-        learn(state, due(schedule.learned, settled=settled), schedule.executor)
-        yield state, LapInfo.of(state.objective, state.topic_ids.size, done, counts)
+        learn(state, due(schedule.learned, settled=not changed), schedule.executor)
+        yield state, LapInfo.of(state.objective, state.topic_ids.size, done, counts, moved=moved)

@@ -130,3 +130,14 @@ class Inference:
         self.resum()
         self.parameters.rho, self.parameters.omega = standing.rho, standing.omega
         self.topic_ids = standing.topic_ids
+
+    def become(self, other: Inference) -> None:
+        """Take over topics and documents of another inference of the same model; `refresh` sets the rest.
+
+        Nothing that was gathered or noted in this lap holds for the new documents, and no name is given twice.
+        """
+        self.parameters, self.totals, self.topic_ids = other.parameters, other.totals, other.topic_ids
+        self.batches, self.documents = other.batches, other.documents
+        self.next_id = max(self.next_id, other.next_id)
+        self.gathering = Gathering(changed=True)
+        self.fresh_share = self.restart_share = 1.0

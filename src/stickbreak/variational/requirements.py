@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.exceptions import InputError
 from stickbreak.inference.memory import memory_installed
+from stickbreak.inference.requirements import check_start, check_tokens
 
 STORED_BYTES = 10.0  # of an entry of the stored S
 STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
 
 
-def check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
-    """Refuse names that a parameter does not know, or that it is given twice."""
-    for name in named:
-        if name not in known:
-            raise InputError(f"{parameter} names {name!r}; give names out of {', '.join(map(repr, known))}.")
-        if list(named).count(name) > 1:
-            raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
+def check_learned(names: Sequence[str], *, memoized: bool) -> None:
+    """Refuse to learn hyperparameters where only given ones are used."""
+    if names and not memoized:
+        raise InputError(
+            f"learn is {tuple(names)!r}, but hyperparameters are learned in the memoized schedule alone; "
+            "fit with schedule='memoized', or set learn=()."
+        )
 
 
-def check_corpus(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, named_start: bool) -> None:
+def check_total(total: int, seen: int) -> None:
+    """Refuse a stream of fewer documents than were seen."""
+    if total < seen:
+        raise InputError(
+            f"total_documents is {total}, but this minibatch makes {seen} documents; "
+            "give the number of documents of the whole stream, or None to count them."
+        )
+
+
+def check_corpus(
+    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, named_start: bool, trials: bool
+) -> None:
     """Refuse documents that hold no token, and more topics than the memory or the documents can carry.
 
     Parameters
@@ -34,29 +46,29 @@ def check_corpus(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, 
         Batches whose statistics are stored.
     named_start : bool
         Whether the topics to start with are still to be found in the documents.
+    trials : bool
+        Whether a move tries a second state beside the first.
 
     Raises
     ------
     InvalidCorpus, InputError
     """
-    if corpus.n_tokens == 0:
-        raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
-    needed, installed = bytes_needed(corpus, n_topics, n_batches, n_kept), memory_installed()
+    check_tokens(corpus)
+    needed, installed = bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials), memory_installed()
     if needed > installed:
         has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
         raise InputError(
             f"n_topics is {n_topics}: with {corpus.n_words} words {has}; give fewer topics or fewer words."
         )
-    if named_start and n_topics > corpus.n_tokens:
-        advice = " (100 is a good start)" if corpus.n_tokens > 1000 else ""
-        raise InputError(
-            f"n_topics is {n_topics}, but the documents hold only {corpus.n_tokens:.12g} tokens; "
-            f"give fewer topics than tokens{advice}."
-        )
+    if named_start:
+        check_start(corpus, n_topics)
 
 
-def bytes_needed(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int) -> float:
-    """Estimate the memory of a fit: S in total, tau and scratch, a visit, and the S of every batch that is kept."""
+def bytes_needed(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool) -> float:
+    """Estimate the memory of a fit: scratch and a visit; S in total, tau, and the S of every batch that is kept.
+
+    The latter three are there twice while a trial is on.
+    """
     of_batch = min(corpus.n_words, corpus.counts.nnz / n_batches)  # words: more than there are where they repeat
-    rows = 4.0 * corpus.n_words + 2.0 * of_batch
-    return n_topics * (8.0 * rows + STORED_BYTES * STORED_SHARE * n_kept * of_batch)
+    state = 8.0 * 2.0 * corpus.n_words + STORED_BYTES * STORED_SHARE * n_kept * of_batch
+    return n_topics * (8.0 * 2.0 * (corpus.n_words + of_batch) + state * (2 if trials else 1))

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak import persistence
+from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
 from stickbreak.inference.loop import Trace
-from stickbreak.variational.checkpoint import KIND, is_table, read_state, require
 from stickbreak.variational.stochastic import StreamState
 
 

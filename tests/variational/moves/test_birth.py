@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import toy_bars
+from stickbreak.variational import VariationalHDP
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import Birth, Delete, Merge, Refine, Reorder, base, birth, run_move
 from stickbreak.variational.moves.birth import losses
@@ -54,6 +55,7 @@ def test_birth_looks_at_the_documents_that_lose_most_and_then_at_the_next(monkey
             move.reject(state, 0)
         rests = move.snapshot()["tired_of"] is not None
         assert rests == (tries >= 4)  # 5 times 12 of 60 documents: all were looked at
+        assert move.waiting(state) == (not rests)
     assert made.seed == 0
 
 
@@ -73,6 +75,35 @@ def test_birth_remembers_its_tries_through_a_snapshot(monkeypatch):
     resumed.begin(state)
     resumed._worst = move._worst
     np.testing.assert_array_equal(resumed.propose(state, made)[0].tau, move.propose(state, made)[0].tau)
+
+
+def test_birth_waits_for_nothing_before_its_first_rejection_or_once_it_is_tired(monkeypatch):
+    monkeypatch.setattr(birth, "DOCUMENTS", 12)
+    move = Birth()
+    made, state, _ = before_trial(move, small_bars(1), 3)
+    assert not move.waiting(state)
+    move._found = state  # as a trial leaves it
+    move.reject(state, 0)
+    assert move.waiting(state)
+    assert move._found is None
+    standing = move.evaluate(state, state.standing(), made, 0)
+    state.objective = standing.objective  # accepted, but for so little that no other birth is worth its cost
+    move.apply(state, [0], standing)
+    assert move.snapshot()["tries"] == 1
+    assert not move.waiting(state)
+
+
+def test_fit_is_not_converged_before_births_have_looked_at_all_documents(monkeypatch):
+    """All births fail and the objective stands still: five laps, each with other documents."""
+    monkeypatch.setattr(birth, "DOCUMENTS", 12)
+    monkeypatch.setattr(Birth, "evaluate", lambda self, state, standing, schedule, candidate: standing)
+    corpus = small_bars(1)
+    settings = {"n_topics": 4, "tolerance": 1.0, "random_state": 0, "n_laps": 20}
+    trace = VariationalHDP(moves=("birth",), **settings).fit(corpus).trace_
+    first = int(np.flatnonzero(trace["birth_tried"])[0])
+    assert trace["birth_tried"].tolist() == [0] * first + [1] * 5
+    assert trace["moved"].tolist() == [0] * first + [1] * 4 + [0]
+    assert VariationalHDP(moves=(), **settings).fit(corpus).n_laps_ < trace["moved"].size
 
 
 def test_proposal_keeps_the_names_and_adds_new_ones_for_all_tokens():

@@ -316,7 +316,7 @@ def rejected(move, state, name, lost):
 
 
 def test_rejected_delete_rests_until_the_objective_rose_by_a_part_of_its_cost():
-    """The part grows with every rejection; what the topic's tokens do does not matter."""
+    """The part grows with every rejection."""
     _, state, _ = gathered_lap(ragged_corpus(6, n_documents=40), 5, 2, Delete(None))
     move = Delete(None)
     move.begin(state)
@@ -325,7 +325,6 @@ def test_rejected_delete_rests_until_the_objective_rose_by_a_part_of_its_cost():
     def rests(rise):
         later = deepcopy(state)
         later.objective += rise
-        later.totals.N[state.topic_ids == name] *= 1.5
         move.begin(later)
         return name not in move._names
 
@@ -336,6 +335,32 @@ def test_rejected_delete_rests_until_the_objective_rose_by_a_part_of_its_cost():
         assert rests(0.0)
         assert rests(0.99 * part)
         assert not rests(1.01 * part)
+
+
+@pytest.mark.parametrize("factor", [0.7, 0.79, 0.81, 1.0, 1.19, 1.21])
+def test_rejected_delete_rests_no_longer_once_a_fifth_of_its_tokens_changed(factor):
+    """Such as a topic that absorbed another; the tokens are compared with those of the last rejection."""
+    _, state, _ = gathered_lap(ragged_corpus(6, n_documents=40), 5, 2, Delete(None))
+    move = Delete(None)
+    move.begin(state)
+    name = move._names[0]
+    for _ in range(2):
+        rejected(move, state, name, 40.0)
+        state.totals.N[state.topic_ids == name] *= factor
+        move.begin(state)
+        assert (name in move._names) == (not 0.8 < factor < 1.2)
+
+
+def test_delete_forgets_the_rejection_of_a_topic_that_is_gone():
+    _, state, _ = gathered_lap(ragged_corpus(6, n_documents=40), 5, 2, Delete(None))
+    move = Delete(None)
+    move.begin(state)
+    gone, stays = move._names[:2]
+    for name in (gone, stays):
+        rejected(move, state, name, 40.0)
+    state.topic_ids = np.where(state.topic_ids == gone, 99, state.topic_ids)
+    move.begin(state)
+    assert [row[0] for row in move.snapshot()["rejected"]] == [stays]
 
 
 def test_delete_remembers_rejected_topics_through_a_snapshot():
@@ -354,10 +379,10 @@ def test_delete_remembers_rejected_topics_through_a_snapshot():
         assert not set(one._names) & set(names[:2])
     assert resumed.snapshot() == move.snapshot()
     assert resumed._patience == 2
-    until = state.objective + REST * 40.0
+    until, tokens = state.objective + REST * 40.0, dict(zip(state.topic_ids.tolist(), state.totals.N, strict=True))
     assert resumed._rejected == {
-        names[0]: (pytest.approx(state.objective + REST * REST_GROWS * 40.0), 2),
-        names[1]: (pytest.approx(until), 1),
+        names[0]: (pytest.approx(state.objective + REST * REST_GROWS * 40.0), 2, tokens[names[0]]),
+        names[1]: (pytest.approx(until), 1, tokens[names[1]]),
     }
 
 

@@ -225,6 +225,21 @@ def test_merge_remembers_rejected_pairs_through_a_snapshot(monkeypatch):
     assert len([*fresh.candidates(state)]) == 6
 
 
+def test_merge_forgets_pairs_that_rest_no_longer_or_that_are_gone(monkeypatch):
+    monkeypatch.setattr(merge, "SMALLEST_CORRELATION", -2.0)
+    monkeypatch.setattr(merge, "REST_LAPS", 1)
+    move = Merge()
+    _, state, _ = tracked_lap(ragged_corpus(1, n_documents=15), 4, 1, move)
+    for candidate in move.candidates(state):
+        move.reject(state, candidate)
+    state.topic_ids = np.where(state.topic_ids == 2, 9, state.topic_ids)
+    remembered = []
+    for _ in range(2):
+        move.begin(state)
+        remembered.append({tuple(sorted(row[:2])) for row in move.snapshot()["rejected"]})
+    assert remembered == [{(0, 1), (0, 3), (1, 3)}, set()]
+
+
 def chosen(state, resting=()):
     return [tuple(pair) for pair in merge.choose_pairs(state, set(resting)).tolist()]
 

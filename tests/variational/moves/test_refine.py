@@ -30,6 +30,7 @@ def test_rejected_trial_leaves_the_state_as_it_was(monkeypatch, kind, n_batches)
     assert run_move(move, state, made) == (1, 0)
     assert_unchanged(state, before)
     assert following.followed == {}
+    assert move._found is None  # a second state is not kept
 
 
 @pytest.mark.parametrize("kind", TRIALS)
@@ -45,6 +46,7 @@ def test_objective_after_a_trial_equals_recomputation(monkeypatch, kind, bound, 
         patch.setattr(base, "rises", lambda new, old: True)
         assert run_move(move, state, made) == (1, 1)
     following.assert_is(state)
+    assert move._found is None
     assert state.gathering.changed
     assert state.fresh_share == 1.0
     reached = state.objective
@@ -74,6 +76,7 @@ def test_statistics_of_before_an_accepted_trial_are_no_longer_used(monkeypatch, 
 def test_refine_keeps_the_names_and_the_number_of_topics(monkeypatch):
     move = Refine()
     made, state, _ = before_trial(move, small_bars(3), 6)
+    state.next_id = 11  # five topics have come and gone
     names, next_id = state.topic_ids.copy(), state.next_id
     monkeypatch.setattr(base, "rises", lambda new, old: True)
     monkeypatch.setattr(move, "candidates", lambda state: [0])

@@ -8,6 +8,7 @@ from stickbreak.variational.moves.delete import MAX_DOCUMENTS, Delete
 from stickbreak.variational.moves.merge import Merge
 from stickbreak.variational.moves.refine import Refine
 from stickbreak.variational.moves.reorder import Reorder
+from stickbreak.variational.moves.trial import Trial
 
 MOVES: dict[str, type[Move]] = {"merge": Merge, "delete": Delete, "birth": Birth, "refine": Refine, "reorder": Reorder}
 
@@ -20,4 +21,16 @@ def make_moves(names: Sequence[str], *, delete_documents: int | None = MAX_DOCUM
     return [Delete(delete_documents) if name == Delete.name else MOVES[name]() for name in MOVES if name in names]
 
 
-__all__ = ["MAX_DOCUMENTS", "MOVES", "Birth", "Delete", "Merge", "Move", "Refine", "Reorder", "make_moves", "run_move"]
+__all__ = [
+    "MAX_DOCUMENTS",
+    "MOVES",
+    "Birth",
+    "Delete",
+    "Merge",
+    "Move",
+    "Refine",
+    "Reorder",
+    "Trial",
+    "make_moves",
+    "run_move",
+]

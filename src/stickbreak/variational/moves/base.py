@@ -59,6 +59,10 @@ class Move(ABC):
     def reject(self, state: Inference, candidate: Any) -> None:
         """Note that a candidate was rejected."""
 
+    def waiting(self, state: Inference) -> bool:
+        """Whether there is something to try in the next lap that was not tried yet: the fit has not converged."""
+        return False
+
     @abstractmethod
     def apply(self, state: Inference, accepted: list[Any], standing: Standing) -> None:
         """Edit every per-topic store: all accepted candidates at once, which lead to `standing`."""

@@ -10,10 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickbreak.collapsed import cvb0
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.streams import stream
-from stickbreak.initialization import SMOOTHING, Start
+from stickbreak.initialization import Start, smoothed_cvb0
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch, Visit
 from stickbreak.variational.model import Inference, Schedule
@@ -67,9 +66,7 @@ class Birth(Trial):
             return None
         rng = stream(schedule.seed, f"birth {self._seed}")
         self._seed += 1
-        states = cvb0(
-            corpus, TOPICS, alpha=model.alpha, gamma=model.gamma, eta=SMOOTHING * model.likelihood.eta, rng=rng
-        )
+        states = smoothed_cvb0(corpus, TOPICS, alpha=model.alpha, gamma=model.gamma, eta=model.likelihood.eta, rng=rng)
         *_, found = islice(states, SWEEPS)
         born = found.N > corpus.n_tokens / TOPICS**2  # the others are leftovers
         share = found.N[born] / state.totals.N.sum()
@@ -85,10 +82,15 @@ class Birth(Trial):
 
     def reject(self, state: Inference, candidate: int) -> None:
         """Look at other documents next; rest once all were looked at."""
+        self._found = None
         self._tries += 1
         if self._tries * self._share >= 1:
             self._tries = 0
             super().reject(state, candidate)
+
+    def waiting(self, state: Inference) -> bool:
+        """Whether births of these topics were rejected, but not yet for all documents."""
+        return self._tries > 0 and not self._tired(state)
 
     def snapshot(self) -> dict[str, Any]:
         """Return what the move remembers."""

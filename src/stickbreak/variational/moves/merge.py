@@ -49,14 +49,19 @@ class Merge(Move):
         self._pairs = np.zeros((0, 2), np.int64)  # indices of topics in this lap
         self._ids = np.zeros((0, 2), np.int64)
         self._tracked: dict[int, PairStatistics] = {}
-        self._rejected: dict[tuple[int, int], int] = {}
+        self._rejected: dict[tuple[int, int], int] = {}  # pair of names -> lap; those that rest
         self._lap = 0
 
     def begin(self, state: Inference) -> None:
         """Choose the pairs to track."""
         self._lap += 1
-        resting = {pair for pair, lap in self._rejected.items() if self._lap - lap <= REST_LAPS}
-        self._pairs = choose_pairs(state, resting)
+        present = set(state.topic_ids.tolist())
+        self._rejected = {
+            pair: lap
+            for pair, lap in self._rejected.items()
+            if self._lap - lap <= REST_LAPS and present.issuperset(pair)
+        }
+        self._pairs = choose_pairs(state, set(self._rejected))
         self._ids = state.topic_ids[self._pairs]
         self._tracked = {}
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from stickbreak.collapsed import cvb0, responsibilities
+from stickbreak.collapsed import responsibilities
 from stickbreak.corpus import Corpus
-from stickbreak.initialization import RESPONSIBILITY_BYTES, SMOOTHING, Start
+from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, smoothed_cvb0
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.model import Inference, Schedule
@@ -29,7 +29,6 @@ class Refine(Trial):
     """
 
     name: ClassVar[str] = "refine"
-    changes_topics: ClassVar[bool] = True
 
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
         """Return the topics after the sweeps."""
@@ -58,13 +57,8 @@ def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: 
     model, likelihood = state.model, state.model.likelihood
     assert isinstance(likelihood, DirichletMultinomial)
     r = responsibilities(corpus, likelihood.mean(tau), n_dk, model.alpha * weights)
-    states = cvb0(
-        corpus,
-        weights.size,
-        alpha=model.alpha,
-        gamma=model.gamma,
-        eta=SMOOTHING * likelihood.eta,
-        start=(r, weights),
+    states = smoothed_cvb0(
+        corpus, weights.size, alpha=model.alpha, gamma=model.gamma, eta=likelihood.eta, start=(r, weights)
     )
     *_, found = islice(states, SWEEPS)
     scale = state.totals.N.sum() / max(corpus.n_tokens, 1e-300)

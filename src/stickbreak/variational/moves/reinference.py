@@ -11,6 +11,7 @@ hold the topic up to a tenth of a nat until its next visit, and deletes that gai
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ EXPLAINS = 1 / 300  # tau_kw from which exp(E log phi_kw) is no zero of doubles,
 class Target:
     """Documents to be inferred anew."""
 
-    pieces: list[Piece]  # none for a topic that no document holds
+    pieces: list[Piece]  # at least one
     batch: Batch  # all documents of the pieces, one piece after the other
     old: Summary  # their statistics, over the words of `batch`
 
@@ -139,10 +140,9 @@ def reinfer(
         sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
         parameters = GlobalParameters(tau, parameters.tau_sum + (tau - parameters.tau).sum(axis=0), *sticks)
         last, value = value, model.objective(totals, *sticks, data)
-        decided = (
-            rises(value, state.objective) or value + (value - last) / 2 < state.objective
-        )  # rounds gain less and less
-        if round_ > 0 and (decided or not rises(value, last)):
+        won = rises(value, state.objective)
+        lost = value + (value - last) / 2 < state.objective  # rounds gain less and less
+        if round_ > 0 and (won or lost or not rises(value, last)):
             break
     standing = Standing(totals.without_words(), parameters.rho, parameters.omega, state.topic_ids[stays], data, value)
     return Reinference(topic, target, others, visit, standing)
@@ -178,14 +178,9 @@ def cleaned(S: Float, before: Float) -> Float:
 
 def carry_out(state: Inference, work: Reinference) -> None:
     """Edit every per-topic store after an accepted move."""
-    n_topics, pieces = state.topic_ids.size, [] if work.target is None else work.target.pieces
-    new_index = np.insert(np.arange(n_topics - 1), work.topic, -1)
-    new, first = [], 0
-    for piece in pieces:
-        of_visit = np.arange(first, first + piece.n_documents)
-        assert work.visit is not None
-        new.append(Piece.from_visit(piece.batch, work.visit, piece.rows, of_visit, piece.counts))
-        first += piece.n_documents
+    new_index = np.insert(np.arange(state.topic_ids.size - 1), work.topic, -1)
+    pieces = [] if work.target is None else work.target.pieces
+    new = [] if work.visit is None else _visited(pieces, work.visit)
     batches, documents = [], []
     for b, (stored, found) in enumerate(zip(state.batches, state.documents, strict=True)):
         moved = [(x, y) for x, y in zip(pieces, new, strict=True) if x.batch == b]
@@ -195,6 +190,15 @@ def carry_out(state: Inference, work: Reinference) -> None:
         documents.append(found.replaced(rows, DocumentTopics.joined([piece.documents for _, piece in moved])))
     state.gathering.exchange(pieces, new, new_index)
     state.edit(batches, documents, work.standing)
+
+
+def _visited(pieces: list[Piece], visit: Visit) -> list[Piece]:
+    """Return gathered documents as a visit of them all, one piece after the other, left them."""
+    bounds = np.cumsum([0, *(piece.n_documents for piece in pieces)]).tolist()
+    return [
+        Piece.from_visit(piece.batch, visit, piece.rows, np.arange(first, end), piece.counts)
+        for piece, (first, end) in zip(pieces, pairwise(bounds), strict=True)
+    ]
 
 
 def _edited(

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.local_step import Visit
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move
@@ -32,7 +31,7 @@ class Trial(Move):
         self._before = -np.inf  # objective at the beginning of the lap
         self._names = np.zeros(0, np.int64)  # of the topics then
         self._tired_of: Int | None = None  # topics for which no further trial pays
-        self._found: Inference
+        self._found: Inference | None = None  # a second whole state: only between the trial and the decision
 
     def begin(self, state: Inference) -> None:
         """Note where the lap begins."""
@@ -41,9 +40,12 @@ class Trial(Move):
     def candidates(self, state: Inference) -> list[int]:
         """Return one candidate once the lap gained little and left the topics as they were."""
         same = np.array_equal(np.sort(state.topic_ids), np.sort(self._names))
-        tired = self._tired_of is not None and np.array_equal(np.sort(state.topic_ids), self._tired_of)
         settled = state.objective - self._before < SETTLED * abs(state.objective)
-        return [0] if same and settled and not tired else []
+        return [0] if same and settled and not self._tired(state) else []
+
+    def _tired(self, state: Inference) -> bool:
+        """Whether no further trial pays before the topics change."""
+        return self._tired_of is not None and np.array_equal(np.sort(state.topic_ids), self._tired_of)
 
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: int) -> Standing:
         """Return where the proposed topics lead within `LAPS` laps."""
@@ -51,17 +53,18 @@ class Trial(Move):
         if proposal is None:
             return standing
         parameters, names = proposal
-        self._found, _ = first_visits(schedule, state.model, parameters, names)
+        found, _ = first_visits(schedule, state.model, parameters, names)
         for left in range(LAPS - 1, -1, -1):
-            before = self._found.objective
+            before = found.objective
             if rises(before, state.objective):
                 break
             for b in range(len(schedule.batches)):
-                revisit(schedule, self._found, b, afresh=False, restarts=True, observe=_nothing)
-            self._found.refresh(state.model)
-            if self._found.objective + left * (self._found.objective - before) < state.objective:
+                revisit(schedule, found, b, afresh=False, restarts=True, observe=_nothing)
+            found.refresh(state.model)
+            if found.objective + left * (found.objective - before) < state.objective:
                 break  # laps gain less and less
-        return self._found.standing()
+        self._found = found
+        return found.standing()
 
     @abstractmethod
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
@@ -69,18 +72,16 @@ class Trial(Move):
 
     def reject(self, state: Inference, candidate: int) -> None:
         """Rest until the topics have changed."""
+        self._found = None
         self._tired_of = np.sort(state.topic_ids)
 
     def apply(self, state: Inference, accepted: list[int], standing: Standing) -> None:
         """Take the state of the trial."""
+        assert self._found is not None
         gain = standing.objective - state.objective
         self._tired_of = np.sort(standing.topic_ids) if gain < WORTH * abs(standing.objective) else None
-        state.parameters, state.totals = self._found.parameters, self._found.totals
-        state.batches, state.documents = self._found.batches, self._found.documents
-        state.topic_ids = self._found.topic_ids
-        state.next_id = max(state.next_id, self._found.next_id)
-        state.gathering = Gathering(changed=True)
-        state.fresh_share = state.restart_share = 1.0
+        state.become(self._found)
+        self._found = None
 
     def snapshot(self) -> dict[str, Any]:
         """Return the topics for which no trial pays."""

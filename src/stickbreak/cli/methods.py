@@ -1,0 +1,101 @@
+"""The families behind `fit --method`: which estimator, and which options are theirs alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stickbreak.exceptions import InputError
+
+__all__ = ["METHODS", "STARTS", "Method", "parameters_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A family.
+
+    Attributes
+    ----------
+    estimator : str
+        Name in `stickbreak`.
+    options : dict of str to str
+        Parameter -> option, for the options that other families do not have.
+    starts : tuple of str
+        Values of --init.
+    counted_starts : tuple of str
+        Those of them that begin with the number of topics that is given.
+    default_start : str
+    """
+
+    estimator: str
+    options: Mapping[str, str]
+    starts: tuple[str, ...]
+    counted_starts: tuple[str, ...]
+    default_start: str
+
+
+_FOUND = ("collapsed", "near-uniform", "documents", "anchors")  # topics that are found before the fit
+METHODS = {
+    "variational": Method(
+        "VariationalHDP",
+        {
+            "bound": "--bound",
+            "document_weights": "--document-weights",
+            "n_laps": "--laps",
+            "n_batches": "--batches",
+            "schedule": "--schedule",
+            "learning_decay": "--learning-decay",
+            "learning_offset": "--learning-offset",
+            "stick_rule": "--stick-rule",
+            "moves": "--moves",
+            "delete_documents": "--delete-documents",
+            "restarts": "--restarts",
+        },
+        _FOUND,
+        _FOUND,
+        "collapsed",
+    ),
+    "gibbs": Method(
+        "GibbsHDP",
+        {
+            "n_sweeps": "--sweeps",
+            "burn_in": "--burn-in",
+            "thin": "--thin",
+            "n_chains": "--chains",
+            "n_shards": "--shards",
+            "representation": "--representation",
+            "split_merge_trials": "--split-merge",
+            "estimate": "--estimate",
+        },
+        ("sequential", "random", "single", *_FOUND),
+        ("random", *_FOUND),
+        "sequential",
+    ),
+}
+STARTS = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.starts))
+
+
+def parameters_of(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the estimator, those that keep their defaults left out.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`.
+    given : mapping
+        Parameter -> value of its option; None where the option was not given.
+
+    Raises
+    ------
+    InputError
+        If an option or a start belongs to another method.
+    """
+    for name, other in METHODS.items():
+        for parameter, option in other.options.items():
+            if name != method and given.get(parameter) is not None:
+                raise InputError(f"{option} belongs to --method {name}, but the method is {method}; leave it out")
+    start, known = given.get("init"), METHODS[method].starts
+    if start is not None and start not in known:
+        raise InputError(
+            f"--init is {start!r}, which --method {method} does not know; give {', '.join(known[:-1])} or {known[-1]}"
+        )
+    return {name: value for name, value in given.items() if value is not None}

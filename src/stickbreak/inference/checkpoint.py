@@ -1,0 +1,131 @@
+"""Checkpoints and kept states: what they must agree with, and how they are refused; the families fill them."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak import persistence
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.streams import seed_from
+
+KIND = "checkpoint"
+Restored = TypeVar("Restored")
+
+
+def fingerprint(corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a checkpoint must agree with: the counts, and the parameters that change the numbers."""
+    counts = corpus.counts
+    checksum = 0
+    for array in (counts.indptr, counts.indices, counts.data):
+        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
+    plain = {
+        name: f"array {zlib.crc32(value.tobytes())}" if isinstance(value, np.ndarray) else value
+        for name, value in parameters.items()
+    }
+    return {"shape": list(counts.shape), "counts": checksum, **plain}
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where no checkpoint can be written, or where something else would be lost.
+
+    Raises
+    ------
+    InputError
+        If something else than a checkpoint is there.
+    WriteError
+        If the place cannot be written to.
+    """
+    persistence.check_target(path, overwrite=True)
+    if Path(path).is_dir() and any(Path(path).iterdir()):
+        kind = persistence.read_head(path)["kind"]
+        if kind != KIND:
+            raise InputError(f"{path} holds a {kind}, not a checkpoint; choose another place for the checkpoint.")
+
+
+def seed_of_fit(
+    random_state: int | np.random.RandomState | None, checkpoint: str | os.PathLike[str] | None, *, resume: bool
+) -> int:
+    """Return the seed of a fit, that of the checkpoint where it goes on from one and none is given.
+
+    Raises
+    ------
+    InputError, WriteError
+        If a new checkpoint cannot be written.
+    """
+    if checkpoint is not None and not (resume and os.path.lexists(checkpoint)):
+        check_place(checkpoint)
+    seed = seed_from(random_state)
+    if resume and checkpoint is not None and not isinstance(random_state, Integral):
+        return seed_of(checkpoint, otherwise=seed)
+    return seed
+
+
+def seed_of(path: str | os.PathLike[str], *, otherwise: int) -> int:
+    """Return the seed of the fit whose checkpoint is at `path`; `otherwise` if there is none."""
+    if not Path(path).exists():
+        return otherwise
+    try:
+        return int(persistence.read_head(path)["meta"]["identity"]["random_state"])
+    except (KeyError, TypeError, ValueError):
+        return otherwise  # reading the whole checkpoint says what is wrong with it
+
+
+def read_state(
+    path: str | os.PathLike[str],
+    identity: dict[str, Any],
+    restore: Callable[[Mapping[str, NDArray], Mapping[str, Any], Mapping[str, Any]], Restored],
+) -> Restored | None:
+    """Return what `restore` makes of the arrays, meta and identity of a checkpoint; None if there is none at `path`.
+
+    Raises
+    ------
+    InputError
+        If the checkpoint is of other documents or settings.
+    ModelFormatError
+        If it is no checkpoint, or `restore` finds that its parts do not fit together.
+    """
+    if not Path(path).exists():
+        return None
+    arrays, meta = persistence.read_folder(path, kind=KIND)
+    try:
+        saved = meta["identity"]
+        different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
+        if different:
+            raise InputError(
+                f"the checkpoint {path} is of a fit with another {different[0]}; resume with the same input and "
+                "settings, or choose another checkpoint."
+            )
+        _check_trace(meta["trace"])
+        return restore(arrays, meta, identity)
+    except KeyError as error:
+        raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
+    except InputError:
+        raise
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ModelFormatError(f"the checkpoint {path} is damaged ({error}); start the fit anew without it.") from None
+
+
+def _check_trace(columns: Mapping[str, Any]) -> None:
+    tables = [np.asarray(column) for column in columns.values()]
+    plain = all(table.ndim == 1 and table.dtype.kind in "bif" for table in tables)
+    require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
+
+
+def is_table(array: NDArray, *shape: int) -> bool:
+    """Whether an array is a table of finite doubles of this shape."""
+    return array.shape == shape and array.dtype == np.float64 and bool(np.isfinite(array).all())
+
+
+def require(sound: bool, problem: str) -> None:
+    """Raise a ValueError, which `read_state` tells with the place."""
+    if not sound:
+        raise ValueError(problem)

@@ -1,0 +1,49 @@
+"""Weights of documents under fixed topics, by zero-order collapsed inference: deterministic, and with one solution."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.inference import _kernels
+from stickbreak.inference.executor import Executor, shards
+
+Float = NDArray[np.float64]
+
+TOLERANCE = 1e-4  # change of an expected count N_dk below which a document has converged
+SWEEPS = 300  # most sweeps of a document
+_SHARD_COUNTS = 16_384  # stored counts of a shard
+
+
+def collapsed_weights(corpus: Corpus, topic_word: Float, prior: Float, executor: Executor) -> Float:
+    """Return the weights of documents whose topics are fixed.                                     math.md (D1)
+
+    Parameters
+    ----------
+    corpus : Corpus
+        D documents over W words.
+    topic_word : ndarray of shape (K, W)
+        Positive word distributions.
+    prior : ndarray of shape (K,)
+        Positive concentrations, alpha beta_k.
+    executor : Executor
+
+    Returns
+    -------
+    ndarray of shape (D, K)
+        (N_dk + prior_k) / (N_d + sum of the prior); rows sum to one, the row of an empty document is the prior.
+    """
+    counts = corpus.counts
+    indptr, count = counts.indptr.astype(np.int64), counts.data.astype(np.float64)
+    topics = np.ascontiguousarray(topic_word.T)
+    out = np.empty((corpus.n_documents, prior.size))
+
+    def run(rows: tuple[int, int]) -> None:
+        first, last = rows
+        _kernels.document_weights(
+            indptr[first : last + 1], counts.indices, count, topics, prior, TOLERANCE, SWEEPS, out[first:last]
+        )
+
+    executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
+    return out

@@ -1,0 +1,33 @@
+"""What every fit asks of its documents and of lists of names, checked before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, InvalidCorpus
+
+
+def check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
+    """Refuse names that a parameter does not know, or that it is given twice."""
+    for name in named:
+        if name not in known:
+            raise InputError(f"{parameter} names {name!r}; give names out of {', '.join(map(repr, known))}.")
+        if list(named).count(name) > 1:
+            raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
+
+
+def check_tokens(corpus: Corpus) -> None:
+    """Refuse documents that hold no token."""
+    if corpus.n_tokens == 0:
+        raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
+
+
+def check_start(corpus: Corpus, n_topics: int) -> None:
+    """Refuse more topics to be found in the documents than these hold tokens."""
+    if n_topics > corpus.n_tokens:
+        advice = " (100 is a good start)" if corpus.n_tokens > 1000 else ""
+        raise InputError(
+            f"n_topics is {n_topics}, but the documents hold only {corpus.n_tokens:.12g} tokens; "
+            f"give fewer topics than tokens{advice}."
+        )

@@ -1,0 +1,403 @@
+"""`GibbsHDP`: the face of the samplers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.loop import Callback, Trace
+from stickbreak.inference.progress import progress_bar
+from stickbreak.inference.run import Identity, run_fit
+from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
+from stickbreak.sampling.chain import REPRESENTATIONS, ChainSettings
+from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
+from stickbreak.sampling.ensemble import Ensemble, Sampling, chain_seeds
+from stickbreak.sampling.fitted import FittedGibbs, KeptChains
+from stickbreak.sampling.requirements import CHAIN_STARTS, check_parameters
+from stickbreak.sampling.samples import ESTIMATES
+from stickbreak.sampling.state import Concentrations, Tokens
+
+_NOT_IDENTITY = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
+
+
+class GibbsHDP(FittedGibbs):
+    """Topics of a collection and their number, by Markov chain Monte Carlo for the HDP.
+
+    The model is that of `VariationalHDP`. Word distributions and document weights are integrated out; the chain visits
+    assignments of tokens to topics (and tables), and its law converges to the posterior. There are three
+    representations of the same model, split-merge moves of whole topics (Wang and Blei 2012), and concentrations that
+    are sampled too. Tokens are sampled one by one, so counts have to be whole numbers.
+
+    Parameters
+    ----------
+    n_topics : int, default=100
+        Topics to start with, where the start needs a number ("random", and the starts that find topics).
+    alpha : float, default=1.0
+        Document-level concentration; where it is learned, its first value.
+    gamma : float, default=1.0
+        Corpus-level concentration; where it is learned, its first value.
+    eta : float, default=0.1
+        Pseudo-count of every word in every topic; where it is learned, its first value.
+    learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "gamma")
+        Hyperparameters that are sampled after each sweep, under Gamma priors.
+    alpha_prior, gamma_prior, eta_prior : (float, float), default=(1.0, 1.0)
+        Shape and rate of these priors; they matter only for what is learned.
+    representation : {"indicator", "franchise", "direct"}, default="indicator"
+        What the chain keeps of the tables of each document: their numbers (table indicators, Chen, Du and Buntine
+        2011; the fast one), the table of every token (Chinese restaurant franchise), or nothing but explicit corpus
+        weights (direct assignment; both Teh, Jordan, Beal and Blei 2006). All have the same posterior.
+    root : {"marginal", "indicator"}, default="marginal"
+        For table indicators: whether the top level is summed out, or has indicators of its own (slower mixing).
+    split_merge_trials : int, default=0
+        Split-merge trials after each sweep.
+    split_merge_sweeps : int or None, default=50
+        Sweeps in which these run, from the first. None: all. (Paper: 50.)
+    split_merge_scans : int, default=0
+        Restricted Gibbs scans of a proposal (Jain and Neal 2004). 0: sequential allocation (the paper's).
+    init : str or array-like of shape (K, W), default="sequential"
+        Where the chain starts: tokens one after the other, each given those before ("sequential", the paper's); each
+        in one of `n_topics` topics at random ("random"); all in one ("single"); drawn from topics that are found first
+        ("collapsed", "near-uniform", "documents", "anchors", see `VariationalHDP`) or given: word distributions or
+        expected counts, for example `other.components_` of another model.
+    init_sweeps : int, default=50
+        Sweeps of the collapsed start.
+    n_sweeps : int, default=1000
+        Passes over all tokens.
+    burn_in : int or None, default=None
+        Sweeps before the first sample. None: half of `n_sweeps`; a fit that goes on keeps what it began with.
+    thin : int, default=10
+        Every so many sweeps after burn-in are a sample.
+    n_chains : int, default=1
+        Independent chains. The one with the highest joint log-likelihood after burn-in is kept; the trace has all.
+    estimate : {"last", "best", "average"}, default="last"
+        Where topics and weights come from: the last sweep; that with the highest joint log-likelihood after burn-in; or
+        the mean over the samples, whose topics are matched to those of the best sample so that most tokens agree
+        (topics that match none are left out).
+    n_shards : int, default=1
+        1: exact. More: documents are cut into so many parts that are sampled at the same time, each against its own
+        copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling 2009): approximate.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads, which work on chains or shards; None means 1, -1 all cores. One chain of one shard uses one.
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    n_topics_ : int
+        Number of topics K.
+    topic_word_ : ndarray of shape (K, W)
+        Expected word distribution of each topic, the largest topic first.
+    topic_weights_ : ndarray of shape (K,)
+        Expected corpus weights M_k / (M + gamma); what they lack to one belongs to topics not seen yet.
+    components_ : ndarray of shape (K, W)
+        Tokens of each word in each topic, plus eta.
+    tables_ : ndarray of shape (K,)
+        Tables M_k of each topic.
+    alpha_, gamma_, eta_ : float
+        The hyperparameters that belong to the topics: of that sweep, or means over the samples.
+    objective_ : float
+        Joint log-likelihood log p(words, topics, tables) of the sweep that the topics come from (the mean over the
+        samples), with all constants, in nats per token.
+    trace_ : dict of ndarray of shape (n_laps_,)
+        Of the chain that was kept: "lap" (the sweep), "objective", "n_topics", "n_tables", "seconds", "moved" (whether
+        the number of topics changed or a move was accepted), "alpha", "gamma", "eta", "split_tried",
+        "split_accepted", "merge_tried", "merge_accepted". With several chains the columns of chain c also end in "_c".
+    chain_ : int
+        The chain that was kept.
+    burn_in_ : int
+        Sweeps before the first sample.
+    n_laps_ : int
+        Sweeps done.
+    n_tokens_ : int
+        Tokens of the documents.
+    start_seconds_ : float
+        Seconds that the start took.
+    converged_ : bool
+        False: whether a chain has converged is for you to judge (`to_arviz`).
+    stop_reason_ : str
+    vocabulary_ : tuple of str
+
+    References
+    ----------
+    Y. W. Teh, M. I. Jordan, M. J. Beal, D. M. Blei. Hierarchical Dirichlet Processes. JASA 101, 2006.
+
+    C. Chen, L. Du, W. Buntine. Sampling Table Configurations for the Hierarchical Poisson-Dirichlet Process. ECML 2011.
+
+    C. Wang, D. M. Blei. A Split-Merge MCMC Algorithm for the Hierarchical Dirichlet Process. 2012.
+
+    Examples
+    --------
+    >>> from stickbreak import GibbsHDP
+    >>> from stickbreak.corpus import toy_bars
+    >>> corpus, truth = toy_bars(n_documents=50, seed=0)
+    >>> model = GibbsHDP(n_sweeps=10, random_state=0).fit(corpus)
+    >>> model.transform(corpus).shape[0]
+    50
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_topics": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "eta": [Interval(Real, 0, None, closed="neither")],
+        "learn": [list, tuple],
+        "alpha_prior": [list, tuple],
+        "gamma_prior": [list, tuple],
+        "eta_prior": [list, tuple],
+        "representation": [StrOptions(set(REPRESENTATIONS))],
+        "root": [StrOptions({"marginal", "indicator"})],
+        "split_merge_trials": [Interval(Integral, 0, None, closed="left")],
+        "split_merge_sweeps": [None, Interval(Integral, 1, None, closed="left")],
+        "split_merge_scans": [Interval(Integral, 0, None, closed="left")],
+        "init": [str, "array-like"],
+        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "burn_in": [None, Interval(Integral, 0, None, closed="left")],
+        "thin": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "estimate": [StrOptions(set(ESTIMATES))],
+        "n_shards": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_topics: int = 100,
+        alpha: float = 1.0,
+        gamma: float = 1.0,
+        eta: float = 0.1,
+        learn: Sequence[str] = ("alpha", "gamma"),
+        alpha_prior: Sequence[float] = (1.0, 1.0),
+        gamma_prior: Sequence[float] = (1.0, 1.0),
+        eta_prior: Sequence[float] = (1.0, 1.0),
+        representation: str = "indicator",
+        root: str = "marginal",
+        split_merge_trials: int = 0,
+        split_merge_sweeps: int | None = 50,
+        split_merge_scans: int = 0,
+        init: str | NDArray = "sequential",
+        init_sweeps: int = 50,
+        n_sweeps: int = 1000,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_chains: int = 1,
+        estimate: str = "last",
+        n_shards: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.gamma = gamma
+        self.eta = eta
+        self.learn = learn
+        self.alpha_prior = alpha_prior
+        self.gamma_prior = gamma_prior
+        self.eta_prior = eta_prior
+        self.representation = representation
+        self.root = root
+        self.split_merge_trials = split_merge_trials
+        self.split_merge_sweeps = split_merge_sweeps
+        self.split_merge_scans = split_merge_scans
+        self.init = init
+        self.init_sweeps = init_sweeps
+        self.n_sweeps = n_sweeps
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_chains = n_chains
+        self.estimate = estimate
+        self.n_shards = n_shards
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Learn topics from counts.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Whole numbers of words in documents.
+        y : ignored
+        callback : callable, optional
+            Called with a dict after each sweep of a start that finds topics ({"stage": "init", "done", "total"}) and
+            after each sweep (the row of `trace_` and "n_laps", the limit).
+        checkpoint : path-like, optional
+            A folder that is replaced after every sweep by all that the next sweeps depend on.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_sweeps` may be larger.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative or no whole numbers, or hold no token at all.
+        InputError
+            If a parameter does not fit the documents, or the checkpoint is of another fit.
+        """
+        corpus = self._corpus(X, reset=True)
+        check_parameters(self, corpus)
+        tokens = Tokens.from_corpus(corpus)
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
+        seeds = chain_seeds(seed, self.n_chains)
+        with (
+            progress_bar(self.verbose, callback) as report,
+            ThreadExecutor(self.n_jobs) as executor,
+            threadpool_limits(1, user_api="blas"),
+        ):
+            ensemble = self._ensemble(tokens, seeds, executor)
+            identity = self._identity(corpus, seed)
+            run = run_fit(
+                ensemble,
+                lambda stop: ensemble.begin(self._starts(corpus, seeds, report, stop), self.n_topics),
+                n_laps=self.n_sweeps,
+                tolerance=0.0,
+                report=report,
+                checkpoint=checkpoint,
+                resume=resume,
+                identity=identity,
+            )
+        self.vocabulary_ = corpus.words
+        self.start_seconds_ = run.start_seconds
+        self._take(ensemble, run, identity)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def continue_fit(self, X: Any, *, n_sweeps: int, callback: Callback | None = None) -> Self:
+        """Go on with the chains of this model, which may have been saved and loaded.
+
+        The result equals that of one fit with all the sweeps and the same burn-in.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            The documents of the fit.
+        n_sweeps : int
+            Further sweeps.
+        callback : callable, optional
+            As in `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the documents or parameters are not those of the fit, or the model has forgotten its chains.
+        """
+        check_is_fitted(self)
+        if n_sweeps < 1:
+            raise InputError(f"n_sweeps is {n_sweeps!r}; give a positive number of further sweeps.")
+        corpus = self._corpus(X)
+        kept = self._chains_of(corpus)
+        seeds = chain_seeds(kept.identity["random_state"], self.n_chains)
+        with (
+            progress_bar(self.verbose, callback) as report,
+            ThreadExecutor(self.n_jobs) as executor,
+            threadpool_limits(1, user_api="blas"),
+        ):
+            ensemble = self._ensemble(Tokens.from_corpus(corpus), seeds, executor)
+            kept.give_back(ensemble)
+            run = run_fit(
+                ensemble,
+                None,
+                n_laps=self.n_laps_ + int(n_sweeps),
+                tolerance=0.0,
+                report=report,
+                checkpoint=None,
+                resume=False,
+                identity=kept.identity,
+                trace=Trace({name: column.tolist() for name, column in self.trace_.items()}),
+            )
+        self._take(ensemble, run, kept.identity)
+        return self
+
+    def _ensemble(self, tokens: Tokens, seeds: Sequence[int], executor: ThreadExecutor) -> Ensemble:
+        """Build the chains."""
+        settings = ChainSettings(
+            representation=self.representation,
+            root=self.root,
+            split_merge=int(self.split_merge_trials),
+            split_merge_sweeps=self.split_merge_sweeps,
+            scans=int(self.split_merge_scans),
+            learn=tuple(self.learn),
+            priors={name: GammaPrior(*map(float, getattr(self, f"{name}_prior"))) for name in LEARNABLE},
+            shards=int(self.n_shards),
+        )
+        burn_in = self.n_sweeps // 2 if self.burn_in is None else self.burn_in
+        concentrations = Concentrations(float(self.alpha), float(self.gamma), float(self.eta))
+        sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
+        return Ensemble(tokens, settings, concentrations, sampling, seeds, executor)
+
+    def _chains_of(self, corpus: Corpus) -> KeptChains:
+        """Return the chains that are kept, if they are of these documents and parameters."""
+        kept = self._kept_chains
+        if kept is None:
+            raise InputError("this model has forgotten its chains; fit it anew.")
+        identity = self._identity(corpus, kept.identity["random_state"])
+        different = [name for name, value in identity.items() if kept.identity.get(name) != value]
+        if different:
+            raise InputError(
+                f"the chains of this model are of a fit with another {different[0]}; give the documents of the fit, "
+                "and set its parameters."
+            )
+        return kept
+
+    def _identity(self, corpus: Corpus, seed: int) -> Identity:
+        """Return what a checkpoint must agree with."""
+        kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
+        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in kept.items()}
+        init = self.init if isinstance(self.init, str) else np.asarray(self.init)
+        return fingerprint(corpus, {**plain, "init": init, "random_state": seed})
+
+    def _starts(
+        self, corpus: Corpus, seeds: Sequence[int], report: Callback, stop: Callable[[], bool]
+    ) -> list[str | Start]:
+        """Return where each chain starts."""
+        if not isinstance(self.init, str):
+            return [start_from_topics(self.init, corpus)] * len(seeds)
+        if self.init in CHAIN_STARTS:
+            return [self.init] * len(seeds)
+        starts: list[str | Start] = []
+        for c, seed in enumerate(seeds):
+
+            def progress(done: int, total: int, before: int = c) -> None:
+                report({"stage": "init", "done": before * total + done, "total": total * len(seeds)})
+
+            settings = StartSettings(
+                int(self.n_topics), self.alpha, self.gamma, self.eta, seed, self.init_sweeps, progress, stop
+            )
+            starts.append(make_start(self.init, corpus, settings))
+        return starts

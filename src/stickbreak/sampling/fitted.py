@@ -1,0 +1,189 @@
+"""What a model fitted by chains offers: weights of documents, topics, samples for ArviZ, chains that can go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.exceptions import ModelFormatError
+from stickbreak.inference.document_weights import collapsed_weights
+from stickbreak.inference.estimator import TopicModel
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.run import Identity, Run
+from stickbreak.sampling.ensemble import Ensemble, Sampling, best_chain, show_chain
+from stickbreak.sampling.state import Float
+from stickbreak.sampling.to_arviz import arviz_samples
+
+
+@dataclass(frozen=True, slots=True)
+class KeptChains:
+    """The chains of a fit after their last sweep, as arrays and plain values."""
+
+    arrays: dict[str, NDArray]
+    values: dict[str, Any]
+    identity: Identity
+
+    def give_back(self, ensemble: Ensemble) -> None:
+        """Put the chains where they stood.
+
+        Raises
+        ------
+        ModelFormatError
+            If they cannot be of this fit: the model was loaded from a damaged folder.
+        """
+        try:
+            ensemble.restore(self.arrays, self.values)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ModelFormatError(f"the chains of this model are damaged ({error}); fit it anew.") from None
+
+
+class FittedGibbs(TopicModel):
+    """The side of `GibbsHDP` that needs no fit of its own: it reads the fitted attributes."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+        "start_seconds_",
+        "alpha_",
+        "gamma_",
+        "eta_",
+        "chain_",
+        "burn_in_",
+        "n_tokens_",
+    )
+
+    lap_noun: ClassVar[str] = "sweep"
+    objective_name: ClassVar[str] = "joint log-likelihood"
+
+    components_: Float
+    tables_: Float
+    alpha_: float
+    gamma_: float
+    eta_: float
+    chain_: int
+    burn_in_: int
+    n_tokens_: int
+    n_laps_: int
+    n_chains: int
+    thin: int
+    estimate: str
+    n_jobs: int | None
+    _kept_chains: KeptChains | None
+
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last.
+
+        The topics are fixed. The weights are (N_dk + alpha beta_k) / (N_d + alpha) at the fixed point of zero-order
+        collapsed inference; the inactive rest is a topic with the same probability for every word.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            Rows sum to one.
+        """
+        check_is_fitted(self)
+        corpus = self._corpus(X)
+        weights = self.topic_weights_
+        prior = self.alpha_ * np.append(weights, self.gamma_ / (self.tables_.sum() + self.gamma_))
+        topics = np.vstack([self.topic_word_, self.rest_word_])
+        with ThreadExecutor(self.n_jobs) as executor:
+            return collapsed_weights(corpus, topics, prior, executor)
+
+    @property
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+        check_is_fitted(self)
+        return self.components_ / self.components_.sum(axis=1, keepdims=True)
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights M_k / (M + gamma), (K,)."""
+        check_is_fitted(self)
+        return self.tables_ / (self.tables_.sum() + self.gamma_)
+
+    def to_arviz(self) -> Any:
+        """Return the samples of all chains for ArviZ, which has R-hat, effective sample sizes and plots.
+
+        Samples are every `thin`-th sweep after burn-in. What is compared between chains has no labels: numbers of
+        topics and tables, the joint log-likelihood, concentrations.
+
+        Returns
+        -------
+        arviz.InferenceData, from ArviZ 1.0 on xarray.DataTree
+            Group "posterior" with "log_joint" (nats), "n_topics", "n_tables", "alpha", "gamma" and "eta", group
+            "sample_stats" with what split-merge moves did, all with the dimensions chain and draw.
+
+        Raises
+        ------
+        ImportError
+            If ArviZ is not installed (`pip install 'stickbreak[arviz]'`).
+        InputError
+            If the fit ended before its burn-in did.
+        """
+        check_is_fitted(self)
+        sampling = Sampling(self.estimate, self.burn_in_, self.thin)
+        return arviz_samples(self.trace_, sampling, n_chains=self.n_chains, n_tokens=self.n_tokens_)
+
+    def forget_chains(self) -> None:
+        """Drop the state of the chains: the model keeps its topics and its trace, and cannot `continue_fit`.
+
+        That state takes about 8 bytes for each token and chain, here and in a saved model.
+        """
+        check_is_fitted(self)
+        self._kept_chains = None
+
+    def _take(self, ensemble: Ensemble, run: Run, identity: Identity) -> None:
+        """Copy the result into the fitted attributes."""
+        columns, burn_in = run.trace.columns, ensemble.sampling.burn_in
+        self.chain_ = best_chain(columns, len(ensemble.chains), burn_in)
+        show_chain(columns, self.chain_)
+        sample = ensemble.estimate(self.chain_)
+        now = sample.concentrations
+        order = np.argsort(-np.asarray(sample.counts.sum(axis=1)).ravel(), kind="stable")
+        self.alpha_, self.gamma_, self.eta_ = float(now.alpha), float(now.gamma), float(now.eta)
+        self.components_ = sample.counts[order].toarray() + self.eta_
+        self.tables_ = sample.tables[order]
+        self.n_tokens_ = ensemble.n_tokens
+        self.objective_ = sample.log_joint / self.n_tokens_
+        self.burn_in_ = burn_in
+        self.trace_ = run.trace.arrays()
+        self.n_laps_ = len(run.trace)
+        self.converged_, self.stop_reason_ = run.outcome
+        self._kept_chains = KeptChains(*ensemble.snapshot(), identity)
+
+    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        kept = self._kept_chains
+        return ({}, {}) if kept is None else (kept.arrays, {"values": kept.values, "identity": kept.identity})
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        self._kept_chains = KeptChains(arrays, values["values"], values["identity"]) if values else None
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        K = self.components_.shape[0]
+        tables = self.tables_
+        if tables.shape != (K,) or tables.dtype != np.float64 or not np.isfinite(tables).all() or (tables <= 0).any():
+            raise ValueError(f"tables_ does not hold a positive number for each of {K} topics")
+        if not (self.components_ > 0).all():
+            raise ValueError("components_ holds a number that is not positive")
+        for name in ("alpha_", "gamma_", "eta_"):
+            value = getattr(self, name)
+            if not isinstance(value, float) or not 0 < value < np.inf:
+                raise ValueError(f"{name} is {value!r}, not a positive number")
+        for name in ("chain_", "burn_in_", "n_tokens_", "n_laps_"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
+                raise ValueError(f"{name} is no whole number of its kind")
+        if not isinstance(self.objective_, float) or self.chain_ >= self.n_chains:
+            raise ValueError("its objective or the chain that was kept cannot be")

@@ -1,0 +1,64 @@
+"""What a chain asks of its documents and parameters, checked before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.inference.requirements import check_names, check_start, check_tokens
+from stickbreak.initialization import STARTS
+from stickbreak.sampling.concentrations import LEARNABLE
+
+CHAIN_STARTS = ("sequential", "random", "single")
+
+
+class Parameters(Protocol):
+    """The parameters that are checked here."""
+
+    n_topics: int
+    learn: Sequence[str]
+    representation: str
+    root: str
+    init: Any
+    n_sweeps: int
+    burn_in: int | None
+
+
+def check_parameters(given: Parameters, corpus: Corpus) -> None:
+    """Refuse what no chain could make sense of.
+
+    Raises
+    ------
+    InvalidCorpus, InputError
+    """
+    check_names("learn", given.learn, LEARNABLE)
+    for name in LEARNABLE:
+        _check_prior(f"{name}_prior", getattr(given, f"{name}_prior"))
+    if given.root == "indicator" and given.representation != "indicator":
+        raise InputError(
+            f"root is 'indicator', but representation is {given.representation!r}, which has no indicators; "
+            "set representation='indicator' or root='marginal'."
+        )
+    if given.burn_in is not None and given.burn_in >= given.n_sweeps:
+        raise InputError(
+            f"burn_in is {given.burn_in}, but n_sweeps is {given.n_sweeps}; give more sweeps than are left out."
+        )
+    check_tokens(corpus)
+    if isinstance(given.init, str):
+        if given.init not in (*CHAIN_STARTS, *STARTS):
+            known = ", ".join(map(repr, (*CHAIN_STARTS, *STARTS)))
+            raise InputError(f"init is {given.init!r}; give one of {known}, or an array of topics (K, W).")
+        if given.init in STARTS:
+            check_start(corpus, given.n_topics)
+
+
+def _check_prior(name: str, prior: Sequence[Any]) -> None:
+    """Refuse what is no pair of a shape and a rate."""
+    numbers = len(prior) == 2 and all(isinstance(x, Real) and not isinstance(x, bool) for x in prior)
+    if not numbers or not all(0 < float(x) < np.inf for x in prior):
+        raise InputError(f"{name} is {prior!r}; give the shape and the rate of a Gamma distribution, both positive.")

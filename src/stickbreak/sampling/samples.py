@@ -1,0 +1,230 @@
+"""What a chain leaves behind: topics and weights of its last state, of its best, or the average over samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stickbreak.inference.checkpoint import is_table, require
+from stickbreak.sampling.chain import Chain
+from stickbreak.sampling.state import Concentrations, Float, Int32, Tokens
+
+Snapshot = tuple[dict[str, NDArray], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Counts of one state of a chain, or their means over several: what topics and weights are made of."""
+
+    counts: sparse.csr_matrix  # (K, W)  tokens of each word in each topic, float64
+    tables: Float  # (K,)  M_k
+    concentrations: Concentrations
+    log_joint: float  # nats
+
+    @classmethod
+    def of(cls, chain: Chain) -> Self:
+        """Copy the state of a chain."""
+        now = chain.concentrations
+        counts = sparse.csr_matrix(chain.topic_word_counts(), dtype=np.float64, copy=True)
+        return cls(
+            counts,
+            chain.tables.astype(np.float64),
+            Concentrations(now.alpha, now.gamma, now.eta),
+            chain.log_joint(),
+        )
+
+    def snapshot(self) -> Snapshot:
+        """Return the sample as arrays and plain values."""
+        counts, now = self.counts, self.concentrations
+        arrays = {"indptr": counts.indptr, "indices": counts.indices, "data": counts.data, "tables": self.tables}
+        return arrays, {"concentrations": [now.alpha, now.gamma, now.eta], "log_joint": self.log_joint}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> Self:
+        """Put a sample together again.
+
+        Raises
+        ------
+        ValueError
+            If the arrays do not fit together.
+        """
+        K = arrays["tables"].size
+        indptr, indices, data = arrays["indptr"], arrays["indices"], arrays["data"]
+        require(K >= 1 and is_table(arrays["tables"], K), "the tables of a sample are no finite numbers")
+        require(indptr.shape == (K + 1,) and indptr.dtype.kind == "i", "the topics of a sample do not fit")
+        require(indices.ndim == 1 and indices.dtype.kind == "i" and is_table(data, indices.size), "a sample is damaged")
+        whole = indptr[0] == 0 and indptr[-1] == indices.size and bool((np.diff(indptr) >= 0).all())
+        inside = not indices.size or (indices.min() >= 0 and indices.max() < n_words)
+        require(whole and inside and bool((data >= 0).all()), "the counts of a sample do not fit")
+        concentrations = Concentrations(*(float(value) for value in values["concentrations"]))
+        counts = sparse.csr_matrix((data, indices, indptr), shape=(K, n_words))
+        return cls(counts, arrays["tables"], concentrations, float(values["log_joint"]))
+
+
+class Keeper(Protocol):
+    """Watches a chain after burn-in and says what its topics are; one class for each value of `estimate`."""
+
+    def observe(self, chain: Chain, log_joint: float, *, sampled: bool) -> None:
+        """Look at the chain after a sweep; `sampled`: whether thinning keeps this one."""
+
+    def estimate(self, chain: Chain) -> Sample:
+        """Return the estimate at the end."""
+
+    def snapshot(self) -> Snapshot:
+        """Return what is kept, as arrays and plain values."""
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], tokens: Tokens) -> None:
+        """Take up what `snapshot` returned; a ValueError for what cannot be."""
+
+
+class Last:
+    """The state after the last sweep."""
+
+    def observe(self, chain: Chain, log_joint: float, *, sampled: bool) -> None:
+        """Keep nothing."""
+
+    def estimate(self, chain: Chain) -> Sample:
+        """Return the state of now."""
+        return Sample.of(chain)
+
+    def snapshot(self) -> Snapshot:
+        """Return nothing."""
+        return {}, {}
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], tokens: Tokens) -> None:
+        """Need nothing."""
+
+
+class Best:
+    """The state with the highest joint log-likelihood after burn-in; before, the state of now."""
+
+    def __init__(self) -> None:
+        self._best: Sample | None = None
+
+    def observe(self, chain: Chain, log_joint: float, *, sampled: bool) -> None:
+        """Keep the state if none was better."""
+        if self._best is None or log_joint > self._best.log_joint:
+            self._best = Sample.of(chain)
+
+    def estimate(self, chain: Chain) -> Sample:
+        """Return the best state."""
+        return Sample.of(chain) if self._best is None else self._best
+
+    def snapshot(self) -> Snapshot:
+        """Return the best state."""
+        return ({}, {}) if self._best is None else self._best.snapshot()
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], tokens: Tokens) -> None:
+        """Take the best state up."""
+        self._best = Sample.restored(arrays, values, tokens.n_words) if values else None
+
+
+class Average:
+    """The mean over samples whose topics are matched to those of the best one; before burn-in, the state of now.
+
+    All sums are in the labels of the reference: of the sample with the highest joint log-likelihood so far. When a
+    better one comes, the sums take its labels, by the same matching.                               math.md (G13)
+    """
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._reference: Int32 = np.zeros(0, np.int32)  # topic of each token
+        self._best = -np.inf
+        self._sums: Sample  # of n samples
+
+    def observe(self, chain: Chain, log_joint: float, *, sampled: bool) -> None:
+        """Add a sample to the sums."""
+        if not sampled:
+            return
+        now = Sample.of(chain)
+        if self._n == 0:
+            self._reference, self._best, self._sums, self._n = chain.topics.copy(), log_joint, now, 1
+            return
+        ours, theirs = matched(self._reference, self._sums.tables.size, chain.topics, now.tables.size)
+        if log_joint > self._best:
+            self._sums = _relabelled(self._sums, ours, theirs, now.tables.size)
+            self._reference, self._best = chain.topics.copy(), log_joint
+        else:
+            now = _relabelled(now, theirs, ours, self._sums.tables.size)
+        self._sums, self._n = _plus(self._sums, now), self._n + 1
+
+    def estimate(self, chain: Chain) -> Sample:
+        """Return the mean."""
+        if self._n == 0:
+            return Sample.of(chain)
+        sums, n = self._sums, self._n
+        alpha, gamma, eta = (x / n for x in _triple(sums.concentrations))
+        return Sample(
+            sparse.csr_matrix(sums.counts / n), sums.tables / n, Concentrations(alpha, gamma, eta), sums.log_joint / n
+        )
+
+    def snapshot(self) -> Snapshot:
+        """Return the sums and the reference."""
+        if self._n == 0:
+            return {}, {}
+        arrays, values = self._sums.snapshot()
+        return {**arrays, "reference": self._reference}, {**values, "n": self._n, "best": self._best}
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], tokens: Tokens) -> None:
+        """Take the sums up."""
+        if not values:
+            return
+        self._n, self._best = int(values["n"]), float(values["best"])
+        self._sums = Sample.restored(arrays, values, tokens.n_words)
+        reference, K = arrays["reference"], self._sums.tables.size
+        require(reference.shape == tokens.word.shape and reference.dtype == np.int32, "its reference does not fit")
+        inside = not reference.size or (reference.min() >= 0 and reference.max() < K)
+        require(inside and self._n >= 1, "its reference names no topic of the sums")
+        self._reference = reference
+
+
+ESTIMATES: dict[str, type[Last] | type[Best] | type[Average]] = {"last": Last, "best": Best, "average": Average}
+
+
+def matched(left: Int32, n_left: int, right: Int32, n_right: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Pair the topics of two states so that most tokens agree; pairs without a common token are left out.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (N,)
+        Topic of each token.
+    n_left, n_right : int
+        Numbers of topics.
+
+    Returns
+    -------
+    left, right : ndarray
+        Topics of the pairs.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    pairs = np.bincount(left.astype(np.int64) * n_right + right, minlength=n_left * n_right)
+    common = pairs.reshape(n_left, n_right)  # math.md (G13)
+    ours, theirs = linear_sum_assignment(common, maximize=True)
+    agree = common[ours, theirs] > 0
+    return ours[agree], theirs[agree]
+
+
+def _relabelled(sample: Sample, old: NDArray[np.intp], new: NDArray[np.intp], n_topics: int) -> Sample:
+    """Return a sample whose topic old[i] is new[i]; topics that are not among them are left out."""
+    K = sample.tables.size
+    place = sparse.csr_matrix((np.ones(old.size), (new, old)), shape=(n_topics, K))
+    tables = np.zeros(n_topics)
+    tables[new] = sample.tables[old]
+    return Sample(sparse.csr_matrix(place @ sample.counts), tables, sample.concentrations, sample.log_joint)
+
+
+def _plus(one: Sample, other: Sample) -> Sample:
+    concentrations = Concentrations(
+        *(a + b for a, b in zip(_triple(one.concentrations), _triple(other.concentrations), strict=True))
+    )
+    return Sample(one.counts + other.counts, one.tables + other.tables, concentrations, one.log_joint + other.log_joint)
+
+
+def _triple(now: Concentrations) -> tuple[float, float, float]:
+    return now.alpha, now.gamma, now.eta

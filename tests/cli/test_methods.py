@@ -1,0 +1,102 @@
+"""`stickbreak fit --method`: options of each family reach its estimator, those of another are refused."""
+
+import json
+
+import pytest
+
+import stickbreak
+from stickbreak.cli.methods import METHODS, STARTS
+from stickbreak.initialization import STARTS as FOUND
+from stickbreak.sampling.requirements import CHAIN_STARTS
+
+GIBBS = ["--method", "gibbs", "--sweeps", "6", "--jobs", "1", "--quiet"]
+
+
+def test_options_of_a_method_are_parameters_of_its_estimator():
+    for method in METHODS.values():
+        estimator = getattr(stickbreak, method.estimator)()
+        assert set(method.options) <= set(estimator.get_params())
+        assert estimator.init == method.default_start
+    assert sorted(method.estimator for method in METHODS.values()) == sorted(stickbreak.ESTIMATORS)
+
+
+def test_starts_are_those_of_the_estimators():
+    assert set(METHODS["variational"].starts) == set(FOUND)
+    assert set(METHODS["gibbs"].starts) == {*FOUND, *CHAIN_STARTS} == set(STARTS)
+
+
+def test_options_reach_the_sampler(run, documents, tmp_path):
+    options = (
+        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --init random --burn-in 2 --thin 2 --chains 2 "
+        "--representation franchise --split-merge 3 --estimate best --shards 2 --seed 5"
+    )
+    run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options.split())
+    model = stickbreak.load(tmp_path / "m")
+    given = {
+        "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "learn": ("alpha", "eta"), "init": "random",
+        "n_sweeps": 6, "burn_in": 2, "thin": 2, "n_chains": 2, "representation": "franchise",
+        "split_merge_trials": 3, "estimate": "best", "n_shards": 2, "random_state": 5, "n_jobs": 1,
+    }  # fmt: skip
+    assert {name: model.get_params()[name] for name in given} == given
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method):
+    other = next(name for name in METHODS if name != method)
+    values = {"bound": "quadratic", "document_weights": "collapsed", "schedule": "memoized", "stick_rule": "natural",
+              "moves": "merge", "representation": "direct", "estimate": "best"}  # fmt: skip
+    for parameter, option in METHODS[other].options.items():
+        value = values.get(parameter, "1")
+        line = refuse("fit", documents, "--out", tmp_path / "m", "--method", method, option, value)
+        assert line == f"Error: {option} belongs to --method {other}, but the method is {method}; leave it out"
+    assert not (tmp_path / "m").exists()
+
+
+def test_start_of_another_method_is_refused(refuse, documents, tmp_path):
+    line = refuse("fit", documents, "--out", tmp_path / "m", "--init", "single")
+    assert "--init is 'single', which --method variational does not know; give collapsed" in line
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--method", "luck"], "--method is 'luck'; give variational or gibbs"),
+        ([*GIBBS, "--estimate", "mean"], "--estimate is 'mean'; give last, best or average"),
+        ([*GIBBS, "--representation", "crf"], "--representation is 'crf'"),
+        ([*GIBBS, "--burn-in", "6"], "burn_in is 6, but n_sweeps is 6"),
+        ([*GIBBS, "--chains", "0"], "--chains"),
+    ],
+)
+def test_wrong_value_is_refused(refuse, documents, tmp_path, options, words):
+    assert words in refuse("fit", documents, "--out", tmp_path / "m", *options)
+
+
+def test_commands_work_on_a_sampled_model(run, documents, tmp_path):
+    out = tmp_path / "m"
+    result = run("fit", documents, "--out", out, *GIBBS, "--chains", "2", "--held-out", "0.2", "--seed", "1")
+    assert "(joint log-likelihood)" in result.stdout
+    assert "did the 6 sweeps" in result.stdout
+    assert "started with" not in result.stdout
+    assert '"lap_noun":"sweep"' in (out / "report.html").read_text(encoding="utf-8").replace('": ', '":')
+    topics = json.loads(run("topics", out, "--json").stdout)
+    assert topics["n_topics"] == stickbreak.load(out).n_topics_
+    assert len(run("transform", out, documents, "--quiet").stdout.splitlines()) == 91
+    assert json.loads(run("evaluate", out, documents, "--json").stdout)["completion"]["active"] < 0
+    run("report", out, documents, "--out", tmp_path / "report.html", "--quiet")
+
+
+def test_json_of_a_sampled_model(run, documents, tmp_path):
+    printed = run("fit", documents, "--out", tmp_path / "m", *GIBBS, "--no-report", "--json", "--estimate", "best")
+    found = json.loads(printed.stdout)
+    model = stickbreak.load(tmp_path / "m")
+    assert (found["method"], found["n_topics_start"], found["n_laps"]) == ("gibbs", None, 6)
+    assert found["objective"] == model.objective_
+
+
+def test_interrupted_chain_resumes_from_its_checkpoint(run, documents, tmp_path):
+    place = ["--checkpoint", tmp_path / "c", "--no-report", "--burn-in", "1"]
+    run("fit", documents, "--out", tmp_path / "cut", *GIBBS, *place)
+    more = [*GIBBS[:2], "--sweeps", "9", *GIBBS[4:]]
+    run("fit", documents, "--out", tmp_path / "on", *more, *place, "--resume")
+    run("fit", documents, "--out", tmp_path / "whole", *more, "--no-report", "--burn-in", "1")
+    assert stickbreak.load(tmp_path / "on").objective_ == stickbreak.load(tmp_path / "whole").objective_

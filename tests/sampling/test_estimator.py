@@ -1,0 +1,312 @@
+"""`GibbsHDP`: what a user gives, what a fit leaves, chains that go on."""
+
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak import GibbsHDP
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.sampling.ensemble import COLUMNS, Sampling, best_chain, chain_seeds
+
+SETTINGS = {"n_topics": 4, "init": "random", "n_sweeps": 8, "burn_in": 3, "thin": 2, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return planted_lda(40, 30, n_topics=4, mean_tokens=30, seed=1)[0]
+
+
+def fit(corpus, **changes) -> GibbsHDP:
+    options = {name: changes.pop(name) for name in ("checkpoint", "resume", "callback") if name in changes}
+    return GibbsHDP(**{**SETTINGS, **changes}).fit(corpus, **options)
+
+
+def assert_same(left: GibbsHDP, right: GibbsHDP) -> None:
+    for name in ("components_", "tables_", "topic_word_", "objective_", "alpha_", "gamma_", "eta_", "chain_",
+                 "burn_in_", "n_laps_", "n_tokens_"):  # fmt: skip
+        np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
+    assert left.trace_.keys() == right.trace_.keys()
+    for name in left.trace_.keys() - {"seconds"}:
+        np.testing.assert_array_equal(left.trace_[name], right.trace_[name], err_msg=name)
+
+
+VARIANTS = {
+    "indicator": {},
+    "root indicator": {"root": "indicator"},
+    "franchise": {"representation": "franchise"},
+    "direct": {"representation": "direct"},
+    "split-merge": {"split_merge_trials": 5},
+    "scans": {"split_merge_trials": 5, "split_merge_scans": 2, "representation": "franchise"},
+    "eta": {"learn": ["eta"]},
+    "chains": {"n_chains": 3},
+    "best": {"estimate": "best", "n_chains": 2},
+    "average": {"estimate": "average", "n_chains": 2},
+    "last": {"estimate": "last"},
+    "shards": {"n_shards": 2},
+}
+variants = pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
+
+
+@variants
+def test_components_are_the_tokens_and_eta(corpus, changes):
+    model = fit(corpus, **changes)
+    counts = model.components_ - model.eta_
+    if changes.get("estimate") != "average":
+        np.testing.assert_allclose(counts.sum(axis=0), np.asarray(corpus.counts.sum(axis=0)).ravel(), atol=1e-9)
+        np.testing.assert_array_equal(model.tables_, np.rint(model.tables_))
+        assert model.n_topics_ in model.trace_["n_topics"]
+    assert counts.sum() <= corpus.n_tokens + 1e-6
+    assert (np.diff(counts.sum(axis=1)) <= 1e-9).all(), "the largest topic comes first"
+    assert (model.tables_ >= 1 / 3).all()
+    rest = model.gamma_ / (model.tables_.sum() + model.gamma_)
+    assert model.topic_weights_.sum() + rest == pytest.approx(1, rel=1e-12)
+    np.testing.assert_allclose(model.topic_weights_, model.tables_ / model.tables_.sum() * (1 - rest), rtol=1e-12)
+
+
+@variants
+def test_cut_fit_resumed_equals_the_uncut_one(corpus, tmp_path, changes):
+    whole = fit(corpus, **changes)
+    fit(corpus, n_sweeps=5, checkpoint=tmp_path / "cut", **changes)
+    resumed = fit(corpus, checkpoint=tmp_path / "cut", resume=True, **changes)
+    assert_same(whole, resumed)
+    assert_same(whole, fit(corpus, checkpoint=tmp_path / "cut", resume=True, **changes))
+
+
+@variants
+def test_saved_model_goes_on_as_an_uncut_fit(corpus, tmp_path, changes):
+    whole = fit(corpus, **changes)
+    model = fit(corpus, n_sweeps=5, **changes).continue_fit(corpus, n_sweeps=1)
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert_same(whole, loaded.continue_fit(corpus.counts, n_sweeps=2))
+    assert_same(whole, model.continue_fit(corpus, n_sweeps=2))
+    assert loaded.n_sweeps == 5, "continue_fit altered a parameter"
+
+
+@pytest.mark.parametrize("changes", [{"n_chains": 3}, {"n_shards": 3}, {"n_chains": 2, "n_shards": 3}])
+def test_threads_change_no_bit(corpus, changes):
+    assert_same(fit(corpus, **changes), fit(corpus, **changes, n_jobs=3))
+
+
+def test_chain_is_the_same_among_others(corpus):
+    one, three = fit(corpus), fit(corpus, n_chains=3)
+    for name in COLUMNS:
+        np.testing.assert_array_equal(one.trace_[name], three.trace_[f"{name}_0"], err_msg=name)
+    assert len({tuple(three.trace_[f"objective_{c}"]) for c in range(3)}) == 3
+
+
+def test_chain_that_is_kept_has_the_highest_joint_after_burn_in(corpus):
+    model = fit(corpus, n_chains=4, estimate="best")
+    peaks = [model.trace_[f"objective_{c}"][3:].max() for c in range(4)]
+    assert model.chain_ == np.argmax(peaks)
+    assert model.objective_ == pytest.approx(max(peaks), rel=1e-12)
+    for name in COLUMNS:
+        np.testing.assert_array_equal(model.trace_[name], model.trace_[f"{name}_{model.chain_}"], err_msg=name)
+    assert chain_seeds(5, 2) == chain_seeds(5, 4)[:2]
+
+
+def test_best_chain_of_a_run_that_ended_in_burn_in_looks_at_all_sweeps():
+    columns = {"objective_0": [-9.0, -3.0], "objective_1": [-2.0, -4.0]}
+    assert best_chain(columns, 2, 0) == 1
+    assert best_chain(columns, 2, 1) == 0
+    assert best_chain(columns, 2, 5) == 1
+
+
+def test_last_is_the_last_sweep_and_best_the_highest(corpus):
+    last, best = fit(corpus, estimate="last"), fit(corpus, estimate="best")
+    np.testing.assert_array_equal(last.trace_["objective"], best.trace_["objective"])
+    assert last.objective_ == pytest.approx(last.trace_["objective"][-1], rel=1e-12)
+    assert best.objective_ == pytest.approx(best.trace_["objective"][3:].max(), rel=1e-12)
+
+
+def test_average_is_of_the_thinned_sweeps_after_burn_in(corpus):
+    model = fit(corpus, estimate="average", learn=["alpha", "gamma", "eta"])
+    samples = [3, 5, 7]  # rows of the sweeps 4, 6, 8
+    for name, value in (("objective", model.objective_), ("alpha", model.alpha_), ("eta", model.eta_)):
+        assert value == pytest.approx(model.trace_[name][samples].mean(), rel=1e-12), name
+    assert Sampling("average", 3, 2).sampled(np.arange(1, 9)).nonzero()[0].tolist() == samples
+
+
+def test_burn_in_is_half_of_the_sweeps_and_kept(corpus):
+    model = fit(corpus, burn_in=None)
+    assert model.burn_in_ == 4
+    assert model.continue_fit(corpus, n_sweeps=6).burn_in_ == 4
+
+
+def test_planted_topics_are_found(seed):
+    corpus, truth = planted_lda(150, 60, n_topics=5, alpha=0.2, eta=0.05, mean_tokens=60, seed=seed)
+    model = GibbsHDP(n_sweeps=150, random_state=seed).fit(corpus)
+    found = model.topic_word_[model.topic_weights_ > 0.02]
+    distance = np.abs(truth.topic_word[:, None] - found[None]).sum(axis=2) / 2
+    assert distance.min(axis=1).max() < 0.25
+
+
+def test_start_from_another_model(corpus):
+    other = fit(corpus)
+    for init in (other.components_, other.topic_word_.tolist(), "documents", "collapsed"):
+        model = fit(corpus, init=init, n_sweeps=1, burn_in=0)
+        assert model.objective_ > fit(corpus, n_sweeps=1, burn_in=0).objective_, "no better than a random start"
+
+
+def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
+    events = []
+    model = fit(corpus, init="collapsed", init_sweeps=2, n_chains=2, callback=events.append)
+    assert [(e["done"], e["total"]) for e in events if "stage" in e] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    laps = [event for event in events if "stage" not in event]
+    assert [event["lap"] for event in laps] == list(range(1, 9))
+    assert {event["n_laps"] for event in laps} == {8}
+    assert model.trace_["objective_0"][0] != model.trace_["objective_1"][0]
+
+
+def test_messages_name_sweeps(corpus):
+    assert fit(corpus).stop_reason_ == "did the 8 sweeps that it was given; there is no test of convergence."
+
+    def stop(event):
+        if event["lap"] == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = fit(corpus, callback=stop, estimate="average")
+    assert model.stop_reason_ == "interrupted: stopped after sweep 2 of 8; the model is usable."
+    assert not model.converged_
+    assert model.transform(corpus).shape == (40, model.n_topics_)
+
+
+def test_forgotten_chains_make_a_small_model_that_cannot_go_on(corpus, tmp_path):
+    model = fit(corpus)
+    model.save(tmp_path / "whole")
+    model.forget_chains()
+    model.save(tmp_path / "small")
+    sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "small")]
+    assert sizes[1] < sizes[0] - 4 * corpus.n_tokens
+    loaded = stickbreak.load(tmp_path / "small")
+    np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
+    with pytest.raises(InputError, match="forgotten its chains; fit it anew"):
+        loaded.continue_fit(corpus, n_sweeps=1)
+
+
+def test_chains_go_on_with_their_documents_and_parameters_alone(corpus):
+    model = fit(corpus)
+    other = corpus.counts.copy()
+    other.data[0] += 1
+    with pytest.raises(InputError, match=r"another counts; give the documents of the fit"):
+        model.continue_fit(other, n_sweeps=1)
+    with pytest.raises(InputError, match="another eta"):
+        model.set_params(eta=0.7).continue_fit(corpus, n_sweeps=1)
+    with pytest.raises(InputError, match="n_sweeps is 0"):
+        model.set_params(eta=0.1).continue_fit(corpus, n_sweeps=0)
+
+
+@pytest.mark.parametrize("part", ["kept.chain0.z", "kept.kept0.reference"])
+def test_damaged_chains_are_refused_when_they_should_go_on(corpus, tmp_path, part):
+    model = fit(corpus, estimate="average")
+    model._kept_chains.arrays[part.removeprefix("kept.")][0] = 10_000
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert loaded.transform(corpus).shape[0] == 40
+    with pytest.raises(ModelFormatError, match="chains of this model are damaged"):
+        loaded.continue_fit(corpus, n_sweeps=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [("eta", {"eta": 0.3}), ("thin", {"thin": 3}), ("burn_in", {"burn_in": 2}), ("random_state", {"random_state": 1}),
+     ("estimate", {"estimate": "best"}), ("n_chains", {"n_chains": 2}), ("learn", {"learn": ()})],
+)  # fmt: skip
+def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name, change):
+    fit(corpus, n_sweeps=4, checkpoint=tmp_path / "cut")
+    with pytest.raises(InputError, match=f"a fit with another {name}"):
+        fit(corpus, checkpoint=tmp_path / "cut", resume=True, **change)
+
+
+def test_resume_without_a_seed_takes_that_of_the_checkpoint(corpus, tmp_path):
+    first = fit(corpus, n_sweeps=5, random_state=None, checkpoint=tmp_path / "cut")
+    resumed = fit(corpus, random_state=None, checkpoint=tmp_path / "cut", resume=True)
+    np.testing.assert_array_equal(resumed.trace_["objective"][:5], first.trace_["objective"])
+    assert resumed.n_laps_ == 8
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda meta: meta["chains"].pop(), "number of chains"),
+        (lambda meta: meta["trace"].pop("gamma"), "lacks a column"),
+        (lambda meta: meta["trace"].pop("gamma_1"), "lacks a column"),
+        (lambda meta: meta["chains"][0]["chain"].update(n_topics=99), "damaged"),
+        (lambda meta: meta.pop("burn_in"), "lacks 'burn_in'"),
+    ],
+)
+def test_checkpoint_whose_parts_do_not_fit_is_refused(corpus, tmp_path, damage, words):
+    fit(corpus, n_chains=2, n_sweeps=4, checkpoint=tmp_path / "cut")
+    file = tmp_path / "cut" / "model.json"
+    head = json.loads(file.read_text())
+    damage(head["meta"])
+    file.write_text(json.dumps(head))
+    with pytest.raises(ModelFormatError, match=words):
+        fit(corpus, n_chains=2, checkpoint=tmp_path / "cut", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"learn": ["beta"]}, "learn names 'beta'"),
+        ({"learn": ["eta", "eta"]}, "more than once"),
+        ({"alpha_prior": (1.0,)}, "alpha_prior is"),
+        ({"gamma_prior": (1.0, 0.0)}, "shape and the rate"),
+        ({"eta_prior": ("a", 1.0)}, "eta_prior is"),
+        ({"burn_in": 8}, "burn_in is 8, but n_sweeps is 8"),
+        ({"root": "indicator", "representation": "direct"}, "root is 'indicator'"),
+        ({"init": "kmeans"}, "'sequential', 'random', 'single', 'collapsed'"),
+        ({"init": "collapsed", "n_topics": 5000}, "n_topics is 5000"),
+        ({"init": np.ones((2, 7))}, "init has shape"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused_in_one_sentence(corpus, change, words):
+    with pytest.raises(InputError, match=words) as found:
+        fit(corpus, **change)
+    assert str(found.value).count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n_topics", 0), ("alpha", 0.0), ("gamma", np.inf), ("eta", -1.0), ("learn", "alpha"), ("alpha_prior", 1.0),
+     ("representation", "crf"), ("root", "none"), ("split_merge_trials", -1), ("split_merge_sweeps", 0),
+     ("split_merge_scans", -1), ("init_sweeps", 0), ("n_sweeps", 0), ("burn_in", -1), ("thin", 0), ("n_chains", 0),
+     ("estimate", "mean"), ("n_shards", 0), ("random_state", -1), ("n_jobs", 1.5), ("verbose", "yes")],
+)  # fmt: skip
+def test_parameter_out_of_range_is_refused(corpus, name, value):
+    with pytest.raises(ValueError, match=rf"'{name}' parameter of GibbsHDP must be"):
+        fit(corpus, **{name: value})
+
+
+def test_every_parameter_is_validated():
+    assert GibbsHDP._parameter_constraints.keys() == GibbsHDP().get_params().keys()
+
+
+def test_empty_documents_are_refused():
+    with pytest.raises(InvalidCorpus, match="all documents are empty"):
+        fit(np.zeros((3, 4)))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda model: setattr(model, "tables_", model.tables_[1:]), "tables_"),
+        (lambda model: setattr(model, "tables_", 0 * model.tables_), "tables_"),
+        (lambda model: setattr(model, "components_", 0 * model.components_), "components_"),
+        (lambda model: setattr(model, "alpha_", -1.0), "alpha_"),
+        (lambda model: setattr(model, "burn_in_", -1), "burn_in_"),
+        (lambda model: setattr(model, "chain_", 1), "chain"),
+        (lambda model: setattr(model, "n_tokens_", "many"), "n_tokens_"),
+    ],
+)
+def test_saved_state_that_no_fit_can_have_left_is_refused(corpus, tmp_path, change, words):
+    model = fit(corpus)
+    change(model)
+    model.save(tmp_path / "model")
+    with pytest.raises(ModelFormatError, match=words):
+        stickbreak.load(tmp_path / "model")

@@ -1,0 +1,59 @@
+"""Samples for ArviZ."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from stickbreak import GibbsHDP
+from stickbreak.corpus import planted_lda
+from stickbreak.exceptions import InputError
+from stickbreak.sampling.to_arviz import _POSTERIOR, _STATISTICS
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of ArviZ's own imports
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return planted_lda(40, 30, n_topics=4, mean_tokens=30, seed=1)[0]
+
+
+def fit(corpus, **changes):
+    return GibbsHDP(**{"n_sweeps": 20, "burn_in": 5, "thin": 3, "random_state": 0, **changes}).fit(corpus)
+
+
+@pytest.mark.parametrize("n_chains", [1, 3])
+def test_samples_are_the_thinned_rows_of_the_trace(corpus, n_chains):
+    pytest.importorskip("arviz")
+    model = fit(corpus, n_chains=n_chains, split_merge_trials=2)
+    data = model.to_arviz()
+    rows = [5, 8, 11, 14, 17]  # of the sweeps 6, 9, ...
+    for group, names in (("posterior", _POSTERIOR), ("sample_stats", _STATISTICS)):
+        assert set(data[group].data_vars) == {*names, *(["log_joint"] if group == "posterior" else [])}
+        for name in names:
+            columns = [name] if n_chains == 1 else [f"{name}_{c}" for c in range(n_chains)]
+            assert data[group][name].dims == ("chain", "draw")
+            np.testing.assert_array_equal(data[group][name], [model.trace_[column][rows] for column in columns])
+    kept = data["posterior"]["log_joint"].values[model.chain_]
+    np.testing.assert_allclose(kept, model.trace_["objective"][rows] * corpus.n_tokens)
+
+
+def test_arviz_computes_its_diagnostics(corpus):
+    arviz = pytest.importorskip("arviz")
+    data = fit(corpus, n_chains=2, n_sweeps=40).to_arviz()
+    assert np.isfinite(float(arviz.rhat(data, var_names=["log_joint"])["log_joint"]))
+    assert float(arviz.ess(data, var_names=["n_tables"])["n_tables"]) > 0
+
+
+def test_missing_arviz_is_told_in_one_sentence(corpus, monkeypatch):
+    monkeypatch.setitem(sys.modules, "arviz", None)
+    with pytest.raises(ImportError, match=r"not installed; install it: pip install 'stickbreak\[arviz\]'"):
+        fit(corpus).to_arviz()
+
+
+def test_fit_that_ended_in_burn_in_has_no_samples(corpus):
+    pytest.importorskip("arviz")
+    model = fit(corpus)
+    model.burn_in_ = 20
+    with pytest.raises(InputError, match="did 20 sweeps and its burn-in has 20"):
+        model.to_arviz()
