@@ -179,33 +179,41 @@ def plot(results: list[tuple[Run, list[Record]]], path: Path) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-    drawn: dict[str, str] = {}
+    figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.6), layout="constrained")
+    drawn = set()
     for run, records in results:
         if (run.start, run.moves) not in LINES:
             continue
         label, colour = LINES[run.start, run.moves]
-        drawn[label] = colour
-        style: dict[str, Any] = {"color": colour, "linewidth": 0.8, "alpha": 0.6}
+        drawn.add((label, colour))
+        behind = (run.start, run.moves) == ("documents", FIXED)  # another fixed K lies on its line
+        style: dict[str, Any] = {"color": colour, "linewidth": 2.5 if behind else 0.9, "alpha": 0.4 if behind else 0.7}
         style["linestyle"] = "--" if run.n_topics == 50 else "-"
         for record in records:
             laps = np.arange(1, record["laps"] + 1)
-            panels[0].plot(laps, record["K by lap"], **style)
-            panels[1].plot(laps, np.array(record["held-out by lap"]) - record["held-out from the bars"], **style)
+            scores = np.array(record["held-out by lap"]) - record["held-out from the bars"]
+            for panel, values in zip(panels, (record["K by lap"], scores), strict=True):
+                panel.plot(laps, values, **style)
+                panel.plot(laps[-1], values[-1], "o", markersize=3, color=colour)
     for panel, level in zip(panels, (N_BARS, 0.0), strict=True):
         panel.axhline(level, color="black", linewidth=0.8, linestyle=":")
         panel.spines[["top", "right"]].set_visible(False)
-        panel.set_xlabel("laps")
+        panel.set(xlabel="laps", xlim=(1, None))
     ticks = [3, 5, 10, 20, 50, 100]
     panels[0].set(yscale="log", yticks=ticks, yticklabels=map(str, ticks), ylabel="topics K")
     panels[0].set_yticks([], minor=True)
-    panels[1].set(ylim=(-0.3, 0.03), ylabel="held-out, less that from the true bars (nats)")
-    for label, colour in drawn.items():
-        panels[1].plot([], [], color=colour, label=label)
-    panels[1].plot([], [], "k:", linewidth=0.8, label="ten topics; the fit from the true bars")
-    panels[1].plot([], [], "k--", linewidth=0.8, label="50 topics at the start (else 100)")
-    panels[1].legend(frameon=False, fontsize=8, loc="lower right")
-    figure.savefig(path, dpi=110)
+    panels[1].set(ylim=(-0.21, 0.01), ylabel="held-out, less that from the true bars (nats)")
+    marks = [
+        plt.Line2D([], [], color=colour, label=label) for label, colour in LINES.values() if (label, colour) in drawn
+    ]
+    black = {"color": "black", "linewidth": 0.8}
+    marks += [
+        plt.Line2D([], [], **black, label="100 topics at the start"),
+        plt.Line2D([], [], **black, linestyle="--", label="50 topics at the start"),
+        plt.Line2D([], [], **black, linestyle=":", label="ten topics; the fit from the true bars"),
+    ]
+    figure.legend(handles=marks, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    figure.savefig(path, dpi=100)
 
 
 def brief(record: Record) -> Record:

@@ -1,15 +1,19 @@
 """Steps of the concentrations against exact moments: stored ones, and quadrature."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.sampling import concentrations as module
 from stickbreak.sampling.concentrations import GammaPrior, WordLikelihood, resample, resample_alpha, resample_gamma
-from stickbreak.sampling.state import Concentrations, TopicCounts, WordTopics
+from stickbreak.sampling.counts import count_topics
+from stickbreak.sampling.state import Concentrations, DocumentTopics, Tokens, TopicCounts
 
 from . import reference
-from .enumeration import EXACT, offsets
+from .enumeration import EXACT
 
 TABLE = np.array([[5, 0, 1, 0, 0], [0, 2, 0, 0, 1], [1, 1, 0, 0, 0]])  # n_kw
 LIMIT = 4.0  # of |z|; all seeds are fixed
@@ -33,23 +37,19 @@ def z_scores(x, mean, mean_log):
 
 
 def topic_counts(table, m):
-    """The counts as a sampler holds them: each word has room to spare, filled with what is not to be read."""
-    rows = [[(k, n) for k, n in enumerate(column) if n] for column in table.T]
-    start = offsets([[*row, None] for row in rows])
-    topic, count = np.full(start[-1], 99, np.uint32), np.full(start[-1], 77, np.int32)
-    for first, row in zip(start, rows, strict=False):
-        for i, (k, n) in enumerate(row):
-            topic[first + i], count[first + i] = k, n
-    words = WordTopics(start, np.array([len(row) for row in rows], np.int32), topic, count)
-    n = np.append(table.sum(axis=1), 55)
-    return TopicCounts(table.shape[0], n, np.append(m, 66), words)
+    """The counts of topics whose tokens are a document each; behind them the arrays hold what is not to be read."""
+    K = len(table)
+    tokens = Tokens.from_corpus(Corpus.from_counts(table))
+    z = np.repeat(np.arange(K, dtype=np.int32), table.sum(axis=1))
+    counts = count_topics(tokens, z, DocumentTopics.empty(tokens), K)
+    return TopicCounts(K, np.append(counts.n, 55), np.append(m, 66), counts.words)
 
 
 @pytest.mark.parametrize("case", EXACT["concentrations"], ids=lambda case: f"{case['which']}-{case['M']}")
 def test_step_has_the_stored_moments(case):
     rng, prior, M = np.random.default_rng(11), GammaPrior(case["a"], case["b"]), case["M"]
     if case["which"] == "gamma":
-        x = run(lambda now: resample_gamma(now, prior, case["K"], M, rng), 30000)
+        x = run(lambda now: resample_gamma(now, prior, case["K"], M, rng), 100000)
     else:
         lengths = np.array([0, *case["n_j"], 0])
         x = run(lambda now: resample_alpha(now, prior, M, lengths, rng), 60000)
@@ -110,7 +110,7 @@ def test_steps_stay_above_zero_under_a_prior_that_rounds_to_it():
 
 def test_resample_without_tokens_changes_nothing():
     now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
-    counts = topic_counts(np.zeros((0, 5), int), np.zeros(0, int))
+    counts = replace(topic_counts(TABLE, np.array([2, 2, 1])), n_topics=0)
     priors = dict.fromkeys(module.LEARNABLE, GammaPrior(1.0, 1.0))
     assert resample(now, module.LEARNABLE, priors, counts, np.array([0, 0]), np.random.default_rng(1)) == now
 

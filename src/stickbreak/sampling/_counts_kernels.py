@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
+from stickbreak.sampling.state import SHIFT
 from stickbreak.stirling import log_stirling
 
 
@@ -23,14 +24,11 @@ def count_words(by_word, z, scratch, words):
                 n_seen += 1
             scratch[k] += 1
         for s in range(n_seen):  # insertion sort: most words are in few topics
-            k = seen[s]
-            c, place = scratch[k], begin + s
-            while place > begin and (
-                words.n[place - 1] < c or (words.n[place - 1] == c and words.topic[place - 1] > k)
-            ):
-                words.n[place], words.topic[place] = words.n[place - 1], words.topic[place - 1]
+            entry, place = (np.uint64(scratch[seen[s]]) << SHIFT) | np.uint64(seen[s]), begin + s
+            while place > begin and words.entry[place - 1] < entry:
+                words.entry[place] = words.entry[place - 1]
                 place -= 1
-            words.n[place], words.topic[place] = c, k
+            words.entry[place] = entry
         for s in range(n_seen):
             scratch[seen[s]] = 0
         words.size[w] = n_seen
@@ -93,5 +91,5 @@ def log_words(words, n_k, n_topics, eta):
         total -= math.lgamma(n_k[k] + total_eta)
     for w in range(words.size.size):
         for s in range(words.start[w], words.start[w] + words.size[w]):
-            total += math.lgamma(words.n[s] + eta) - base
+            total += math.lgamma(np.int64(words.entry[s] >> SHIFT) + eta) - base
     return total

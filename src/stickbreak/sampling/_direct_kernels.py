@@ -19,7 +19,7 @@ from stickbreak.sampling._topic_draw import (
 )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, eta, reuse, key):
     """Resample z of the documents first .. last - 1 given the corpus weights.                      math.md (G4)
 
@@ -85,7 +85,7 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
     return last
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def draw_tables(start, documents, prior, rng, key):
     """Draw m_jk = sum_{i < n_jk} Bernoulli(a / (a + i)), a = prior_k = alpha beta_k.                   math.md (G5)"""
     for d in range(start.size - 1):

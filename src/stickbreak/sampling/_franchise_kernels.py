@@ -24,19 +24,20 @@ from stickbreak.sampling._topic_draw import (
     retire,
     take_word,
 )
+from stickbreak.sampling.state import SHIFT, TOPIC
 from stickbreak.stirling import opened_ratio
 
 _LOG_AFTER = 16  # factors multiplied before a logarithm is taken: each is at most 1e9 / 1e-4
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _weigh(topics, k, alpha, gamma, total_eta):
     """coef_k = [ (gamma + M) n_jk + alpha M_k ] / (n_k + W eta): (gamma + M) times (G2) without the word."""
     seated = (gamma + topics.totals[TABLES]) * topics.n_d[k]
     return (seated + alpha * topics.m[k]) / (topics.n[k] + total_eta)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _weigh_all(topics, n_here, alpha, gamma, total_eta):
     """Weigh the topics of the document anew, after M changed; return by how much their sum grew."""
     grown = 0.0
@@ -48,7 +49,7 @@ def _weigh_all(topics, n_here, alpha, gamma, total_eta):
     return grown
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, eta, seated, reuse, key):
     """Resample the tables of the tokens of the documents first .. last - 1.                        math.md (G2)
 
@@ -138,7 +139,7 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
     return last
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _close_gaps(base, n_tables, end, seating):
     """Leave out the tables of a document that stand empty; return how many are left."""
     label, kept = np.empty(n_tables, np.int32), 0
@@ -152,7 +153,7 @@ def _close_gaps(base, n_tables, end, seating):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def tokens_by_table(start, seating, order, table_start):
     """Order the tokens by table: those of the c-th table of all are order[table_start[c]] .. in ascending order."""
     c = 0
@@ -169,7 +170,7 @@ def tokens_by_table(start, seating, order, table_start):
         c += seating.n_tables[d]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def serve_tables(first, last, start, word, seating, order, table_start, words, topics, gamma, eta, reuse, key):
     """Resample the dish of every table of the documents first .. last - 1.                         math.md (G3)
 
@@ -226,7 +227,7 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
     return last
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _log_rising(x, n):
     """Return log x (x + 1) ... (x + n - 1)."""
     if n > 4 * _LOG_AFTER:
@@ -240,7 +241,7 @@ def _log_rising(x, n):
     return total + math.log(product)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _log_word_ratios(word, order, begin, end, words, eta, high, out):
     """out[k] = sum over the words of a table of log (n_kw + eta)_c / (eta)_c: 0 for topics that have none of them."""
     for k in range(high):
@@ -253,10 +254,11 @@ def _log_word_ratios(word, order, begin, end, words, eta, high, out):
             c += 1
         base = _log_rising(eta, c)
         for s in range(words.start[w], words.start[w] + words.size[w]):
-            out[words.topic[s]] += _log_rising(words.n[s] + eta, c) - base
+            entry = words.entry[s]
+            out[entry & TOPIC] += _log_rising(np.int64(entry >> SHIFT) + eta, c) - base
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def count_tables(start, seating, scratch, z, documents):
     """Fill z and the topics, n_jk and m_jk of `documents` from a seating; scratch (2, >= K) holds zeros."""
     for d in range(start.size - 1):
@@ -277,7 +279,7 @@ def count_tables(start, seating, scratch, z, documents):
             z[i] = seating.topic[base + seating.table[i]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def draw_seating(start, z, documents, ratios, scratch, seating, rng, key):
     """Draw a seating given z and m: each is as likely as it has ways to seat, prod_t (n_jt - 1)!.       math.md (G5)
 

@@ -8,6 +8,7 @@ from stickbreak.sampling._random import open_stream, uniform
 from stickbreak.sampling._topic_draw import (
     HIGH,
     NEW,
+    RESUME,
     TABLES,
     draw_topic,
     enter_topic,
@@ -21,13 +22,13 @@ from stickbreak.sampling._topic_draw import (
 from stickbreak.stirling import opened_ratio, seated_ratio
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _support(m, root):
     """R_k: M_k for the root-marginal version, M_k^2 / (M_k + 1) for the root-indicator version.    math.md (G6)"""
     return m * m / (m + 1.0) if root else float(m)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _weigh(topics, k, alpha, gamma, total_eta, root):
     """coef_k = [ alpha R_k opening_k + (gamma + M) sitting_k ] / (n_k + W eta): (gamma + M) times (G6), no word."""
     opened = alpha * _support(topics.m[k], root) * topics.opening[k]
@@ -35,7 +36,7 @@ def _weigh(topics, k, alpha, gamma, total_eta, root):
     return (opened + seated) / (topics.n[k] + total_eta)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _rate(topics, k, ratios):
     """Set the factors of (G6) that n_jk and m_jk alone decide: of a token that opens a table, of one that joins one."""
     n, m = topics.n_d[k], topics.m_d[k]
@@ -46,7 +47,7 @@ def _rate(topics, k, ratios):
         topics.sitting[k] = seated_ratio(ratios, n, m) * (n - m + 1.0) / (n + 1.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _weigh_all(topics, n_here, alpha, gamma, total_eta, root):
     """Weigh the topics of the document anew, after M changed; return by how much their sum grew."""
     grown = 0.0
@@ -58,20 +59,24 @@ def _weigh_all(topics, n_here, alpha, gamma, total_eta, root):
     return grown
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def sweep(first, last, start, word, z, documents, words, topics, ratios, alpha, gamma, eta, root, reuse, key):
     """Resample z and the table indicators of the documents first .. last - 1.                      math.md (G6)
 
-    Returns the document at which the numbers for topics ran out; `last` when all are done.
+    Returns `last` when all are done; else the document at which the numbers for topics ran out, or in which a topic has
+    as many tables as the Stirling ratios know: then totals[RESUME] is the token to go on with.
     """
     total_eta = eta * words.size.size
-    fresh = alpha * gamma / words.size.size
+    fresh, widest = alpha * gamma / words.size.size, ratios.shape[1] - 2
     rng, totals = topics.rng, topics.totals
     n_k, m_k, n_d, m_d, coef = topics.n, topics.m, topics.n_d, topics.m_d, topics.coef
     for d in range(first, last):
         if not has_room(topics, start[d + 1] - start[d]):
             return d
-        open_stream(rng, key, d)
+        begin, totals[RESUME] = totals[RESUME], 0
+        if begin == 0:
+            begin = start[d]
+            open_stream(rng, key, d)
         n_here, coef_sum = 0, 0.0
         for k in range(totals[HIGH]):
             topics.opening[k], topics.sitting[k] = 1.0, 0.0
@@ -85,7 +90,7 @@ def sweep(first, last, start, word, z, documents, words, topics, ratios, alpha, 
         for k in range(totals[HIGH]):
             coef_sum += coef[k]
 
-        for i in range(start[d], start[d + 1]):
+        for i in range(begin, start[d + 1]):
             w, k = word[i], z[i]
             head = uniform(rng) * n_d[k] < m_d[k]
             if head and m_d[k] == 1 and n_d[k] > 1:
@@ -139,6 +144,9 @@ def sweep(first, last, start, word, z, documents, words, topics, ratios, alpha, 
                 coef_sum -= coef[k]
                 coef[k] = _weigh(topics, k, alpha, gamma, total_eta, root)
                 coef_sum += coef[k]
+            if m_d[k] == widest:
+                totals[RESUME] = i + 1
+                break
 
         for j in range(n_here):
             k = topics.here[j]
@@ -146,4 +154,6 @@ def sweep(first, last, start, word, z, documents, words, topics, ratios, alpha, 
             documents.topic[s], documents.n[s], documents.m[s] = k, n_d[k], m_d[k]
             n_d[k], m_d[k] = 0, 0
         documents.size[d] = n_here
+        if totals[RESUME] > 0:
+            return d
     return last

@@ -17,9 +17,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from stickbreak.sampling._random import uniform
+from stickbreak.sampling.state import SHIFT, TOPIC
 
-HIGH, TABLES, FREE = 0, 1, 2  # places in `Topics.totals`
+HIGH, TABLES, FREE, RESUME = 0, 1, 2, 3  # places in `Topics.totals`
 NEW = -1
+_ONE = np.uint64(2**32)  # a token, in an entry of `WordTopics`
 
 
 class Topics(NamedTuple):
@@ -29,7 +31,7 @@ class Topics(NamedTuple):
     m: NDArray[np.int64]  # (C,)  tables M_k
     beta: NDArray[np.float64]  # (C + 1,)  corpus weights (direct assignment alone), last the rest
     free: NDArray[np.int64]  # (C,)  numbers that died, as a stack
-    totals: NDArray[np.int64]  # (3,)  numbers given out so far, tables M, height of the stack
+    totals: NDArray[np.int64]  # (4,)  numbers given out, tables M, height of the stack, token to go on with
     rng: NDArray[np.uint64]  # (1,)  stream of the document at hand
     # of the document at hand
     n_d: NDArray[np.int64]  # (C,)  tokens n_jk
@@ -41,68 +43,63 @@ class Topics(NamedTuple):
     sitting: NDArray[np.float64]  # (C,)  factor of coef for a token that joins a table
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def take_word(words, w, k):
     """n_kw -= 1."""
     s = words.start[w]
-    while words.topic[s] != k:
+    while words.entry[s] & TOPIC != np.uint64(k):
         s += 1
-    words.n[s] -= 1
-    if words.n[s] == 0:
+    words.entry[s] -= _ONE
+    if words.entry[s] < _ONE:
         words.size[w] -= 1
-        last = words.start[w] + words.size[w]
-        words.topic[s], words.n[s] = words.topic[last], words.n[last]
+        words.entry[s] = words.entry[words.start[w] + words.size[w]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def put_word(words, w, k):
     """n_kw += 1."""
     s, end = words.start[w], words.start[w] + words.size[w]
-    while s < end and words.topic[s] != k:
+    while s < end and words.entry[s] & TOPIC != np.uint64(k):
         s += 1
     if s == end:
-        words.topic[s], words.n[s] = k, 0
+        words.entry[s] = np.uint64(k)
         words.size[w] += 1
-    words.n[s] += 1
+    words.entry[s] += _ONE
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def word_mass(words, w, coef):
-    """Sum of n_kw coef_k over the topics of the word."""
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def word_mass(entries, begin, end, coef):
+    """Sum of n_kw coef_k over the topics of a word."""
     mass = 0.0
-    for s in range(words.start[w], words.start[w] + words.size[w]):
-        mass += words.n[s] * coef[words.topic[s]]
+    for s in range(np.uint64(begin), np.uint64(end)):  # unsigned: several loads in one
+        mass += (entries[s] >> SHIFT) * coef[entries[s] & TOPIC]
     return mass
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def draw_topic(words, w, coef, high, coef_sum, eta, fresh, rng):
     """Draw k in proportion to (n_kw + eta) coef_k, or NEW in proportion to `fresh`."""
-    mass = word_mass(words, w, coef)
+    s, end = np.uint64(words.start[w]), np.uint64(words.start[w] + words.size[w])
+    mass = word_mass(words.entry, s, end, coef)
     smooth = eta * coef_sum
     u = uniform(rng) * (mass + smooth + fresh)
+    chosen = np.int64(NEW)
     if u < mass:
-        s, end = words.start[w], words.start[w] + words.size[w] - 1
-        u -= words.n[s] * coef[words.topic[s]]
-        while u >= 0.0 and s < end:
-            s += 1
-            u -= words.n[s] * coef[words.topic[s]]
-        return np.int64(words.topic[s])
-    u -= mass
-    if u < smooth:
-        u /= eta
-        chosen = NEW
+        while s < end and u >= 0.0:
+            entry = words.entry[s]
+            u -= (entry >> SHIFT) * coef[entry & TOPIC]
+            chosen = np.int64(entry & TOPIC)
+            s += np.uint64(1)
+    elif u < mass + smooth:
+        u = (u - mass) / eta
         for k in range(high):
-            if coef[k] > 0.0:
-                chosen = k
+            if coef[k] > 0.0 and u >= 0.0:
+                chosen = np.int64(k)
                 u -= coef[k]
-                if u < 0.0:
-                    break
-        return np.int64(chosen)
-    return np.int64(NEW)
+    return chosen
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def new_number(topics, reuse):
     """Return the number of a new topic, whose counts are zero; numbers of dead ones again if `reuse`."""
     totals = topics.totals
@@ -113,7 +110,7 @@ def new_number(topics, reuse):
     return totals[HIGH] - 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def retire(topics, k):
     """Give the number of a topic without tokens back."""
     topics.free[topics.totals[FREE]] = k
@@ -121,20 +118,20 @@ def retire(topics, k):
     topics.coef[k] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def has_room(topics, n_tokens):
     """Whether every token of a document may open a topic of its own."""
     return topics.totals[HIGH] + n_tokens <= topics.n.size
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def enter_topic(topics, k, n_here):
     """Note that the document now has the topic; return how many it has."""
     topics.here[n_here], topics.place[k] = k, n_here
     return n_here + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def leave_topic(topics, k, n_here):
     """Note that the document has the topic no longer; return how many it has."""
     last = topics.here[n_here - 1]

@@ -23,7 +23,7 @@ from stickbreak.sampling.representation import Representation, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import start_seating
 from stickbreak.sampling.state import Concentrations, Int, Int32, Tokens, TopicCounts
-from stickbreak.stirling import StirlingRatios, stirling_ratios
+from stickbreak.stirling import StirlingRatios, stirling_ratios, wide_enough
 
 REPRESENTATIONS = ("franchise", "direct", "indicator")
 ROOTS = ("marginal", "indicator")
@@ -170,6 +170,7 @@ class Chain:
 
     def _count(self, n_topics: int) -> None:
         self._counts = count_topics(self._tokens, self._state.z, self._state.documents, n_topics)
+        self._ratios = wide_enough(self._ratios, self._state.most_tables())
 
     def _stream(self, purpose: str) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(key=int(key_of(self._seed, self.n_sweeps, purpose))))

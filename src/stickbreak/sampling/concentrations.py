@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from stickbreak.exceptions import InputError
-from stickbreak.sampling.state import Concentrations, Float, Int, TopicCounts, WordTopics
+from stickbreak.sampling.counts import topic_word_table
+from stickbreak.sampling.state import Concentrations, Float, Int, TopicCounts
 
 LEARNABLE = ("alpha", "gamma", "eta")
 SMALLEST = 1e-100  # with a shape near zero a Gamma draw may round to 0, at which no later step could start
@@ -100,23 +101,14 @@ class WordLikelihood:
     def of(cls, counts: TopicCounts) -> WordLikelihood:
         """Collect what the likelihood needs."""
         n = counts.n[: counts.n_topics].astype(np.float64)
-        times = np.bincount(word_counts(counts.words))
-        times[:1] = 0
-        size = np.flatnonzero(times)
-        return cls(n, size.astype(np.float64), times[size].astype(np.float64), counts.words.size.size)
+        size, times = np.unique(topic_word_table(counts).data, return_counts=True)
+        return cls(n, size.astype(np.float64), times.astype(np.float64), counts.words.size.size)
 
     def log(self, eta: float) -> float:
         """Return sum_k [ lG(W eta) - lG(n_k + W eta) ] + sum_kw [ lG(n_kw + eta) - lG(eta) ].        math.md (H3)"""
         total = self.n_words * eta
         topics = self.n.size * gammaln(total) - gammaln(self.n + total).sum()
         return float(topics + self.times @ (gammaln(self.size + eta) - gammaln(eta)))
-
-
-def word_counts(words: WordTopics) -> Int:
-    """Return all n_kw > 0, those of a word together."""
-    before = np.cumsum(words.size) - words.size
-    where = np.arange(int(words.size.sum())) + np.repeat(words.start[:-1] - before, words.size)
-    return words.n[where].astype(np.int64)
 
 
 def resample_eta(eta: float, prior: GammaPrior, words: WordLikelihood, rng: np.random.Generator) -> float:

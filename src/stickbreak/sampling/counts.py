@@ -6,15 +6,13 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.sampling import _counts_kernels as kernels
-from stickbreak.sampling.state import DocumentTopics, Int, Int32, Tokens, TopicCounts, WordTopics
+from stickbreak.sampling.state import SHIFT, TOPIC, DocumentTopics, Int, Int32, Tokens, TopicCounts, WordTopics
 
 
 def no_words(tokens: Tokens) -> WordTopics:
     """Return the arrays for words without topics."""
     N = tokens.word.size
-    return WordTopics(
-        tokens.word_start, np.zeros(tokens.n_words, np.int32), np.zeros(N, np.uint32), np.zeros(N, np.int32)
-    )
+    return WordTopics(tokens.word_start, np.zeros(tokens.n_words, np.int32), np.zeros(N, np.uint64))
 
 
 def count_topics(tokens: Tokens, z: Int32, documents: DocumentTopics, n_topics: int) -> TopicCounts:
@@ -36,10 +34,10 @@ def dense_labels(z: Int32, n_numbers: int) -> tuple[Int32, Int]:
 def topic_word_table(counts: TopicCounts) -> sparse.csr_array:
     """Return n_kw, (K, W)."""
     words = counts.words
-    taken = _taken(words.start[:-1], words.size)
+    entry = words.entry[_taken(words.start[:-1], words.size)]
     word = np.repeat(np.arange(words.size.size), words.size)
     shape = (counts.n_topics, words.size.size)
-    return sparse.csr_array((words.n[taken].astype(np.int64), (words.topic[taken], word)), shape=shape)
+    return sparse.csr_array(((entry >> SHIFT).astype(np.int64), ((entry & TOPIC).astype(np.int64), word)), shape=shape)
 
 
 def _taken(start: Int, size: Int32) -> Int:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from stickbreak.inference.executor import Executor
 from stickbreak.sampling import _direct_kernels as kernels
+from stickbreak.sampling._topic_draw import Topics
 from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Representation, require
-from stickbreak.sampling.state import Concentrations, Float, Tokens, TopicCounts
+from stickbreak.sampling.state import Concentrations, Float, Tokens, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import Shard, run_pass
 from stickbreak.stirling import StirlingRatios
 
@@ -42,28 +43,12 @@ class DirectAssignment(Representation):
     ) -> int:
         """Resample the topic of every token, then the tables."""
         tokens, now, key = self.tokens, concentrations, key_of(*seed, "tokens")
-        high, parts = run_pass(
-            tokens,
-            counts,
-            self.beta,
-            lambda first, last, words, topics, reuse: kernels.sweep(
-                first,
-                last,
-                tokens.start,
-                tokens.word,
-                self.z,
-                self.documents,
-                words,
-                topics,
-                now.alpha,
-                now.gamma,
-                now.eta,
-                reuse,
-                key,
-            ),
-            n_shards,
-            executor,
-        )
+
+        def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
+            state = tokens.start, tokens.word, self.z, self.documents
+            return kernels.sweep(first, last, *state, words, topics, now.alpha, now.gamma, now.eta, reuse, key)
+
+        high, parts = run_pass(tokens, counts, self.beta, part, n_shards, executor)
         weights = self._weights(parts, high)[self._renumber(parts, high)]
         prior, rng = np.maximum(now.alpha * weights, SMALLEST), np.zeros(1, np.uint64)
         kernels.draw_tables(tokens.start, self.documents, prior, rng, key_of(*seed, "tables"))

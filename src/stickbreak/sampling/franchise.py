@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from stickbreak.inference.executor import Executor
 from stickbreak.sampling import _franchise_kernels as kernels
+from stickbreak.sampling._topic_draw import Topics
 from stickbreak.sampling.counts import count_topics, dense_labels, packed, unpacked
 from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Representation, is_ints, require
@@ -21,6 +22,7 @@ from stickbreak.sampling.state import (
     TableList,
     Tokens,
     TopicCounts,
+    WordTopics,
 )
 from stickbreak.sampling.sweeping import Shard, run_pass
 from stickbreak.stirling import StirlingRatios
@@ -53,28 +55,12 @@ class Franchise(Representation):
         counts = count_topics(tokens, self.z, self.documents, K)
         order, table_start = tokens_by_table(tokens, self.seating)
         now, key = concentrations, key_of(*seed, "dishes")
-        high, parts = run_pass(
-            tokens,
-            counts,
-            np.zeros(1),
-            lambda first, last, words, topics, reuse: kernels.serve_tables(
-                first,
-                last,
-                tokens.start,
-                tokens.word,
-                self.seating,
-                order,
-                table_start,
-                words,
-                topics,
-                now.gamma,
-                now.eta,
-                reuse,
-                key,
-            ),
-            n_shards,
-            executor,
-        )
+
+        def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
+            state = tokens.start, tokens.word, self.seating, order, table_start
+            return kernels.serve_tables(first, last, *state, words, topics, now.gamma, now.eta, reuse, key)
+
+        high, parts = run_pass(tokens, counts, np.zeros(1), part, n_shards, executor)
         self.seating, K = renumber_dishes(tokens, self.seating, parts, high)
         self.take(self.seating, K)
         return K
@@ -133,28 +119,14 @@ def seat_tokens(
         The same arrays, changed.
     """
     now, key = concentrations, key_of(*seed, "tokens")
-    high, parts = run_pass(
-        tokens,
-        counts,
-        np.zeros(1),
-        lambda first, last, words, topics, reuse: kernels.seat_tokens(
-            first,
-            last,
-            tokens.start,
-            tokens.word,
-            seating,
-            words,
-            topics,
-            now.alpha,
-            now.gamma,
-            now.eta,
-            seated,
-            reuse,
-            key,
-        ),
-        n_shards,
-        executor,
-    )
+
+    def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
+        state = tokens.start, tokens.word, seating
+        return kernels.seat_tokens(
+            first, last, *state, words, topics, now.alpha, now.gamma, now.eta, seated, reuse, key
+        )
+
+    high, parts = run_pass(tokens, counts, np.zeros(1), part, n_shards, executor)
     seating, n_topics = renumber_dishes(tokens, seating, parts, high)
     return n_topics, seating
 

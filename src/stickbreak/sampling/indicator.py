@@ -8,11 +8,12 @@ import numpy as np
 
 from stickbreak.inference.executor import Executor
 from stickbreak.sampling import _indicator_kernels as kernels
+from stickbreak.sampling._topic_draw import RESUME, Topics
 from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Representation
-from stickbreak.sampling.state import Concentrations, Tokens, TopicCounts
+from stickbreak.sampling.state import Concentrations, Tokens, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import run_pass
-from stickbreak.stirling import StirlingRatios
+from stickbreak.stirling import StirlingRatios, wide_enough
 
 
 class TableIndicators(Representation):
@@ -43,28 +44,19 @@ class TableIndicators(Representation):
     ) -> int:
         """Resample the topic and the indicator of every token."""
         tokens, now, key = self.tokens, concentrations, key_of(*seed, "tokens")
-        high, parts = run_pass(
-            tokens,
-            counts,
-            np.zeros(1),
-            lambda first, last, words, topics, reuse: kernels.sweep(
-                first,
-                last,
-                tokens.start,
-                tokens.word,
-                self.z,
-                self.documents,
-                words,
-                topics,
-                ratios,
-                now.alpha,
-                now.gamma,
-                now.eta,
-                self._root,
-                reuse,
-                key,
-            ),
-            n_shards,
-            executor,
-        )
+
+        def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
+            known = ratios
+            if topics.totals[RESUME]:  # it stopped in a document with more tables than they know
+                known = wide_enough(ratios, self._most_tables(first))
+            state = tokens.start, tokens.word, self.z, self.documents
+            numbers = now.alpha, now.gamma, now.eta
+            return kernels.sweep(first, last, *state, words, topics, known, *numbers, self._root, reuse, key)
+
+        high, parts = run_pass(tokens, counts, np.zeros(1), part, n_shards, executor)
         return self._renumber(parts, high).size
+
+    def _most_tables(self, d: int) -> int:
+        """Return the most tables that a topic has in a document."""
+        begin = self.tokens.start[d]
+        return int(self.documents.m[begin : begin + self.documents.size[d]].max())

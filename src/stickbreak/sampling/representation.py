@@ -60,6 +60,10 @@ class Representation(ABC):
         scratch = np.zeros((2, n_topics), np.int64)
         _franchise_kernels.count_tables(self.tokens.start, seating, scratch, self.z, self.documents)
 
+    def most_tables(self) -> int:
+        """Return the most tables that a topic has in a document."""
+        return int(packed(self.tokens.start, self.documents.size, self.documents.m).max(initial=0))
+
     def arrays(self) -> dict[str, NDArray]:
         """Return what the next sweeps depend on."""
         start, documents = self.tokens.start, self.documents

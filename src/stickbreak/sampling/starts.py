@@ -12,7 +12,7 @@ from stickbreak.sampling.franchise import seat_tokens
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.state import Concentrations, Float, Int32, Seating, Tokens, TopicCounts
-from stickbreak.stirling import StirlingRatios
+from stickbreak.stirling import StirlingRatios, wide_enough
 
 SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"
 STARTS = (SEQUENTIAL, RANDOM, SINGLE)
@@ -70,4 +70,4 @@ def _seated(
     _counts_kernels.count_tokens(tokens.start, state.z, np.zeros(alive.size, np.int64), state.documents)
     prior, rng = now.alpha * beta[alive], np.zeros(1, np.uint64)
     _direct_kernels.draw_tables(tokens.start, state.documents, prior, rng, key_of(seed, 0, "tables"))
-    return alive.size, state.seats(ratios, (seed, 0))
+    return alive.size, state.seats(wide_enough(ratios, state.most_tables()), (seed, 0))

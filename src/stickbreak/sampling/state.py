@@ -15,6 +15,8 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
+SHIFT, TOPIC = np.uint64(32), np.uint64(2**32 - 1)  # of the entries of `WordTopics`
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
@@ -102,8 +104,7 @@ class WordTopics(NamedTuple):
 
     start: Int  # (W + 1,)
     size: Int32  # (W,)
-    topic: NDArray[np.uint32]  # (N,)
-    n: Int32  # (N,)
+    entry: NDArray[np.uint64]  # (N,)  n_kw in the upper 32 bits, k in the lower: one load for both
 
 
 @dataclass(slots=True)

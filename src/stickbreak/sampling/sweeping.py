@@ -78,13 +78,13 @@ def _joined(parts: Sequence[tuple[int, int]], found: Sequence[Topics], K: int) -
 
 
 def _copies(words: WordTopics) -> dict[str, np.ndarray]:
-    return {name: getattr(words, name).copy() for name in ("size", "topic", "n")}
+    return {name: getattr(words, name).copy() for name in ("size", "entry")}
 
 
 def _topics(counts: TopicCounts, beta: Float, room: int) -> Topics:
     """Return the topics with room for new ones."""
     K = counts.n_topics
-    totals = np.zeros(3, np.int64)
+    totals = np.zeros(4, np.int64)
     totals[HIGH], totals[TABLES] = K, counts.m[:K].sum()
     arrays: dict[str, np.ndarray] = {name: np.zeros(room, np.int64) for name in _INTS}
     arrays |= {name: np.zeros(room) for name in _FLOATS}

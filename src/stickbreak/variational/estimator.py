@@ -15,7 +15,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
@@ -32,7 +31,7 @@ from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.moves import MOVES, Trial, make_moves
-from stickbreak.variational.requirements import check_corpus
+from stickbreak.variational.requirements import check_corpus, check_learned, check_total
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
 
@@ -347,11 +346,7 @@ class VariationalHDP(FittedHDP):
         corpus = self._corpus(X, reset=first)
         seen = corpus.n_documents if first else self.n_documents_seen_ + corpus.n_documents
         total = seen if self.total_documents is None else int(self.total_documents)
-        if total < seen:
-            raise InputError(
-                f"total_documents is {total}, but this minibatch makes {seen} documents; "
-                "give the number of documents of the whole stream, or None to count them."
-            )
+        check_total(total, seen)
         self._check_names()
         if first:
             self._check(corpus, streaming=True)
@@ -396,13 +391,9 @@ class VariationalHDP(FittedHDP):
     def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""
         self._check_names()
-        if self.learn and (self.schedule == "stochastic" or streaming):
-            raise InputError(
-                f"learn is {tuple(self.learn)!r}, but hyperparameters are learned in the memoized schedule alone; "
-                "fit with schedule='memoized', or set learn=()."
-            )
-        n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
         memoized = self.schedule == "memoized" and not streaming
+        check_learned(self.learn, memoized=memoized)
+        n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
         n_batches = 1 if streaming else self._n_batches(corpus)
         check_corpus(
             corpus,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.inference.memory import memory_installed
@@ -9,6 +11,24 @@ from stickbreak.inference.requirements import check_start, check_tokens
 
 STORED_BYTES = 10.0  # of an entry of the stored S
 STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
+
+
+def check_learned(names: Sequence[str], *, memoized: bool) -> None:
+    """Refuse to learn hyperparameters where only given ones are used."""
+    if names and not memoized:
+        raise InputError(
+            f"learn is {tuple(names)!r}, but hyperparameters are learned in the memoized schedule alone; "
+            "fit with schedule='memoized', or set learn=()."
+        )
+
+
+def check_total(total: int, seen: int) -> None:
+    """Refuse a stream of fewer documents than were seen."""
+    if total < seen:
+        raise InputError(
+            f"total_documents is {total}, but this minibatch makes {seen} documents; "
+            "give the number of documents of the whole stream, or None to count them."
+        )
 
 
 def check_corpus(

@@ -82,8 +82,10 @@ def test_birth_waits_for_nothing_before_its_first_rejection_or_once_it_is_tired(
     move = Birth()
     made, state, _ = before_trial(move, small_bars(1), 3)
     assert not move.waiting(state)
+    move._found = state  # as a trial leaves it
     move.reject(state, 0)
     assert move.waiting(state)
+    assert move._found is None
     standing = move.evaluate(state, state.standing(), made, 0)
     state.objective = standing.objective  # accepted, but for so little that no other birth is worth its cost
     move.apply(state, [0], standing)
