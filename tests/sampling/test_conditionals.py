@@ -15,6 +15,7 @@ from scipy.stats import chi2
 from stickbreak.sampling import _direct_kernels, _franchise_kernels, _indicator_kernels
 from stickbreak.sampling import state as module
 from stickbreak.sampling.counts import count_topics
+from stickbreak.sampling.indicator import factors_of
 from stickbreak.sampling.state import DocumentTopics, WordTopics
 from stickbreak.sampling.sweeping import run_pass
 from stickbreak.stirling import stirling_ratios
@@ -26,7 +27,7 @@ from .laws import ALARM, statistic
 E = Tiny.named("E")
 VALUES = (E.alpha, E.gamma, E.eta)
 N_DRAWS = 2000
-RATIOS = stirling_ratios(max(map(len, E.docs)) + 1)
+FACTORS = factors_of(stirling_ratios(max(map(len, E.docs)) + 1))
 
 
 @cache
@@ -100,7 +101,7 @@ def test_indicator_step_has_the_exact_law(variant):
             counts,
             np.zeros(1),
             lambda first, last, words, topics, reuse: _indicator_kernels.sweep(
-                first, last, tokens.start, tokens.word, topic, documents, words, topics, RATIOS, *options, reuse, key
+                first, last, tokens.start, tokens.word, topic, documents, words, topics, FACTORS, *options, reuse, key
             ),
         )
         after = {pair: count for pair, count in m.items() if pair[0] != d}

@@ -51,7 +51,7 @@ class TableIndicators(Representation):
         def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
             factors = known
             if topics.totals[RESUME]:  # it stopped in a document with more tables than they know
-                factors = _factors(wide_enough(ratios, self._most_tables(first)))
+                factors = factors_of(wide_enough(ratios, self._most_tables(first)))
             state = tokens.start, tokens.word, self.z, self.documents
             numbers = now.alpha, now.gamma, now.eta
             return kernels.sweep(first, last, *state, words, topics, factors, *numbers, self._root, reuse, key)
@@ -62,7 +62,7 @@ class TableIndicators(Representation):
     def _known(self, ratios: StirlingRatios) -> Float:
         """Return the factors that belong to these ratios, tabulated when the ratios are new."""
         if self._factors.shape[:2] != (ratios.shape[0], ratios.shape[1] - 1):
-            self._factors = _factors(ratios)
+            self._factors = factors_of(ratios)
         return self._factors
 
     def _most_tables(self, d: int) -> int:
@@ -71,7 +71,7 @@ class TableIndicators(Representation):
         return int(self.documents.m[begin : begin + self.documents.size[d]].max())
 
 
-def _factors(ratios: StirlingRatios) -> Float:
+def factors_of(ratios: StirlingRatios) -> Float:
     """Return the factors of (G6), (longest + 1, width, 2)."""
     factors = np.empty((ratios.shape[0], ratios.shape[1] - 1, 2))
     kernels.tabulate_factors(ratios, factors)
