@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
 from stickbreak.sampling import _split_merge_kernels as kernels
 from stickbreak.sampling.split_merge import Trials, split_merge
@@ -22,8 +21,7 @@ from .enumeration import (
     set_partitions,
     table_words,
 )
-
-ALARM = 1e-4  # accepted rate of false alarms of a chi-square test, all of fixed seeds
+from .laws import ALARM, chi_square
 
 
 def table_list(rows, topic):
@@ -35,17 +33,6 @@ def random_tables(rng, n_tables, n_words, n_topics, size):
     rows = [rng.integers(n_words, size=1 + rng.poisson(size)).tolist() for _ in range(n_tables)]
     topic = np.concatenate([np.arange(n_topics), rng.integers(n_topics, size=n_tables - n_topics)])
     return rows, rng.permutation(topic)
-
-
-def chi_square(seen, p):
-    """Return the P-value of the frequencies `seen`; cells with few expected are put together."""
-    order = np.argsort(-np.asarray(p))
-    expected = np.asarray(p)[order] * np.sum(seen)
-    large = max(1, int(np.searchsorted(-expected, -5.0)))
-    pooled = [np.append(x[:large], x[large:].sum()) for x in (np.asarray(seen)[order], expected)]
-    kept = pooled[1] > 0
-    statistic = np.sum((pooled[0][kept] - pooled[1][kept]) ** 2 / pooled[1][kept])
-    return chi2.sf(statistic, max(1, kept.sum() - 1))
 
 
 @pytest.mark.parametrize("scans", [0, 1, 3])

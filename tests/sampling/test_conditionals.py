@@ -1,0 +1,208 @@
+"""One step of each kernel at fixed states of a tiny corpus: the frequencies are the exact transition probabilities.
+
+A pass is given one token, or one table, as if it were alone in its document, but the counts of the whole document and
+of the whole corpus: so it makes that one step.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from stickbreak.sampling import _direct_kernels, _franchise_kernels, _indicator_kernels
+from stickbreak.sampling import state as module
+from stickbreak.sampling.counts import count_topics
+from stickbreak.sampling.state import DocumentTopics, WordTopics
+from stickbreak.sampling.sweeping import run_pass
+from stickbreak.stirling import stirling_ratios
+
+from .chains import ONE_THREAD, tokens_of
+from .enumeration import EXACT, Seating, Tiny, canonical, from_document_order, table_words
+from .laws import ALARM, statistic
+
+E = Tiny.named("E")
+VALUES = (E.alpha, E.gamma, E.eta)
+N_DRAWS = 2000
+RATIOS = stirling_ratios(max(map(len, E.docs)) + 1)
+
+
+@cache
+def alone(*words):
+    """Return a document of these words."""
+    return tokens_of([words], E.V)[0]
+
+
+def one_pass(tokens, counts, beta, kernel):
+    """Run a pass on copies of the counts."""
+    words = WordTopics(*(array.copy() for array in counts.words))
+    run_pass(tokens, replace(counts, words=words), beta, kernel, 1, ONE_THREAD)
+
+
+def p_value(rows, draw):
+    """Draw N_DRAWS times from each row ((key, state) -> next state); return the P-value of all together."""
+    total = np.zeros(2)
+    for number, (start, following) in enumerate(rows):
+        seen = Counter(draw(start, number * N_DRAWS + i) for i in range(N_DRAWS))
+        assert set(seen) <= set(following), "a state that cannot be reached"
+        total += statistic([seen[x] for x in following], list(following.values()))
+    return chi2.sf(*total)
+
+
+def zm_state(z, m):
+    """(z, tables of the topics in the documents) with topics numbered by first appearance."""
+    label = dict(zip(z, canonical(z), strict=True))
+    return canonical(z), tuple(sorted((d, label[k], count) for (d, k), count in m.items()))
+
+
+def pairs_of(z):
+    """Tokens of each topic in each document."""
+    return Counter(zip(E.document, z, strict=True))
+
+
+def documents_of(z, m, d):
+    """The topics of document d."""
+    pairs = sorted((k, n) for (document, k), n in pairs_of(z).items() if document == d)
+    columns = [np.zeros(len(E.words), np.int32) for _ in range(3)]
+    for s, (k, n) in enumerate(pairs):
+        columns[0][s], columns[1][s], columns[2][s] = k, n, m[d, k]
+    return DocumentTopics(np.array([len(pairs)], np.int32), *columns)
+
+
+def counts_of(z, m):
+    """n_k, M_k and n_kw of the whole corpus."""
+    tokens, _ = tokens_of(E.docs, E.V)
+    K = max(z) + 1
+    counts = count_topics(tokens, np.array(z, np.int32), DocumentTopics.empty(tokens), K)
+    for (_, k), count in m.items():
+        counts.m[k] += count
+    return counts
+
+
+@pytest.mark.parametrize("variant", ["root_marginal", "root_indicator"])
+def test_indicator_step_has_the_exact_law(variant):
+    rows = []
+    for row in EXACT["table_indicator"]:
+        if row["variant"] == variant:
+            z, m = tuple(row["z"]), {(d, k): count for d, k, count in row["m"]}
+            following = {zm_state(x["z"], {(d, k): c for d, k, c in x["m"]}): x["p"] for x in row["next"]}
+            rows.append(((z, m, row["token"], counts_of(z, m)), following))
+
+    def draw(start, key):
+        z, m, token, counts = start
+        d, tokens, documents = E.document[token], alone(E.words[token]), documents_of(z, m, E.document[token])
+        topic = np.array([z[token]], np.int32)
+        options = (*VALUES, variant == "root_indicator")
+        one_pass(
+            tokens,
+            counts,
+            np.zeros(1),
+            lambda first, last, words, topics, reuse: _indicator_kernels.sweep(
+                first, last, tokens.start, tokens.word, topic, documents, words, topics, RATIOS, *options, reuse, key
+            ),
+        )
+        after = {pair: count for pair, count in m.items() if pair[0] != d}
+        after |= {(d, int(documents.topic[s])): int(documents.m[s]) for s in range(documents.size[0])}
+        return zm_state((*z[:token], int(topic[0]), *z[token + 1 :]), after)
+
+    assert p_value(rows, draw) > ALARM
+
+
+def test_direct_assignment_step_has_the_exact_law():
+    stored = EXACT["direct"]
+    z, beta = tuple(stored["z"]), np.array([*stored["beta"], stored["beta_u"]])
+    m = dict.fromkeys(pairs_of(z), 1)
+    counts = counts_of(z, m)
+
+    def draw(token, key):
+        tokens, documents, topic = alone(E.words[token]), documents_of(z, m, E.document[token]), np.array([z[token]])
+        one_pass(
+            tokens,
+            counts,
+            beta,
+            lambda first, last, words, topics, reuse: _direct_kernels.sweep(
+                first, last, tokens.start, tokens.word, topic, documents, words, topics, *VALUES, reuse, key
+            ),
+        )
+        return int(topic[0])
+
+    rows = [(row["token"], dict(enumerate(row["p"]))) for row in stored["rows"]]
+    assert p_value(rows, draw) > ALARM
+
+
+def franchise_rows(name):
+    """Each stored step: (document, position), and the probabilities of the next seatings."""
+    return [
+        (
+            (row["doc"], row["pos"]),
+            {from_document_order(E.docs, x["tables"], x["dishes"]): x["p"] for x in row["next"]},
+        )
+        for row in EXACT["crf"][name]
+    ]
+
+
+def stored_seating():
+    seating = from_document_order(E.docs, EXACT["crf"]["tables"], EXACT["crf"]["dishes"])
+    m = Counter(zip((E.document[seating.table.index(t)] for t in range(len(seating.dish))), seating.dish, strict=True))
+    return seating, counts_of(seating.topics, m)
+
+
+def token_at(place):
+    return sum(map(len, E.docs[: place[0]])) + place[1]
+
+
+def with_dish(table, dish):
+    """The seating of tables with any numbers whose dishes are dish[number]."""
+    return Seating(canonical(table), canonical([dish[t] for t in dict.fromkeys(table)]))
+
+
+def test_token_of_the_franchise_has_the_exact_law():
+    seating, counts = stored_seating()
+
+    def draw(place, key):
+        token = token_at(place)
+        own, tokens = seating.table[token], alone(E.words[token])
+        here = [t for t in dict.fromkeys(seating.table) if place[0] == E.document[seating.table.index(t)] and t != own]
+        here.append(own)  # the last, so that no other table changes its number when it is left empty
+        room = np.zeros(len(here) + 1, np.int32)
+        given = module.Seating(np.array([len(here) - 1], np.int32), np.array([len(here)], np.int32), room, room.copy())
+        for s, t in enumerate(here):
+            given.topic[s], given.n[s] = seating.dish[t], seating.table.count(t)
+        one_pass(
+            tokens,
+            counts,
+            np.zeros(1),
+            lambda first, last, words, topics, reuse: _franchise_kernels.seat_tokens(
+                first, last, tokens.start, tokens.word, given, words, topics, *VALUES, True, reuse, key
+            ),
+        )
+        chosen = int(given.table[0])
+        label = {**dict(enumerate(here)), len(here): "new"}[chosen]
+        table = [*seating.table[:token], label, *seating.table[token + 1 :]]
+        return with_dish(table, {**dict(enumerate(seating.dish)), label: int(given.topic[chosen])})
+
+    assert p_value(franchise_rows("gibbs_t"), draw) > ALARM
+
+
+def test_dish_of_a_table_has_the_exact_law():
+    seating, counts = stored_seating()
+    rows = table_words(E, seating)
+
+    def draw(place, key):
+        t = seating.table[token_at(place)]
+        tokens, n = alone(*rows[t]), len(rows[t])
+        given = module.Seating(*(np.array([x], np.int32) for x in (0, 1, seating.dish[t], n)))
+        where = (np.arange(n), np.array([0, n]))
+        one_pass(
+            tokens,
+            counts,
+            np.zeros(1),
+            lambda first, last, words, topics, reuse: _franchise_kernels.serve_tables(
+                first, last, tokens.start, tokens.word, given, *where, words, topics, E.gamma, E.eta, reuse, key
+            ),
+        )
+        return with_dish(seating.table, {**dict(enumerate(seating.dish)), t: int(given.topic[0])})
+
+    assert p_value(franchise_rows("gibbs_k"), draw) > ALARM
