@@ -6,12 +6,17 @@ import signal
 
 import numpy as np
 import pytest
+from scipy import sparse
+from tests.inference import reference
 
 import stickbreak
 from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.sampling.ensemble import COLUMNS, Sampling, best_chain, chain_seeds
+from stickbreak.sampling.chain import Chain
+from stickbreak.sampling.ensemble import COLUMNS, Ensemble, Sampling, best_chain, chain_seeds
+from stickbreak.sampling.samples import Sample
+from stickbreak.sampling.state import Concentrations
 
 SETTINGS = {"n_topics": 4, "init": "random", "n_sweeps": 8, "burn_in": 3, "thin": 2, "random_state": 0}
 
@@ -138,6 +143,39 @@ def test_burn_in_is_half_of_the_sweeps_and_kept(corpus):
     assert model.continue_fit(corpus, n_sweeps=6).burn_in_ == 4
 
 
+def test_resumed_fit_keeps_the_burn_in_it_began_with(corpus, tmp_path):
+    assert fit(corpus, burn_in=None, n_sweeps=6, checkpoint=tmp_path / "cut").burn_in_ == 3
+    assert fit(corpus, burn_in=None, n_sweeps=10, checkpoint=tmp_path / "cut", resume=True).burn_in_ == 3
+
+
+def test_best_is_never_a_sweep_of_the_burn_in(corpus, monkeypatch):
+    monkeypatch.setattr(Chain, "log_joint", lambda chain: -float(chain.n_sweeps))  # the first sweep is the best
+    assert fit(corpus, burn_in=3, estimate="best").objective_ == -4.0 / corpus.n_tokens
+
+
+def test_topics_keep_their_tables_when_sorted(corpus, monkeypatch):
+    counts = sparse.csr_matrix(([2.0, 9.0, 4.0], ([0, 1, 2], [1, 2, 5])), shape=(3, 30))
+    sample = Sample(counts, np.array([1.0, 7.0, 3.0]), Concentrations(1.0, 1.0, 0.5), -10.0)
+    monkeypatch.setattr(Ensemble, "estimate", lambda self, c: sample)
+    model = fit(corpus)
+    assert model.tables_.tolist() == [7.0, 3.0, 1.0]
+    assert model.components_[[0, 1, 2], [2, 5, 1]].tolist() == [9.5, 4.5, 2.5]
+
+
+def test_expected_weights_give_the_rest_what_no_topic_explains(corpus):
+    counts = corpus.counts.toarray()
+    counts[:, 3] = 0
+    model = fit(counts, eta=0.01)
+    strange = np.zeros((1, 30), dtype=int)
+    strange[0, 3] = 40
+    weights = model.expected_weights(strange)[0]
+    rest = model.gamma_ / (model.tables_.sum() + model.gamma_)
+    prior = model.alpha_ * np.append(model.topic_weights_, rest)
+    topics = np.vstack([model.topic_word_, np.full(30, 1 / 30)])
+    np.testing.assert_allclose(weights, reference.document_weights(strange[0], topics, prior), atol=1e-4)
+    assert weights[-1] > 0.9
+
+
 def test_planted_topics_are_found(seed):
     corpus, truth = planted_lda(150, 60, n_topics=5, alpha=0.2, eta=0.05, mean_tokens=60, seed=seed)
     model = GibbsHDP(n_sweeps=150, random_state=seed).fit(corpus)
@@ -160,6 +198,8 @@ def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
     laps = [event for event in events if "stage" not in event]
     assert [event["lap"] for event in laps] == list(range(1, 9))
     assert {event["n_laps"] for event in laps} == {8}
+    found = model._starts(corpus, chain_seeds(0, 2), lambda event: None, lambda: False)
+    assert not np.array_equal(found[0].counts, found[1].counts)
     assert model.trace_["objective_0"][0] != model.trace_["objective_1"][0]
 
 

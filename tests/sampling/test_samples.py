@@ -89,8 +89,9 @@ def test_average_counts_an_absent_topic_as_zero():
 
 
 def test_average_takes_the_labels_of_a_better_sample():
-    average = observe(Average(), ONE, state(*THREE.topics, joint=1.0)).estimate(ONE)
-    straight = observe(Average(), state(*THREE.topics, joint=1.0), ONE).estimate(ONE)
+    best, again = state(*THREE.topics, joint=1.0), state(*(2 - THREE.topics))
+    average = observe(Average(), ONE, best, again).estimate(ONE)
+    straight = observe(Average(), best, ONE, again).estimate(ONE)
     np.testing.assert_array_equal(average.counts.toarray(), straight.counts.toarray())
     np.testing.assert_array_equal(average.tables, straight.tables)
 

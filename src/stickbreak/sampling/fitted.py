@@ -138,7 +138,7 @@ class FittedGibbs(TopicModel):
     def forget_chains(self) -> None:
         """Drop the state of the chains: the model keeps its topics and its trace, and cannot `continue_fit`.
 
-        That state takes about 8 bytes for each token and chain, here and in a saved model.
+        That state takes about 5 bytes for each token and chain, 15 with estimate="average", here and in a saved model.
         """
         check_is_fitted(self)
         self._kept_chains = None
