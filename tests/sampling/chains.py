@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.sampling.chain import Chain, ChainSettings
-from stickbreak.sampling.state import Concentrations, Tokens
+from stickbreak.sampling.state import Concentrations
 
 ONE_THREAD = ThreadExecutor(1)
 KINDS = {  # what is to be proved of each: representation, root

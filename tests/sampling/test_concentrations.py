@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError
 from stickbreak.sampling import concentrations as module
 from stickbreak.sampling.concentrations import GammaPrior, WordLikelihood, resample, resample_alpha, resample_gamma
 from stickbreak.sampling.counts import count_topics
-from stickbreak.sampling.state import Concentrations, DocumentTopics, Tokens, TopicCounts
+from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
 
 from . import reference
 from .enumeration import EXACT

@@ -7,9 +7,10 @@ again and again, must give the same joint law. Nothing else is needed, so every 
 import numpy as np
 import pytest
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.sampling.chain import Chain
 from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
-from stickbreak.sampling.state import Concentrations, Tokens
+from stickbreak.sampling.state import Concentrations
 
 from .chains import KINDS, ONE_THREAD, settings
 from .laws import z_scores

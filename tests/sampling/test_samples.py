@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.sampling.samples import ESTIMATES, Average, Best, Sample, matched
-from stickbreak.sampling.state import Concentrations, Tokens
+from stickbreak.sampling.state import Concentrations
 
 WORDS = np.array([0, 1, 2, 3, 0, 1, 2, 3, 3], np.int32)
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
-from stickbreak.sampling._random import open_stream, uniform
+from stickbreak.kernel_random import open_stream, uniform
 from stickbreak.sampling._topic_draw import (
     HIGH,
     NEW,

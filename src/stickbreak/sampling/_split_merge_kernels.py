@@ -11,7 +11,7 @@ from math import exp, lgamma, log, log1p
 import numpy as np
 from numba import njit
 
-from stickbreak.sampling._random import open_stream, uniform
+from stickbreak.kernel_random import open_stream, uniform
 
 _NOWHERE = np.int8(-1)  # the side of a table that has not been allocated yet
 _LARGE = 1e150  # a product beyond this is turned into a logarithm

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from stickbreak.sampling._random import open_stream, uniform
+from stickbreak.kernel_random import open_stream, uniform
 
 
 @njit(cache=True, nogil=True)

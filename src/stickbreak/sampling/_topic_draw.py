@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from stickbreak.sampling._random import uniform
+from stickbreak.kernel_random import uniform
 from stickbreak.sampling.state import SHIFT, TOPIC
 
 HIGH, TABLES, FREE, RESUME = 0, 1, 2, 3  # places in `Topics.totals`

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor
 from stickbreak.initialization import Start
 from stickbreak.sampling.concentrations import GammaPrior, resample
@@ -22,7 +23,7 @@ from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Representation, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import start_seating
-from stickbreak.sampling.state import Concentrations, Int, Int32, Tokens, TopicCounts
+from stickbreak.sampling.state import Concentrations, Int, Int32, TopicCounts
 from stickbreak.stirling import StirlingRatios, stirling_ratios, wide_enough
 
 REPRESENTATIONS = ("franchise", "direct", "indicator")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.sampling import _counts_kernels as kernels
-from stickbreak.sampling.state import SHIFT, TOPIC, DocumentTopics, Int, Int32, Tokens, TopicCounts, WordTopics
+from stickbreak.sampling.state import SHIFT, TOPIC, DocumentTopics, Int, Int32, TopicCounts, WordTopics
 
 
 def no_words(tokens: Tokens) -> WordTopics:

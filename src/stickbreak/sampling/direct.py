@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor
 from stickbreak.sampling import _direct_kernels as kernels
 from stickbreak.sampling._topic_draw import Topics
 from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Representation, require
-from stickbreak.sampling.state import Concentrations, Float, Tokens, TopicCounts, WordTopics
+from stickbreak.sampling.state import Concentrations, Float, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import Shard, run_pass
 from stickbreak.stirling import StirlingRatios
 

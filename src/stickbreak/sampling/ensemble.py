@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak import persistence
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.checkpoint import KIND, read_state, require
 from stickbreak.inference.executor import Executor, ThreadExecutor
 from stickbreak.inference.loop import Lap, Trace
@@ -19,7 +20,7 @@ from stickbreak.inference.streams import stream
 from stickbreak.initialization import Start
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.samples import ESTIMATES, Sample
-from stickbreak.sampling.state import Concentrations, Tokens
+from stickbreak.sampling.state import Concentrations
 
 COLUMNS = (
     "objective", "n_topics", "moved", "n_tables", "alpha", "gamma", "eta",

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError
 from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor
@@ -28,7 +29,7 @@ from stickbreak.sampling.ensemble import Ensemble, Sampling, chain_seeds
 from stickbreak.sampling.fitted import FittedGibbs, KeptChains
 from stickbreak.sampling.requirements import CHAIN_STARTS, check_parameters
 from stickbreak.sampling.samples import ESTIMATES
-from stickbreak.sampling.state import Concentrations, Tokens
+from stickbreak.sampling.state import Concentrations
 
 _NOT_IDENTITY = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
 

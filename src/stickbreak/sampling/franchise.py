@@ -8,22 +8,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor
 from stickbreak.sampling import _franchise_kernels as kernels
 from stickbreak.sampling._topic_draw import Topics
 from stickbreak.sampling.counts import count_topics, dense_labels, packed, unpacked
 from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Representation, is_ints, require
-from stickbreak.sampling.state import (
-    Concentrations,
-    Int,
-    Int32,
-    Seating,
-    TableList,
-    Tokens,
-    TopicCounts,
-    WordTopics,
-)
+from stickbreak.sampling.state import Concentrations, Int, Int32, Seating, TableList, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import Shard, run_pass
 from stickbreak.stirling import StirlingRatios
 

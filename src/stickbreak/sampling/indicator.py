@@ -6,12 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor
 from stickbreak.sampling import _indicator_kernels as kernels
 from stickbreak.sampling._topic_draw import RESUME, Topics
 from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Representation
-from stickbreak.sampling.state import Concentrations, Float, Tokens, TopicCounts, WordTopics
+from stickbreak.sampling.state import Concentrations, Float, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import run_pass
 from stickbreak.stirling import StirlingRatios, wide_enough
 

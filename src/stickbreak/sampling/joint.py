@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.sampling import _counts_kernels as kernels
-from stickbreak.sampling.state import Concentrations, DocumentTopics, Tokens, TopicCounts
+from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
 from stickbreak.stirling import StirlingRatios
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.checkpoint import is_table, require
 from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.state import Concentrations, Float, Int32, Tokens
+from stickbreak.sampling.state import Concentrations, Float, Int32
 
 Snapshot = tuple[dict[str, NDArray], dict[str, Any]]
 

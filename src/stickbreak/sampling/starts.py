@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.initialization import Start
 from stickbreak.sampling import _counts_kernels, _direct_kernels, _starts_kernels
@@ -11,7 +12,7 @@ from stickbreak.sampling.counts import dense_labels, no_words
 from stickbreak.sampling.franchise import seat_tokens
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.keys import key_of
-from stickbreak.sampling.state import Concentrations, Float, Int32, Seating, Tokens, TopicCounts
+from stickbreak.sampling.state import Concentrations, Float, Int32, Seating, TopicCounts
 from stickbreak.stirling import StirlingRatios, wide_enough
 
 SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"

@@ -8,56 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InvalidCorpus
+from stickbreak.corpus.tokens import Tokens
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
 SHIFT, TOPIC = np.uint64(32), np.uint64(2**32 - 1)  # of the entries of `WordTopics`
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The tokens of a corpus, document by document; equal words of a document stand together."""
-
-    start: Int  # (D + 1,)  document d has the tokens start[d] .. start[d + 1] - 1
-    word: Int32  # (N,)
-    n_words: int
-    by_word: Int  # (N,)  the tokens in the order of their words
-    word_start: Int  # (W + 1,)  word w has the tokens by_word[word_start[w]] ..
-
-    @classmethod
-    def from_corpus(cls, corpus: Corpus) -> Tokens:
-        """Write the counts of a corpus out, token by token.
-
-        Raises
-        ------
-        InvalidCorpus
-            If a count is not a whole number.
-        """
-        counts = corpus.counts
-        whole = np.rint(counts.data)
-        if not np.array_equal(whole, counts.data):
-            found = float(counts.data[whole != counts.data][0])
-            raise InvalidCorpus(
-                f"the counts hold {found:g}, but a sampler assigns each token to a topic; give whole numbers of tokens."
-            )
-        word = np.repeat(counts.indices, whole.astype(np.int64)).astype(np.int32)
-        start = np.concatenate(([0], np.cumsum(whole)))[counts.indptr].astype(np.int64)
-        word_start = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=corpus.n_words)))).astype(np.int64)
-        return cls(start, word, corpus.n_words, np.argsort(word, kind="stable"), word_start)
-
-    @property
-    def n_documents(self) -> int:
-        """Number of documents D."""
-        return self.start.size - 1
-
-    @property
-    def lengths(self) -> Int:
-        """Tokens of each document n_j, (D,)."""
-        return np.diff(self.start)
 
 
 class DocumentTopics(NamedTuple):

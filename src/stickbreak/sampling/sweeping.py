@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor, shards
 from stickbreak.sampling._topic_draw import HIGH, TABLES, Topics
-from stickbreak.sampling.state import Float, Int32, Tokens, TopicCounts, WordTopics
+from stickbreak.sampling.state import Float, Int32, TopicCounts, WordTopics
 
 LEAST_ROOM = 1024
 _INTS, _FLOATS = ("n", "m", "free", "n_d", "m_d", "place", "here"), ("coef", "opened", "seated")
