@@ -25,7 +25,7 @@ from .laws import ALARM, statistic
 
 E = Tiny.named("E")
 VALUES = (E.alpha, E.gamma, E.eta)
-N_DRAWS = 2000
+N_DRAWS = 1500
 RATIOS = stirling_ratios(max(map(len, E.docs)) + 1)
 
 
