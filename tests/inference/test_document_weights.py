@@ -6,7 +6,6 @@ from scipy.optimize import minimize
 from tests.inference import reference
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference import document_weights
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.executor import ThreadExecutor
 
@@ -20,16 +19,14 @@ def problem(seed):
     return counts, phi / phi.sum(axis=1, keepdims=True), rng.dirichlet(np.ones(6)) * 1.5
 
 
-def weights_of(counts, phi, prior, n_jobs=1):
+def weights_of(counts, phi, prior, n_jobs=1, **limits):
     with ThreadExecutor(n_jobs) as executor:
-        return collapsed_weights(Corpus.from_counts(counts), phi, prior, executor)
+        return collapsed_weights(Corpus.from_counts(counts), phi, prior, executor, **limits)
 
 
-def test_weights_equal_the_twin(problem, monkeypatch):
+def test_weights_equal_the_twin(problem):
     counts, phi, prior = problem
-    monkeypatch.setattr(document_weights, "TOLERANCE", 1e-12)
-    monkeypatch.setattr(document_weights, "SWEEPS", 10_000)
-    found = weights_of(counts, phi, prior)
+    found = weights_of(counts, phi, prior, tolerance=1e-12, max_sweeps=10_000)
     for d in range(len(counts)):
         np.testing.assert_allclose(found[d], reference.document_weights(counts[d], phi, prior), atol=1e-10)
 
@@ -73,15 +70,12 @@ def test_threads_change_no_bit(seed):
     np.testing.assert_array_equal(weights_of(counts, phi, prior), weights_of(counts, phi, prior, n_jobs=3))
 
 
-def test_extrapolation_never_lowers_the_objective(problem, monkeypatch):
+def test_extrapolation_never_lowers_the_objective(problem):
     """Stopped after any number of sweeps, the value is no lower than after fewer (up to the plain sweep's gain)."""
     counts, phi, prior = problem
-    monkeypatch.setattr(document_weights, "TOLERANCE", 0.0)
     values = []
     for sweeps in range(1, 30):
-        monkeypatch.setattr(document_weights, "SWEEPS", sweeps)
-        values.append(
-            [reference.value(c, phi, prior, w) for c, w in zip(counts, weights_of(counts, phi, prior), strict=True)]
-        )
+        found = weights_of(counts, phi, prior, tolerance=0.0, max_sweeps=sweeps)
+        values.append([reference.value(c, phi, prior, w) for c, w in zip(counts, found, strict=True)])
     ends = np.array(values)[[4, 8, 12, 16, 20, 24, 28]]
     assert (np.diff(ends, axis=0) > -1e-9).all()

@@ -135,7 +135,7 @@ def test_callback_gets_the_row_of_each_lap_before_the_checkpoint():
     )
     assert seen[1::2] == ["checkpoint"] * 3
     for number, event in enumerate(seen[::2]):
-        assert event == {name: column[number] for name, column in trace.columns.items()} | {"n_laps": 9}
+        assert event == {name: column[number] for name, column in trace.columns.items()} | {"n_laps": 9, "noun": "lap"}
 
 
 def test_callback_cannot_alter_the_trace():
@@ -279,7 +279,7 @@ def test_events_of_a_fit_are_those_of_the_documentation():
     assert events[:3] == [{"stage": "init", "done": done, "total": 3} for done in (1, 2, 3)]
     assert len(events) == 3 + model.n_laps_
     for number, event in enumerate(events[3:]):
-        assert event.pop("n_laps") == 4
+        assert (event.pop("n_laps"), event.pop("noun")) == (4, "lap")
         assert event == {name: column[number] for name, column in model.trace_.items()}
 
 
@@ -293,3 +293,12 @@ def test_fit_stops_by_the_tolerance_only_in_a_lap_without_an_accepted_merge():
     stop = small & (model.trace_["merge_accepted"] == 0)
     assert np.flatnonzero(stop).tolist() == [model.n_laps_ - 1]
     assert (small & (model.trace_["merge_accepted"] > 0)).any(), "no lap tests that merges keep the fit going"
+
+
+@pytest.mark.parametrize("noun", ["lap", "sweep"])
+def test_messages_use_the_noun_of_the_algorithm(noun, caplog):
+    caplog.set_level("INFO", logger="stickbreak")
+    outcome, _ = run(rising(-3, -2), n_laps=2, tolerance=None, noun=noun)
+    assert outcome.reason == f"did the 2 {noun}s that it was given; there is no test of convergence."
+    assert caplog.records[0].getMessage().startswith(f"{noun} 1: objective -3.0")
+    assert f"limit of 2 {noun}s" in run(rising(-3, -2), n_laps=2, tolerance=0.0, noun=noun)[0].reason

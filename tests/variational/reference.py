@@ -120,7 +120,7 @@ def xlogx(x):
     return np.where(x > 0, x * np.log(np.where(x > 0, x, 1.0)), 0.0)
 
 
-def local_step(doc, tau, prior, start=None, left=None, *, mean=False, tolerance=1e-4, max_sweeps=100):
+def local_step(doc, tau, prior, start=None, left=None, *, tolerance=1e-4, max_sweeps=100):
     """(r, N_d, sweeps) of one document: no topic is dropped, r in log space.        SPEC 1.4
 
     `start` is N_d of an earlier visit, (K,); None is the cold start at E[beta]. `left` marks the topics that had
@@ -132,11 +132,9 @@ def local_step(doc, tau, prior, start=None, left=None, *, mean=False, tolerance=
     if words.size == 0:
         return np.zeros((0, n_topics)), np.zeros(n_topics), 0
     expected_log_phi = (psi(tau) - psi(tau.sum(axis=0)))[words]
-    if mean:
-        expected_log_phi = np.log(tau / tau.sum(axis=0))[words]
     if left is not None:
         expected_log_phi[:, left] = -np.inf
-    log_weight = np.log(prior[:-1]) if start is None else _log_weight(prior, tokens, mean)
+    log_weight = np.log(prior[:-1]) if start is None else psi(prior[:-1] + tokens)
     sweeps = 0
     while True:
         log_r = log_weight + expected_log_phi
@@ -149,12 +147,7 @@ def local_step(doc, tau, prior, start=None, left=None, *, mean=False, tolerance=
         tokens = new
         if moved < tolerance or sweeps >= max_sweeps:
             return r, tokens, sweeps
-        log_weight = _log_weight(prior, tokens, mean)
-
-
-def _log_weight(prior, tokens, mean):
-    theta = prior[:-1] + tokens
-    return np.log(theta) if mean else psi(theta)
+        log_weight = psi(prior[:-1] + tokens)
 
 
 def stick_objective(rho, omega, T, n_documents, alpha, gamma, bound="surrogate"):

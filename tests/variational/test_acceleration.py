@@ -25,7 +25,7 @@ def settle(max_sweeps, *, accelerate=True):
     n_dk, weight, new = np.zeros(N_TOPICS), prior[:-1].copy(), np.empty(N_TOPICS)
     change, kept = np.zeros((2 if accelerate else 0, N_TOPICS)), np.empty((4, N_TOPICS))
     active, sweeps, value = _ascent._settle.py_func(
-        block, row, weight, prior, topic, n_dk, count, count.sum(), N_TOPICS, 1e-9, max_sweeps, False, np.empty(30),
+        block, row, weight, prior, topic, n_dk, count, count.sum(), N_TOPICS, 1e-9, max_sweeps, np.empty(30),
         np.empty(30), new, change, kept,
     )  # fmt: skip
     full = np.zeros(N_TOPICS)

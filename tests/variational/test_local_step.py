@@ -50,7 +50,7 @@ def twins(corpus, parameters, start=None, settings=None):
             own, left = start.dense(n_topics)[d], np.ones(n_topics, dtype=bool)
             left[start.topic[start.indptr[d] : start.indptr[d + 1]]] = False
         limits = {"tolerance": s.tolerance, "max_sweeps": s.max_sweeps}
-        found.append(reference.local_step(doc, parameters.tau, prior_of(parameters), own, left, mean=s.mean, **limits))
+        found.append(reference.local_step(doc, parameters.tau, prior_of(parameters), own, left, **limits))
     return [x[0] for x in found], np.array([x[1] for x in found]), np.array([x[2] for x in found])
 
 
@@ -65,22 +65,20 @@ def test_batch_keeps_the_counts_over_the_words_that_occur():
     np.testing.assert_array_equal(batch.lengths, dense.sum(axis=1))
 
 
-@pytest.mark.parametrize("mean", [False, True], ids=["mean field", "mean"])
 @pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
 @pytest.mark.parametrize(("n_topics", "seed"), [(1, 0), (3, 1), (8, 2), (21, 3)])
-def test_local_step_equals_the_twin_cold_and_warm(n_topics, seed, fractional, mean):
+def test_local_step_equals_the_twin_cold_and_warm(n_topics, seed, fractional):
     corpus = ragged_corpus(seed, fractional=fractional)
-    settings = PLAIN._replace(mean=mean)
     cold = random_parameters(corpus.n_words, n_topics, seed)
-    visit = visit_of(corpus, cold, settings=settings)
-    r, n_dk, sweeps = twins(corpus, cold, settings=settings)
+    visit = visit_of(corpus, cold, settings=PLAIN)
+    r, n_dk, sweeps = twins(corpus, cold, settings=PLAIN)
     np.testing.assert_array_equal(visit.sweeps, sweeps)
     np.testing.assert_allclose(visit.documents.dense(n_topics), n_dk, rtol=1e-9, atol=1e-12)
     for found, want in zip(responsibilities(visit), r, strict=True):
         np.testing.assert_allclose(found, want, rtol=0, atol=1e-10)
     warm = random_parameters(corpus.n_words, n_topics, seed + 100)
-    again = visit_of(corpus, warm, visit.documents, settings)
-    r, n_dk, sweeps = twins(corpus, warm, visit.documents, settings)
+    again = visit_of(corpus, warm, visit.documents, PLAIN)
+    r, n_dk, sweeps = twins(corpus, warm, visit.documents, PLAIN)
     np.testing.assert_array_equal(again.sweeps, sweeps)
     np.testing.assert_allclose(again.documents.dense(n_topics), n_dk, rtol=1e-9, atol=1e-12)
 

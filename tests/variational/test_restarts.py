@@ -231,17 +231,6 @@ def test_document_of_one_topic_and_empty_documents_have_nothing_to_restart(n_top
     np.testing.assert_array_equal(having.documents.n_dk, without.documents.n_dk)
 
 
-def test_restarts_are_not_for_means():
-    """`mean` has no objective that could judge them."""
-    corpus, parameters = overlapping(1)
-    means = LocalSettings(mean=True)
-    without, having = (visit_of(corpus, parameters, settings=s) for s in (means, restarted(means)))
-    np.testing.assert_array_equal(having.restarts, 0)
-    for name in ("ratio", "weight", "entropy", "value", "sweeps"):
-        np.testing.assert_array_equal(getattr(having, name), getattr(without, name), err_msg=name)
-    np.testing.assert_array_equal(having.documents.n_dk, without.documents.n_dk)
-
-
 def test_better_of_counts_the_restarts_of_both():
     corpus, parameters = overlapping(1)
     elsewhere = visit_of(corpus, overlapping(7)[1]).documents

@@ -11,12 +11,19 @@ from stickbreak.inference.executor import Executor, shards
 
 Float = NDArray[np.float64]
 
-TOLERANCE = 1e-4  # change of an expected count N_dk below which a document has converged
-SWEEPS = 300  # most sweeps of a document
+TOLERANCE, SWEEPS = 1e-4, 300
 _SHARD_COUNTS = 16_384  # stored counts of a shard
 
 
-def collapsed_weights(corpus: Corpus, topic_word: Float, prior: Float, executor: Executor) -> Float:
+def collapsed_weights(
+    corpus: Corpus,
+    topic_word: Float,
+    prior: Float,
+    executor: Executor,
+    *,
+    tolerance: float = TOLERANCE,
+    max_sweeps: int = SWEEPS,
+) -> Float:
     """Return the weights of documents whose topics are fixed.                                     math.md (D1)
 
     Parameters
@@ -28,6 +35,10 @@ def collapsed_weights(corpus: Corpus, topic_word: Float, prior: Float, executor:
     prior : ndarray of shape (K,)
         Positive concentrations, alpha beta_k.
     executor : Executor
+    tolerance : float, default=1e-4
+        A document ends when no expected count N_dk changes by more.
+    max_sweeps : int, default=300
+        Most sweeps of a document.
 
     Returns
     -------
@@ -42,7 +53,7 @@ def collapsed_weights(corpus: Corpus, topic_word: Float, prior: Float, executor:
     def run(rows: tuple[int, int]) -> None:
         first, last = rows
         _kernels.document_weights(
-            indptr[first : last + 1], counts.indices, count, topics, prior, TOLERANCE, SWEEPS, out[first:last]
+            indptr[first : last + 1], counts.indices, count, topics, prior, tolerance, max_sweeps, out[first:last]
         )
 
     executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))

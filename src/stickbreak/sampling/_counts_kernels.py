@@ -10,6 +10,22 @@ from numba import njit
 from stickbreak.sampling.state import SHIFT
 from stickbreak.stirling import log_stirling
 
+_FEW = 32
+
+
+@njit(cache=True, nogil=True)
+def _sort(values):
+    """Sort in place; most words are in few topics, where insertion is quicker."""
+    if values.size > _FEW:
+        values.sort()
+        return
+    for s in range(1, values.size):
+        x, place = values[s], s
+        while place > 0 and values[place - 1] > x:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = x
+
 
 @njit(cache=True, nogil=True)
 def count_words(by_word, z, scratch, words):
@@ -23,12 +39,12 @@ def count_words(by_word, z, scratch, words):
                 seen[n_seen] = k
                 n_seen += 1
             scratch[k] += 1
-        for s in range(n_seen):  # insertion sort: most words are in few topics
-            entry, place = (np.uint64(scratch[seen[s]]) << SHIFT) | np.uint64(seen[s]), begin + s
-            while place > begin and words.entry[place - 1] < entry:
-                words.entry[place] = words.entry[place - 1]
-                place -= 1
-            words.entry[place] = entry
+        found = words.entry[begin : begin + n_seen]
+        for s in range(n_seen):
+            found[s] = ~((np.uint64(scratch[seen[s]]) << SHIFT) | np.uint64(seen[s]))
+        _sort(found)  # complements: the largest counts come first
+        for s in range(n_seen):
+            found[s] = ~found[s]
         for s in range(n_seen):
             scratch[seen[s]] = 0
         words.size[w] = n_seen

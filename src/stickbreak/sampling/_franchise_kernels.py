@@ -16,8 +16,6 @@ from stickbreak.sampling._topic_draw import (
     NEW,
     TABLES,
     draw_topic,
-    enter_topic,
-    has_room,
     leave_topic,
     new_number,
     put_word,
@@ -31,22 +29,10 @@ _LOG_AFTER = 16  # factors multiplied before a logarithm is taken: each is at mo
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _weigh(topics, k, alpha, gamma, total_eta):
-    """coef_k = [ (gamma + M) n_jk + alpha M_k ] / (n_k + W eta): (gamma + M) times (G2) without the word."""
-    seated = (gamma + topics.totals[TABLES]) * topics.n_d[k]
-    return (seated + alpha * topics.m[k]) / (topics.n[k] + total_eta)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _weigh_all(topics, n_here, alpha, gamma, total_eta):
-    """Weigh the topics of the document anew, after M changed; return by how much their sum grew."""
-    grown = 0.0
-    for j in range(n_here):
-        k = topics.here[j]
-        coef = _weigh(topics, k, alpha, gamma, total_eta)
-        grown += coef - topics.coef[k]
-        topics.coef[k] = coef
-    return grown
+def _weigh(k, n_k, m_k, n_d, alpha, scale, total_eta, coef):
+    """Set coef_k = [ (gamma + M) n_jk + alpha M_k ] / (n_k + W eta), as (G2) without the word; return its growth."""
+    before, coef[k] = coef[k], (scale * n_d[k] + alpha * m_k[k]) / (n_k[k] + total_eta)
+    return coef[k] - before
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -56,86 +42,91 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
     With `seated` false the documents are empty and their tokens come in one after another: sequential prediction
     (Wang and Blei 2012, Sec. 4). Returns the document at which the numbers for topics ran out, or `last`.
     """
-    total_eta = eta * words.size.size
-    fresh = alpha * gamma / words.size.size
-    rng, totals = topics.rng, topics.totals
-    n_k, m_k, n_d, coef = topics.n, topics.m, topics.n_d, topics.coef
+    w_start, w_size, entry = words.start, words.size, words.entry
+    n_k, m_k, n_d, here, place, coef = topics.n, topics.m, topics.n_d, topics.here, topics.place, topics.coef
+    totals, free, rng = topics.totals, topics.free, topics.rng
+    table, dish, n_t = seating.table, seating.topic, seating.n
+    total_eta, fresh = eta * w_size.size, alpha * gamma / w_size.size
+    scale = gamma + totals[TABLES]  # gamma + M
     for d in range(first, last):
-        if not has_room(topics, start[d + 1] - start[d]):
+        if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
             return d
         open_stream(rng, key, d)
-        base, n_tables, n_here, coef_sum = start[d], seating.n_tables[d], 0, 0.0
+        base, n_tables, n_here = start[d], seating.n_tables[d], 0
         for t in range(base, base + n_tables):
-            k = seating.topic[t]
-            if n_d[k] == 0:
-                n_here = enter_topic(topics, k, n_here)
-            n_d[k] += seating.n[t]
+            if n_d[dish[t]] == 0:
+                here[n_here], place[dish[t]] = dish[t], n_here
+                n_here += 1
+            n_d[dish[t]] += n_t[t]
+        coef_sum = 0.0
         for k in range(totals[HIGH]):
-            coef[k] = _weigh(topics, k, alpha, gamma, total_eta)
+            coef[k] = (scale * n_d[k] + alpha * m_k[k]) / (n_k[k] + total_eta)
             coef_sum += coef[k]
 
         for i in range(start[d], start[d + 1]):
-            w = word[i]
+            w, moved = word[i], False  # whether M changed
             if seated:  # take the token out
-                t = base + seating.table[i]
-                k = seating.topic[t]
-                seating.n[t] -= 1
-                take_word(words, w, k)
+                t = base + table[i]
+                k = dish[t]
+                take_word(w_start, w_size, entry, w, k)
+                n_t[t] -= 1
                 n_k[k] -= 1
                 n_d[k] -= 1
-                if seating.n[t] == 0:
+                if n_t[t] == 0:
                     m_k[k] -= 1
-                    totals[TABLES] -= 1
-                coef_sum -= coef[k]
-                coef[k] = _weigh(topics, k, alpha, gamma, total_eta)
-                coef_sum += coef[k]
+                    scale -= 1.0
+                    moved = True
+                coef_sum += _weigh(k, n_k, m_k, n_d, alpha, scale, total_eta, coef)
                 if n_d[k] == 0:
-                    n_here = leave_topic(topics, k, n_here)
-                if seating.n[t] == 0:
-                    coef_sum += _weigh_all(topics, n_here, alpha, gamma, total_eta)
+                    n_here = leave_topic(here, place, k, n_here)
                 if n_k[k] == 0:
                     coef_sum -= coef[k]
-                    retire(topics, k)
+                    coef[k] = 0.0
+                    retire(totals, free, k)
+            if moved:
+                for j in range(n_here):
+                    coef_sum += _weigh(here[j], n_k, m_k, n_d, alpha, scale, total_eta, coef)
             # draw its topic, then its table
-            k = draw_topic(words, w, coef, totals[HIGH], coef_sum, eta, fresh, rng)
-            opens = True
+            k, at = draw_topic(
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+            )
             if k == NEW:
-                k = new_number(topics, reuse)
+                k = new_number(totals, free, reuse)
                 coef[k] = 0.0
-            elif n_d[k] > 0:
-                joined = (gamma + totals[TABLES]) * n_d[k]
-                opens = uniform(rng) * (joined + alpha * m_k[k]) >= joined
+            joined = scale * n_d[k]
+            opens = uniform(rng) * (joined + alpha * m_k[k]) >= joined
             if opens:
                 t = base
-                while t < base + n_tables and seating.n[t] > 0:
+                while t < base + n_tables and n_t[t] > 0:
                     t += 1
                 n_tables = max(n_tables, t - base + 1)
-                seating.topic[t], seating.n[t] = k, 0
+                dish[t], n_t[t] = k, 0
                 m_k[k] += 1
-                totals[TABLES] += 1
+                scale += 1.0
             else:
                 t, u = base - 1, np.int64(uniform(rng) * n_d[k])
                 while u >= 0:  # the table of the u-th of its tokens
                     t += 1
-                    if seating.topic[t] == k:
-                        u -= seating.n[t]
+                    if dish[t] == k:
+                        u -= n_t[t]
             # put the token in
             if n_d[k] == 0:
-                n_here = enter_topic(topics, k, n_here)
-            seating.table[i] = t - base
-            seating.n[t] += 1
-            put_word(words, w, k)
+                here[n_here], place[k] = k, n_here
+                n_here += 1
+            table[i] = t - base
+            n_t[t] += 1
+            put_word(w_start, w_size, entry, w, k, at)
             n_k[k] += 1
             n_d[k] += 1
-            coef_sum -= coef[k]
-            coef[k] = _weigh(topics, k, alpha, gamma, total_eta)
-            coef_sum += coef[k]
+            coef_sum += _weigh(k, n_k, m_k, n_d, alpha, scale, total_eta, coef)
             if opens:
-                coef_sum += _weigh_all(topics, n_here, alpha, gamma, total_eta)
+                for j in range(n_here):
+                    coef_sum += _weigh(here[j], n_k, m_k, n_d, alpha, scale, total_eta, coef)
 
         for j in range(n_here):
-            n_d[topics.here[j]] = 0
+            n_d[here[j]] = 0
         seating.n_tables[d] = _close_gaps(base, n_tables, start[d + 1], seating)
+        totals[TABLES] = np.int64(np.rint(scale - gamma))
     return last
 
 
@@ -176,15 +167,15 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
 
     p(k) prop. to M_k f_k(X), new gamma f_new(X): the words X of the table and its count are taken out first.
     """
-    W = words.size.size
-    total_eta = eta * W
-    rng, totals, log_p = topics.rng, topics.totals, topics.coef
-    n_k, m_k = topics.n, topics.m
+    w_start, w_size, entry = words.start, words.size, words.entry
+    n_k, m_k, log_p = topics.n, topics.m, topics.coef
+    totals, free, rng = topics.totals, topics.free, topics.rng
+    total_eta = eta * w_size.size
     c = 0
     for d in range(first):
         c += seating.n_tables[d]
     for d in range(first, last):
-        if not has_room(topics, seating.n_tables[d]):
+        if totals[HIGH] + seating.n_tables[d] > n_k.size:
             return d
         open_stream(rng, key, d)
         for t in range(start[d], start[d] + seating.n_tables[d]):
@@ -192,15 +183,15 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
             begin, end = table_start[c], table_start[c + 1]
             c += 1
             for p in range(begin, end):
-                take_word(words, word[order[p]], k)
+                take_word(w_start, w_size, entry, word[order[p]], k)
             n_k[k] -= n
             m_k[k] -= 1
             if m_k[k] == 0:
-                retire(topics, k)
+                retire(totals, free, k)
             high = totals[HIGH]
             new = math.log(gamma) - _log_rising(total_eta, n)
             largest = new
-            _log_word_ratios(word, order, begin, end, words, eta, high, log_p)
+            _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, log_p)
             for k in range(high):
                 if m_k[k] > 0:
                     log_p[k] += math.log(m_k[k]) - _log_rising(n_k[k] + total_eta, n)
@@ -218,10 +209,10 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
                         chosen = k
                         break
             if chosen == NEW:
-                chosen = new_number(topics, reuse)
+                chosen = new_number(totals, free, reuse)
             seating.topic[t] = chosen
             for p in range(begin, end):
-                put_word(words, word[order[p]], chosen)
+                put_word(w_start, w_size, entry, word[order[p]], chosen, NEW)
             n_k[chosen] += n
             m_k[chosen] += 1
     return last
@@ -242,7 +233,7 @@ def _log_rising(x, n):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _log_word_ratios(word, order, begin, end, words, eta, high, out):
+def _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, out):
     """out[k] = sum over the words of a table of log (n_kw + eta)_c / (eta)_c: 0 for topics that have none of them."""
     for k in range(high):
         out[k] = 0.0
@@ -253,9 +244,8 @@ def _log_word_ratios(word, order, begin, end, words, eta, high, out):
             p += 1
             c += 1
         base = _log_rising(eta, c)
-        for s in range(words.start[w], words.start[w] + words.size[w]):
-            entry = words.entry[s]
-            out[entry & TOPIC] += _log_rising(np.int64(entry >> SHIFT) + eta, c) - base
+        for s in range(w_start[w], w_start[w] + w_size[w]):
+            out[entry[s] & TOPIC] += _log_rising(np.int64(entry[s] >> SHIFT) + eta, c) - base
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -39,101 +39,100 @@ class Topics(NamedTuple):
     place: NDArray[np.int64]  # (C,)  where the topic stands in `here`
     here: NDArray[np.int64]  # (C,)  topics of the document
     coef: NDArray[np.float64]  # (C,)
-    opening: NDArray[np.float64]  # (C,)  factor of coef for a token that opens a table
-    sitting: NDArray[np.float64]  # (C,)  factor of coef for a token that joins a table
+    opened: NDArray[np.float64]  # (C,)  share of coef of a token that opens a table (table indicators alone)
+    seated: NDArray[np.float64]  # (C,)  share of coef of a token that joins a table, without gamma + M
+
+
+# Kernels take the arrays out of their tuples once, at the top: a tuple's array that is taken out within a loop costs a
+# reference count each time.
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def take_word(words, w, k):
-    """n_kw -= 1."""
-    s = words.start[w]
-    while words.entry[s] & TOPIC != np.uint64(k):
+def take_word(start, size, entry, w, k):
+    """n_kw -= 1, in the arrays of `WordTopics`."""
+    s = start[w]
+    while entry[s] & TOPIC != np.uint64(k):
         s += 1
-    words.entry[s] -= _ONE
-    if words.entry[s] < _ONE:
-        words.size[w] -= 1
-        words.entry[s] = words.entry[words.start[w] + words.size[w]]
+    entry[s] -= _ONE
+    if entry[s] < _ONE:
+        size[w] -= 1
+        entry[s] = entry[start[w] + size[w]]
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def put_word(words, w, k):
-    """n_kw += 1."""
-    s, end = words.start[w], words.start[w] + words.size[w]
-    while s < end and words.entry[s] & TOPIC != np.uint64(k):
+def put_word(start, size, entry, w, k, at):
+    """n_kw += 1, in the arrays of `WordTopics`; its entry is at `at`, or else (NEW) to be looked for."""
+    s, end = at if at >= 0 else start[w], start[w] + size[w]
+    while s < end and entry[s] & TOPIC != np.uint64(k):
         s += 1
     if s == end:
-        words.entry[s] = np.uint64(k)
-        words.size[w] += 1
-    words.entry[s] += _ONE
+        entry[s] = np.uint64(k)
+        size[w] += 1
+    entry[s] += _ONE
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def word_mass(entries, begin, end, coef):
+def word_mass(entry, begin, end, coef):
     """Sum of n_kw coef_k over the topics of a word."""
     mass = 0.0
-    for s in range(np.uint64(begin), np.uint64(end)):  # unsigned: several loads in one
-        mass += (entries[s] >> SHIFT) * coef[entries[s] & TOPIC]
+    for s in range(begin, end):  # unsigned: several loads in one
+        mass += (entry[s] >> SHIFT) * coef[entry[s] & TOPIC]
     return mass
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def draw_topic(words, w, coef, high, coef_sum, eta, fresh, rng):
-    """Draw k in proportion to (n_kw + eta) coef_k, or NEW in proportion to `fresh`."""
-    s, end = np.uint64(words.start[w]), np.uint64(words.start[w] + words.size[w])
-    mass = word_mass(words.entry, s, end, coef)
+def draw_topic(start, size, entry, w, coef, high, coef_sum, here, n_here, n_d, eta, fresh, rng):
+    """Draw k in proportion to (n_kw + eta) coef_k, or NEW in proportion to `fresh`; topics are 0 .. high - 1.
+
+    In the second sum the topics of the document come first: they have nearly all of it. Returns k and where n_kw stands
+    among the entries, NEW where that is not known.
+    """
+    s, end = np.uint64(start[w]), np.uint64(start[w] + size[w])
+    mass = word_mass(entry, s, end, coef)
     smooth = eta * coef_sum
     u = uniform(rng) * (mass + smooth + fresh)
-    chosen = np.int64(NEW)
+    chosen, at = np.int64(NEW), np.int64(NEW)
     if u < mass:
         while s < end and u >= 0.0:
-            entry = words.entry[s]
-            u -= (entry >> SHIFT) * coef[entry & TOPIC]
-            chosen = np.int64(entry & TOPIC)
+            k = entry[s] & TOPIC
+            u -= (entry[s] >> SHIFT) * coef[k]
+            chosen = np.int64(k)
             s += np.uint64(1)
+        at = np.int64(s) - 1
     elif u < mass + smooth:
-        u = (u - mass) / eta
-        for k in range(high):
-            if coef[k] > 0.0 and u >= 0.0:
+        u, j, k = (u - mass) / eta, 0, 0
+        while j < n_here and u >= 0.0:
+            chosen = here[j]
+            u -= coef[chosen]
+            j += 1
+        while k < high and u >= 0.0:
+            if n_d[k] == 0 and coef[k] > 0.0:
                 chosen = np.int64(k)
                 u -= coef[k]
-    return chosen
+            k += 1
+    return chosen, at
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def new_number(topics, reuse):
+def new_number(totals, free, reuse):
     """Return the number of a new topic, whose counts are zero; numbers of dead ones again if `reuse`."""
-    totals = topics.totals
     if reuse and totals[FREE] > 0:
         totals[FREE] -= 1
-        return topics.free[totals[FREE]]
+        return free[totals[FREE]]
     totals[HIGH] += 1
     return totals[HIGH] - 1
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def retire(topics, k):
+def retire(totals, free, k):
     """Give the number of a topic without tokens back."""
-    topics.free[topics.totals[FREE]] = k
-    topics.totals[FREE] += 1
-    topics.coef[k] = 0.0
+    free[totals[FREE]] = k
+    totals[FREE] += 1
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def has_room(topics, n_tokens):
-    """Whether every token of a document may open a topic of its own."""
-    return topics.totals[HIGH] + n_tokens <= topics.n.size
-
-
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def enter_topic(topics, k, n_here):
-    """Note that the document now has the topic; return how many it has."""
-    topics.here[n_here], topics.place[k] = k, n_here
-    return n_here + 1
-
-
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def leave_topic(topics, k, n_here):
+def leave_topic(here, place, k, n_here):
     """Note that the document has the topic no longer; return how many it has."""
-    last = topics.here[n_here - 1]
-    topics.here[topics.place[k]], topics.place[last] = last, topics.place[k]
+    last = here[n_here - 1]
+    here[place[k]], place[last] = last, place[k]
     return n_here - 1

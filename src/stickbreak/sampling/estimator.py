@@ -249,7 +249,7 @@ class GibbsHDP(FittedGibbs):
         y : ignored
         callback : callable, optional
             Called with a dict after each sweep of a start that finds topics ({"stage": "init", "done", "total"}) and
-            after each sweep (the row of `trace_` and "n_laps", the limit).
+            after each sweep (the row of `trace_`, "n_laps", the limit, and "noun": "sweep").
         checkpoint : path-like, optional
             A folder that is replaced after every sweep by all that the next sweeps depend on.
         resume : bool, default=False

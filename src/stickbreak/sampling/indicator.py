@@ -11,7 +11,7 @@ from stickbreak.sampling import _indicator_kernels as kernels
 from stickbreak.sampling._topic_draw import RESUME, Topics
 from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Representation
-from stickbreak.sampling.state import Concentrations, Tokens, TopicCounts, WordTopics
+from stickbreak.sampling.state import Concentrations, Float, Tokens, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import run_pass
 from stickbreak.stirling import StirlingRatios, wide_enough
 
@@ -32,6 +32,7 @@ class TableIndicators(Representation):
     def __init__(self, tokens: Tokens, root: bool = False) -> None:
         super().__init__(tokens)
         self._root = root
+        self._factors: Float = np.zeros((0, 0, 2))
 
     def sweep(
         self,
@@ -45,18 +46,33 @@ class TableIndicators(Representation):
         """Resample the topic and the indicator of every token."""
         tokens, now, key = self.tokens, concentrations, key_of(*seed, "tokens")
 
+        known = self._known(ratios)
+
         def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
-            known = ratios
+            factors = known
             if topics.totals[RESUME]:  # it stopped in a document with more tables than they know
-                known = wide_enough(ratios, self._most_tables(first))
+                factors = _factors(wide_enough(ratios, self._most_tables(first)))
             state = tokens.start, tokens.word, self.z, self.documents
             numbers = now.alpha, now.gamma, now.eta
-            return kernels.sweep(first, last, *state, words, topics, known, *numbers, self._root, reuse, key)
+            return kernels.sweep(first, last, *state, words, topics, factors, *numbers, self._root, reuse, key)
 
         high, parts = run_pass(tokens, counts, np.zeros(1), part, n_shards, executor)
         return self._renumber(parts, high).size
+
+    def _known(self, ratios: StirlingRatios) -> Float:
+        """Return the factors that belong to these ratios, tabulated when the ratios are new."""
+        if self._factors.shape[:2] != (ratios.shape[0], ratios.shape[1] - 1):
+            self._factors = _factors(ratios)
+        return self._factors
 
     def _most_tables(self, d: int) -> int:
         """Return the most tables that a topic has in a document."""
         begin = self.tokens.start[d]
         return int(self.documents.m[begin : begin + self.documents.size[d]].max())
+
+
+def _factors(ratios: StirlingRatios) -> Float:
+    """Return the factors of (G6), (longest + 1, width, 2)."""
+    factors = np.empty((ratios.shape[0], ratios.shape[1] - 1, 2))
+    kernels.tabulate_factors(ratios, factors)
+    return factors

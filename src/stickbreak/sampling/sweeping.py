@@ -12,7 +12,7 @@ from stickbreak.sampling._topic_draw import HIGH, TABLES, Topics
 from stickbreak.sampling.state import Float, Int32, Tokens, TopicCounts, WordTopics
 
 LEAST_ROOM = 1024
-_INTS, _FLOATS = ("n", "m", "free", "n_d", "m_d", "place", "here"), ("coef", "opening", "sitting")
+_INTS, _FLOATS = ("n", "m", "free", "n_d", "m_d", "place", "here"), ("coef", "opened", "seated")
 
 Kernel = Callable[[int, int, WordTopics, Topics, bool], int]  # first, last, words, topics, reuse -> where it stopped
 

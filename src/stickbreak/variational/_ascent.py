@@ -128,7 +128,7 @@ def _document_value(count, z, prior, topic, n_dk, weight):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _ascend(
-    block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new, change, kept
+    block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, z, v, new, change, kept
 ):  # fmt: skip
     """Sweep until no N_dk changes by `tolerance`; z, v and n_dk belong to `weight`.     SPEC 1.4, math.md (V5), (V6)
 
@@ -169,7 +169,7 @@ def _ascend(
                 for j in range(active):
                     kept[1, j], kept[2, j], kept[3, j] = n_dk[j], topic[j], row[j]
             _extrapolate(row, n_dk, active, change)
-        active = _reweigh(row, weight, prior, topic, n_dk, length, active, mean)
+        active = _reweigh(row, weight, prior, topic, n_dk, length, active)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -192,11 +192,11 @@ def _extrapolate(row, n_dk, active, change):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _settle(
-    block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new, change, kept
+    block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, z, v, new, change, kept
 ):  # fmt: skip
     """Ascend, and once more without extrapolation where that ended below its floor; return also the value."""
     active, sweeps, floor = _ascend(
-        block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new, change,
+        block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, z, v, new, change,
         kept,
     )  # fmt: skip
     value = _document_value(count, z, prior, topic[:active], n_dk[:active], weight)
@@ -204,9 +204,9 @@ def _settle(
         active = int(kept[0, 0])
         for j in range(active):
             n_dk[j], topic[j], row[j] = kept[1, j], int(kept[2, j]), int(kept[3, j])
-        active = _reweigh(row, weight, prior, topic, n_dk, length, active, mean)
+        active = _reweigh(row, weight, prior, topic, n_dk, length, active)
         active, more, _ = _ascend(
-            block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, mean, z, v, new,
+            block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, z, v, new,
             change[:0], kept,
         )  # fmt: skip
         sweeps += more
@@ -215,7 +215,7 @@ def _settle(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _reweigh(row, weight, prior, topic, n_dk, length, active, mean):
+def _reweigh(row, weight, prior, topic, n_dk, length, active):
     """Set the weights from n_dk; topics that have left the document leave the loop."""
     kept = 0
     for j in range(active):
@@ -223,8 +223,7 @@ def _reweigh(row, weight, prior, topic, n_dk, length, active, mean):
             topic[kept], n_dk[kept], row[kept] = topic[j], n_dk[j], row[j]
             weight[kept] = prior[topic[j]] + n_dk[j]
             kept += 1
-    if not mean:
-        _exp_expected_log(weight, kept)
+    _exp_expected_log(weight, kept)
     return kept
 
 
@@ -282,9 +281,9 @@ def _restart(
         _project(block, row, now, v, new)
         for j in range(now):
             n_dk[j] = new[j] * weight[j]
-        now = _reweigh(row, weight, prior, topic, n_dk, length, now, False)
+        now = _reweigh(row, weight, prior, topic, n_dk, length, now)
         now, _, _ = _ascend(
-            block, row, weight, prior, topic, n_dk, count, length, now, 0.0, RESTART_SWEEPS, False, z, v, new,
+            block, row, weight, prior, topic, n_dk, count, length, now, 0.0, RESTART_SWEEPS, z, v, new,
             saved[:0], saved,
         )  # fmt: skip
         found = _document_value(count, z, prior, topic[:now], n_dk[:now], weight)
@@ -303,7 +302,7 @@ def _restart(
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def local_step(
     indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr,
-    tolerance, max_sweeps, mean, restarts, accelerate,
+    tolerance, max_sweeps, restarts, accelerate,
     topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps, value, tally,
 ):  # fmt: skip
     """Coordinate ascent on (r, theta) of each document, globals fixed.             SPEC 1.4, math.md (V5), (V6)
@@ -311,8 +310,8 @@ def local_step(
         r_dwk ∝ exp(E log pi_dk) weights[w, k],   theta_dk = prior[k] + N_dk,   prior = alpha E[beta] (K + 1)
 
     Only the topics that still hold tokens are swept. A document with an empty start (start_ptr[d] == start_ptr[d + 1])
-    begins with all topics at E[beta]. With `mean`, theta_dk takes the place of exp(E log pi_dk). After the ascent, up
-    to `restarts` of the smallest topics are tried to be left out (not with `mean`, which raises no objective).
+    begins with all topics at E[beta]. After the ascent, up to `restarts` of the smallest topics are tried to be left
+    out.
 
     Written per document d, from capacity_ptr[d] on: topic, n_dk, weight_dk (which multiplied weights[w, k] in r),
     entropy_dk = sum_w c_dw r_dwk log Z_dw; per stored count: ratio = c_dw / Z_dw; per document: value, what the
@@ -345,7 +344,7 @@ def local_step(
             row[j] = j
             tokens[j] = 0.0 if cold else start_n[start_ptr[d] + j]
             weight[j] = prior[k] + tokens[j]
-        if not (cold or mean):
+        if not cold:
             _exp_expected_log(weight, active)
         length = 0.0
         for i in range(size):
@@ -355,20 +354,20 @@ def local_step(
             for j in range(active):
                 block[j, i] = source[topics[j]]
         active, sweeps, total = _settle(
-            block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps, mean, z, v, new,
+            block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps, z, v, new,
             change, kept,
         )  # fmt: skip
-        if restarts > 0 and active > 1 and not mean:
+        if restarts > 0 and active > 1:
             accepted = tally[1]
             active, total = _restart(
                 block, row, weight, prior, topics, tokens, counts, length, active, restarts, z, v, new, total,
                 saved, saved_int, tally,
             )  # fmt: skip
             if tally[1] > accepted and sweeps < max_sweeps:
-                active = _reweigh(row, weight, prior, topics, tokens, length, active, mean)
+                active = _reweigh(row, weight, prior, topics, tokens, length, active)
                 active, more, total = _settle(
                     block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps - sweeps,
-                    mean, z, v, new, change, kept,
+                    z, v, new, change, kept,
                 )  # fmt: skip
                 sweeps += more
         for i in range(size):

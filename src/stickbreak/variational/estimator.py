@@ -285,7 +285,7 @@ class VariationalHDP(FittedHDP):
         y : ignored
         callback : callable, optional
             Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each lap
-            (the lap's row of `trace_` and "n_laps").
+            (the lap's row of `trace_`, "n_laps" and "noun": "lap").
         checkpoint : path-like, optional
             A folder that is replaced after every lap by all that the next laps depend on.
         resume : bool, default=False

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from stickbreak.corpus import Corpus
+from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Trace
@@ -58,12 +60,14 @@ class FittedHDP(TopicModel):
         Returns
         -------
         ndarray of shape (D, K + 1)
-            E[pi_d] = theta_d / (alpha + N_d) with the topics fixed; rows sum to one.
+            E[pi_d] = theta_d / (alpha + N_d) with the topics fixed; rows sum to one. The rest takes no tokens.
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
+        if self.document_weights == "collapsed":
+            return self._collapsed_weights(corpus)
         parameters = self._parameters()
-        settings = LocalSettings(self.local_tolerance, self.local_sweeps, self.document_weights == "collapsed")
+        settings = LocalSettings(self.local_tolerance, self.local_sweeps)
         weights = np.empty((corpus.n_documents, parameters.n_topics + 1))
         with ThreadExecutor(self.n_jobs) as executor:
             for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
@@ -74,6 +78,22 @@ class FittedHDP(TopicModel):
                 theta += visit.prior
                 weights[rows] = theta / theta.sum(axis=1, keepdims=True)
         return weights
+
+    def _collapsed_weights(self, corpus: Corpus) -> Float:
+        """Return the weights with means in place of exp(E log .).                              math.md (D1)"""
+        prior = self.alpha_ * expected_beta(self.rho_)
+        with ThreadExecutor(self.n_jobs) as executor:
+            active = collapsed_weights(
+                corpus,
+                self.topic_word_,
+                prior[:-1],
+                executor,
+                tolerance=self.local_tolerance,
+                max_sweeps=self.local_sweeps,
+            )
+        lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+        rest = prior[-1] / (lengths + prior.sum())
+        return np.column_stack([active * (1.0 - rest)[:, None], rest])
 
     def _take(self, parameters: GlobalParameters, model: HDP, trace: Trace) -> None:
         """Copy the result into the fitted attributes."""

@@ -72,7 +72,6 @@ class LocalSettings(NamedTuple):
 
     tolerance: float = 1e-4  # largest change of an N_dk
     max_sweeps: int = 100
-    mean: bool = False  # E pi, E phi in place of exp(E log pi), exp(E log phi)
     restarts: int = 0  # topics of a document that are tried to be left out
     accelerate: bool = True  # extrapolate; without, every sweep is plain
 
@@ -125,7 +124,7 @@ def local_step(
     Visit
     """
     prior = alpha * parameters.expected_beta
-    weights = word_weights(batch.words, parameters, settings, executor) if among is None else among.weights
+    weights = word_weights(batch.words, parameters, executor) if among is None else among.weights
     if start is None:
         start = DocumentTopics.empty(batch.n_documents)
 
@@ -151,16 +150,13 @@ def local_step(
     )
 
 
-def word_weights(words: np.ndarray, parameters: GlobalParameters, settings: LocalSettings, executor: Executor) -> Float:
-    """Return exp(E log phi_kw) of some words, (W_b, K); E phi_kw with `settings.mean`.       math.md (V4)"""
+def word_weights(words: np.ndarray, parameters: GlobalParameters, executor: Executor) -> Float:
+    """Return exp(E log phi_kw) of some words, (W_b, K).                                       math.md (V4)"""
     weights = np.empty((words.size, parameters.n_topics))
 
     def weigh(rows: tuple[int, int]) -> None:
         part = slice(*rows)
-        if settings.mean:
-            weights[part] = parameters.tau[words[part]] / parameters.tau_sum
-        else:
-            _ascent.expected_word_weights(parameters.tau, parameters.tau_sum, words[part], weights[part])
+        _ascent.expected_word_weights(parameters.tau, parameters.tau_sum, words[part], weights[part])
 
     executor.map(weigh, shards(np.full(words.size, parameters.n_topics), SHARD_COUNTS))
     return weights
@@ -191,7 +187,7 @@ def _shard_step(
     value, tally = np.empty(last - first), np.zeros((1, 2), np.int64)
     _ascent.local_step(
         indptr, batch.word[low:high], batch.count[low:high], weights, prior, start_ptr, start.topic, start.n_dk,
-        capacity_ptr, settings.tolerance, settings.max_sweeps, settings.mean, settings.restarts,
+        capacity_ptr, settings.tolerance, settings.max_sweeps, settings.restarts,
         settings.accelerate,
         topic, n_dk, weight, entropy, ratio, n_active, sweeps, value, tally[0],
     )  # fmt: skip
