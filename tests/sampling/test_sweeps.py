@@ -1,6 +1,7 @@
 """Sweeps make the draws of their twins; what they draw beside (seatings, tables) has its law."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -39,7 +40,8 @@ class Case:
         dishes = canonical(rng.integers(rng.integers(1, 12), size=len(places)).tolist())
         self.dish = dict(zip(places, dishes, strict=True))
         self.z = [self.dish[place] for place in zip(self.document.tolist(), self.table, strict=True)]
-        self.ratios = stirling_ratios(int(lengths.max()))
+        tables = Counter((d, k) for (d, _), k in self.dish.items())
+        self.ratios = stirling_ratios(int(lengths.max()), max(tables.values()) + 2)  # just enough, to begin with
 
     @property
     def concentrations(self):
@@ -66,7 +68,8 @@ class Case:
             [(int(x & TOPIC), int(x >> SHIFT)) for x in words.entry[begin : begin + size]]
             for begin, size in zip(words.start[:-1], words.size, strict=True)
         ]
-        return kind(self.document.tolist(), self.tokens.word.tolist(), N_WORDS, self.z, lists, **self.numbers)
+        here = {d: dict.fromkeys(k for (doc, _), k in sorted(self.dish.items()) if doc == d) for d in self.document}
+        return kind(self.document.tolist(), self.tokens.word.tolist(), N_WORDS, self.z, lists, here, **self.numbers)
 
     def tables(self, representation):
         """m_jk of a representation, and its topics."""
@@ -89,10 +92,8 @@ def test_indicator_sweep_is_that_of_the_twin(root):
         case = Case(seed)
         sampler = TableIndicators(case.tokens, root)
         counts = case.start(sampler)
-        twin, m = case.twin(twins.Indicators, counts), {}
-        for d, k in case.dish:
-            m[d, case.dish[d, k]] = m.get((d, case.dish[d, k]), 0) + 1
-        m = twin.run(m, int(key_of(seed, 1, "tokens")), root)
+        twin = case.twin(twins.Indicators, counts)
+        m = twin.run(dict(Counter((d, k) for (d, _), k in case.dish.items())), int(key_of(seed, 1, "tokens")), root)
         sampler.sweep(counts, case.concentrations, case.ratios, (seed, 1), 1, ONE_THREAD)
         assert case.tables(sampler) == relabelled(twin.z, m)
 

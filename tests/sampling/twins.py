@@ -61,8 +61,8 @@ class WordLists:
                 return
         self.lists[w].append([k, 1])
 
-    def draw(self, w, coef, eta, fresh, rng):
-        """k in proportion to (n_kw + eta) coef_k, or NEW: first by the topics of the word, then by all numbers"""
+    def draw(self, w, coef, here, eta, fresh, rng):
+        """k in proportion to (n_kw + eta) coef_k, or NEW: topics of the word, then of the document, then the others"""
         mass = sum(n * coef[k] for k, n in self.lists[w])
         smooth = eta * sum(coef.values())
         u, chosen = rng.uniform() * (mass + smooth + fresh), NEW
@@ -73,7 +73,7 @@ class WordLists:
                     u -= n * coef[k]
         elif u < mass + smooth:
             u -= mass
-            for k in sorted(coef):
+            for k in here + sorted(set(coef) - set(here)):
                 if u >= 0:
                     chosen = k
                     u -= eta * coef[k]
@@ -83,8 +83,9 @@ class WordLists:
 class Sweep:
     """What the twins share: tokens of documents, their topics, the numbers, the hyperparameters."""
 
-    def __init__(self, document, word, n_words, z, lists, alpha, gamma, eta):
+    def __init__(self, document, word, n_words, z, lists, here, alpha, gamma, eta):
         self.document, self.word, self.n_words = list(document), list(word), n_words
+        self.here = {d: list(topics) for d, topics in here.items()}  # topics of a document, in the order of the kernels
         self.z, self.words = list(z), WordLists(lists)
         self.alpha, self.gamma, self.eta = alpha, gamma, eta
         self.numbers = Numbers(max(z) + 1)
@@ -99,6 +100,10 @@ class Sweep:
     def remove(self, i):
         k, self.z[i] = self.z[i], None
         self.words.take(self.word[i], k)
+        here = self.here[self.document[i]]
+        if not self.tokens(k, self.document[i]):
+            here[here.index(k)] = here[-1]
+            here.pop()
         return k
 
     def retire(self, k):
@@ -108,10 +113,13 @@ class Sweep:
     def pick(self, i, factor, fresh, rng):
         """Draw the topic of a token in proportion to factor(k) f_k(v), or a new one; return it and if it is new."""
         coef = {k: factor(k) / (self.tokens(k) + self.n_words * self.eta) for k in self.topics()}
-        k = self.words.draw(self.word[i], coef, self.eta, fresh / self.n_words, rng)
+        here = self.here[self.document[i]]
+        k = self.words.draw(self.word[i], coef, here, self.eta, fresh / self.n_words, rng)
         return (self.numbers.new(), True) if k == NEW else (k, False)
 
     def place(self, i, k):
+        if not self.tokens(k, self.document[i]):
+            self.here[self.document[i]].append(k)
         self.z[i] = k
         self.words.put(self.word[i], k)
 
@@ -198,7 +206,8 @@ class Franchise(Sweep):
                 fresh = self.alpha * self.gamma / (self.gamma + M.total())
                 k, new = self.pick(i, lambda k: self.tokens(k, d) + open_share[k], fresh, rng)  # noqa: B023
                 here = 0 if new else self.tokens(k, d)
-                if here and rng.uniform() * (here + open_share[k]) < here:
+                u = rng.uniform()
+                if here and u * (here + open_share[k]) < here:
                     t, u = -1, int(rng.uniform() * here)
                     while u >= 0:
                         t += 1
