@@ -33,7 +33,15 @@ class Entry:
 ESTIMATORS = [
     Entry(
         "GibbsHDP",
-        small={"n_topics": 5, "n_sweeps": 3, "gamma": 1e-3, "learn": (), "init": "random", "random_state": 0},
+        small={
+            "n_topics": 5,
+            "n_sweeps": 3,
+            "gamma": 1e-3,
+            "learn": (),
+            "init": "random",
+            "estimate": "last",
+            "random_state": 0,
+        },
         fixed_topics={"gamma": 1e-12, "init": "single"},
         laps="n_sweeps",
         forget="forget_chains",

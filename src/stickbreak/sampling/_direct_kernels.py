@@ -1,4 +1,4 @@
-"""Direct assignment (Teh, Jordan, Beal and Blei 2006, Sec. 5.3); NumPy twin in tests/sampling/reference.py."""
+"""Direct assignment (Teh, Jordan, Beal and Blei 2006, Sec. 5.3); NumPy twin in tests/sampling/twins.py."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The Chinese restaurant franchise (Teh et al. 2006, Sec. 5.1; Wang and Blei 2012, appendix): tokens, then dishes.
 
-NumPy twin in tests/sampling/reference.py.
+NumPy twin in tests/sampling/twins.py.
 """
 
 from __future__ import annotations

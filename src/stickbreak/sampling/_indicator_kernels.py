@@ -1,4 +1,4 @@
-"""Table indicators (Chen, Du and Buntine 2011): one token after another; NumPy twin in tests/sampling/reference.py."""
+"""Table indicators (Chen, Du and Buntine 2011): one token after another; NumPy twin in tests/sampling/twins.py."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from stickbreak.sampling.franchise import Franchise, table_list, with_dishes
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.joint import log_joint
 from stickbreak.sampling.keys import key_of
-from stickbreak.sampling.representation import Representation, require
+from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import start_seating
 from stickbreak.sampling.state import Concentrations, Int, Int32, TopicCounts
@@ -84,7 +84,7 @@ class Chain:
         """Resample the state, try split-merge moves, resample the concentrations."""
         self.n_sweeps += 1
         settings, now, seed = self.settings, self.concentrations, (self._seed, self.n_sweeps)
-        self._count(self._state.sweep(self._counts, now, self._ratios, seed, settings.shards, executor))
+        self._count(self._state.sweep(self._counts, Sweep(now, self._ratios, seed, settings.shards, executor)))
         trials = _NO_TRIALS
         if settings.split_merge and self.n_sweeps <= (settings.split_merge_sweeps or self.n_sweeps):
             trials = self._split_merge(seed)
@@ -112,7 +112,7 @@ class Chain:
             n_words=self._tokens.n_words,
             trials=settings.split_merge,
             scans=settings.scans,
-            key=int(key_of(*seed, "split-merge")) >> 1,  # as kernels take a Python int,
+            key=int(key_of(*seed, "split-merge")) >> 1,  # 63 bits: kernels take a signed number
         )
         if trials.splits_accepted or trials.merges_accepted:
             self._state.take(with_dishes(self._tokens, seating, tables.topic), n_topics)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from stickbreak.exceptions import InputError
-from stickbreak.sampling.counts import topic_word_table
+from stickbreak.sampling.counts import pair_counts
 from stickbreak.sampling.state import Concentrations, Float, Int, TopicCounts
 
 LEARNABLE = ("alpha", "gamma", "eta")
@@ -101,7 +101,7 @@ class WordLikelihood:
     def of(cls, counts: TopicCounts) -> WordLikelihood:
         """Collect what the likelihood needs."""
         n = counts.n[: counts.n_topics].astype(np.float64)
-        size, times = np.unique(topic_word_table(counts).data, return_counts=True)
+        size, times = np.unique(pair_counts(counts), return_counts=True)
         return cls(n, size.astype(np.float64), times.astype(np.float64), counts.words.size.size)
 
     def log(self, eta: float) -> float:

@@ -32,13 +32,18 @@ def dense_labels(z: Int32, n_numbers: int) -> tuple[Int32, Int]:
     return label, alive
 
 
+def pair_counts(counts: TopicCounts) -> Int:
+    """Return all n_kw > 0, word by word."""
+    words = counts.words
+    return (words.entry[_taken(words.start[:-1], words.size)] >> SHIFT).astype(np.int64)
+
+
 def topic_word_table(counts: TopicCounts) -> sparse.csr_array:
     """Return n_kw, (K, W)."""
     words = counts.words
-    entry = words.entry[_taken(words.start[:-1], words.size)]
+    topic = (words.entry[_taken(words.start[:-1], words.size)] & TOPIC).astype(np.int64)
     word = np.repeat(np.arange(words.size.size), words.size)
-    shape = (counts.n_topics, words.size.size)
-    return sparse.csr_array(((entry >> SHIFT).astype(np.int64), ((entry & TOPIC).astype(np.int64), word)), shape=shape)
+    return sparse.csr_array((pair_counts(counts), (topic, word)), shape=(counts.n_topics, words.size.size))
 
 
 def _taken(start: Int, size: Int32) -> Int:

@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import Executor
 from stickbreak.sampling import _direct_kernels as kernels
 from stickbreak.sampling._topic_draw import Topics
-from stickbreak.sampling.keys import key_of
-from stickbreak.sampling.representation import Representation, require
+from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.state import Concentrations, Float, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import Shard, run_pass
-from stickbreak.stirling import StirlingRatios
 
 SMALLEST = 1e-300  # a weight that underflowed: its topic has tokens, so the weight is positive
 
@@ -33,26 +30,18 @@ class DirectAssignment(Representation):
         super().__init__(tokens)
         self.beta: Float = np.ones(1)  # (K + 1,)  corpus weights, last that of all topics without tokens
 
-    def sweep(
-        self,
-        counts: TopicCounts,
-        concentrations: Concentrations,
-        ratios: StirlingRatios,
-        seed: tuple[int, int],
-        n_shards: int,
-        executor: Executor,
-    ) -> int:
+    def sweep(self, counts: TopicCounts, sweep: Sweep) -> int:
         """Resample the topic of every token, then the tables."""
-        tokens, now, key = self.tokens, concentrations, key_of(*seed, "tokens")
+        tokens, now, key = self.tokens, sweep.concentrations, sweep.key("tokens")
 
         def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
             state = tokens.start, tokens.word, self.z, self.documents
             return kernels.sweep(first, last, *state, words, topics, now.alpha, now.gamma, now.eta, reuse, key)
 
-        high, parts = run_pass(tokens, counts, self.beta, part, n_shards, executor)
+        high, parts = run_pass(tokens, counts, self.beta, part, sweep.n_shards, sweep.executor)
         weights = self._weights(parts, high)[self._renumber(parts, high)]
         prior, rng = np.maximum(now.alpha * weights, SMALLEST), np.zeros(1, np.uint64)
-        kernels.draw_tables(tokens.start, self.documents, prior, rng, key_of(*seed, "tables"))
+        kernels.draw_tables(tokens.start, self.documents, prior, rng, sweep.key("tables"))
         return weights.size
 
     def _weights(self, parts: list[Shard], high: int) -> Float:

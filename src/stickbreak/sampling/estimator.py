@@ -62,28 +62,29 @@ class GibbsHDP(FittedGibbs):
         weights (direct assignment; both Teh, Jordan, Beal and Blei 2006). All have the same posterior.
     root : {"marginal", "indicator"}, default="marginal"
         For table indicators: whether the top level is summed out, or has indicators of its own (slower mixing).
-    split_merge_trials : int, default=0
+    split_merge_trials : int, default=10
         Split-merge trials after each sweep.
     split_merge_sweeps : int or None, default=50
         Sweeps in which these run, from the first. None: all. (Paper: 50.)
     split_merge_scans : int, default=0
         Restricted Gibbs scans of a proposal (Jain and Neal 2004). 0: sequential allocation (the paper's).
-    init : str or array-like of shape (K, W), default="sequential"
-        Where the chain starts: tokens one after the other, each given those before ("sequential", the paper's); each
-        in one of `n_topics` topics at random ("random"); all in one ("single"); drawn from topics that are found first
-        ("collapsed", "near-uniform", "documents", "anchors", see `VariationalHDP`) or given: word distributions or
-        expected counts, for example `other.components_` of another model.
+    init : str or array-like of shape (K, W), default="collapsed"
+        Where the chain starts: drawn from topics that are found first ("collapsed", "near-uniform", "documents",
+        "anchors", see `VariationalHDP`) or given (word distributions or expected counts, for example
+        `other.components_` of another model); tokens one after the other, each given those before ("sequential", the
+        paper's); each in one of `n_topics` topics at random ("random"); all in one ("single").
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
-    n_sweeps : int, default=1000
-        Passes over all tokens.
+    n_sweeps : int, default=200
+        Passes over all tokens. Enough to predict well from a collapsed start; where the posterior itself is asked for,
+        chains should be longer and start from several places.
     burn_in : int or None, default=None
         Sweeps before the first sample. None: half of `n_sweeps`; a fit that goes on keeps what it began with.
     thin : int, default=10
         Every so many sweeps after burn-in are a sample.
     n_chains : int, default=1
         Independent chains. The one with the highest joint log-likelihood after burn-in is kept; the trace has all.
-    estimate : {"last", "best", "average"}, default="last"
+    estimate : {"last", "best", "average"}, default="average"
         Where topics and weights come from: the last sweep; that with the highest joint log-likelihood after burn-in; or
         the mean over the samples, whose topics are matched to those of the best sample so that most tokens agree
         (topics that match none are left out).
@@ -191,16 +192,16 @@ class GibbsHDP(FittedGibbs):
         eta_prior: Sequence[float] = (1.0, 1.0),
         representation: str = "indicator",
         root: str = "marginal",
-        split_merge_trials: int = 0,
+        split_merge_trials: int = 10,
         split_merge_sweeps: int | None = 50,
         split_merge_scans: int = 0,
-        init: str | NDArray = "sequential",
+        init: str | NDArray = "collapsed",
         init_sweeps: int = 50,
-        n_sweeps: int = 1000,
+        n_sweeps: int = 200,
         burn_in: int | None = None,
         thin: int = 10,
         n_chains: int = 1,
-        estimate: str = "last",
+        estimate: str = "average",
         n_shards: int = 1,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

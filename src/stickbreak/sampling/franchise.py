@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import Executor
 from stickbreak.sampling import _franchise_kernels as kernels
 from stickbreak.sampling._topic_draw import Topics
 from stickbreak.sampling.counts import count_topics, dense_labels, packed, unpacked
-from stickbreak.sampling.keys import key_of
-from stickbreak.sampling.representation import Representation, is_ints, require
-from stickbreak.sampling.state import Concentrations, Int, Int32, Seating, TableList, TopicCounts, WordTopics
+from stickbreak.sampling.representation import Representation, Sweep, is_ints, require
+from stickbreak.sampling.state import Int, Int32, Seating, TableList, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import Shard, run_pass
 from stickbreak.stirling import StirlingRatios
 
@@ -29,30 +27,20 @@ class Franchise(Representation):
         super().__init__(tokens)
         self.seating = Seating.empty(tokens)
 
-    def sweep(
-        self,
-        counts: TopicCounts,
-        concentrations: Concentrations,
-        ratios: StirlingRatios,
-        seed: tuple[int, int],
-        n_shards: int,
-        executor: Executor,
-    ) -> int:
+    def sweep(self, counts: TopicCounts, sweep: Sweep) -> int:
         """Resample the table of every token, then the dish of every table."""
         tokens = self.tokens
-        K, self.seating = seat_tokens(
-            tokens, self.seating, counts, concentrations, seed, n_shards, executor, seated=True
-        )
+        K, self.seating = seat_tokens(tokens, self.seating, counts, sweep, seated=True)
         self.take(self.seating, K)
         counts = count_topics(tokens, self.z, self.documents, K)
         order, table_start = tokens_by_table(tokens, self.seating)
-        now, key = concentrations, key_of(*seed, "dishes")
+        now, key = sweep.concentrations, sweep.key("dishes")
 
         def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
             state = tokens.start, tokens.word, self.seating, order, table_start
             return kernels.serve_tables(first, last, *state, words, topics, now.gamma, now.eta, reuse, key)
 
-        high, parts = run_pass(tokens, counts, np.zeros(1), part, n_shards, executor)
+        high, parts = run_pass(tokens, counts, np.zeros(1), part, sweep.n_shards, sweep.executor)
         self.seating, K = renumber_dishes(tokens, self.seating, parts, high)
         self.take(self.seating, K)
         return K
@@ -95,10 +83,7 @@ def seat_tokens(
     tokens: Tokens,
     seating: Seating,
     counts: TopicCounts,
-    concentrations: Concentrations,
-    seed: tuple[int, int],
-    n_shards: int,
-    executor: Executor,
+    sweep: Sweep,
     *,
     seated: bool,
 ) -> tuple[int, Seating]:
@@ -110,7 +95,7 @@ def seat_tokens(
     seating : Seating
         The same arrays, changed.
     """
-    now, key = concentrations, key_of(*seed, "tokens")
+    now, key = sweep.concentrations, sweep.key("tokens")
 
     def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
         state = tokens.start, tokens.word, seating
@@ -118,7 +103,7 @@ def seat_tokens(
             first, last, *state, words, topics, now.alpha, now.gamma, now.eta, seated, reuse, key
         )
 
-    high, parts = run_pass(tokens, counts, np.zeros(1), part, n_shards, executor)
+    high, parts = run_pass(tokens, counts, np.zeros(1), part, sweep.n_shards, sweep.executor)
     seating, n_topics = renumber_dishes(tokens, seating, parts, high)
     return n_topics, seating
 

@@ -7,12 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import Executor
 from stickbreak.sampling import _indicator_kernels as kernels
 from stickbreak.sampling._topic_draw import RESUME, Topics
-from stickbreak.sampling.keys import key_of
-from stickbreak.sampling.representation import Representation
-from stickbreak.sampling.state import Concentrations, Float, TopicCounts, WordTopics
+from stickbreak.sampling.representation import Representation, Sweep
+from stickbreak.sampling.state import Float, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import run_pass
 from stickbreak.stirling import StirlingRatios, wide_enough
 
@@ -35,29 +33,20 @@ class TableIndicators(Representation):
         self._root = root
         self._factors: Float = np.zeros((0, 0, 2))
 
-    def sweep(
-        self,
-        counts: TopicCounts,
-        concentrations: Concentrations,
-        ratios: StirlingRatios,
-        seed: tuple[int, int],
-        n_shards: int,
-        executor: Executor,
-    ) -> int:
+    def sweep(self, counts: TopicCounts, sweep: Sweep) -> int:
         """Resample the topic and the indicator of every token."""
-        tokens, now, key = self.tokens, concentrations, key_of(*seed, "tokens")
-
-        known = self._known(ratios)
+        tokens, now, key = self.tokens, sweep.concentrations, sweep.key("tokens")
+        known = self._known(sweep.ratios)
 
         def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
             factors = known
             if topics.totals[RESUME]:  # it stopped in a document with more tables than they know
-                factors = factors_of(wide_enough(ratios, self._most_tables(first)))
+                factors = factors_of(wide_enough(sweep.ratios, self._most_tables(first)))
             state = tokens.start, tokens.word, self.z, self.documents
             numbers = now.alpha, now.gamma, now.eta
             return kernels.sweep(first, last, *state, words, topics, factors, *numbers, self._root, reuse, key)
 
-        high, parts = run_pass(tokens, counts, np.zeros(1), part, n_shards, executor)
+        high, parts = run_pass(tokens, counts, np.zeros(1), part, sweep.n_shards, sweep.executor)
         return self._renumber(parts, high).size
 
     def _known(self, ratios: StirlingRatios) -> Float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +18,21 @@ from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.state import Concentrations, DocumentTopics, Int, Int32, Seating, TopicCounts
 from stickbreak.sampling.sweeping import Shard
 from stickbreak.stirling import StirlingRatios
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a sweep is given."""
+
+    concentrations: Concentrations
+    ratios: StirlingRatios
+    seed: tuple[int, int]  # of the chain, and the number of the sweep
+    n_shards: int
+    executor: Executor
+
+    def key(self, purpose: str) -> np.uint64:
+        """Return the key of the random streams for a purpose."""
+        return key_of(*self.seed, purpose)
 
 
 class Representation(ABC):
@@ -33,15 +49,7 @@ class Representation(ABC):
         self.documents = DocumentTopics.empty(tokens)
 
     @abstractmethod
-    def sweep(
-        self,
-        counts: TopicCounts,
-        concentrations: Concentrations,
-        ratios: StirlingRatios,
-        seed: tuple[int, int],
-        n_shards: int,
-        executor: Executor,
-    ) -> int:
+    def sweep(self, counts: TopicCounts, sweep: Sweep) -> int:
         """Resample the state once, from its counts (which are spent); return the number of topics."""
 
     def finish(self, counts: TopicCounts, concentrations: Concentrations, rng: np.random.Generator) -> None:

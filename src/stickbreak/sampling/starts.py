@@ -12,6 +12,7 @@ from stickbreak.sampling.counts import dense_labels, no_words
 from stickbreak.sampling.franchise import seat_tokens
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.keys import key_of
+from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.state import Concentrations, Float, Int32, Seating, TopicCounts
 from stickbreak.stirling import StirlingRatios, wide_enough
 
@@ -41,7 +42,8 @@ def start_seating(
         z, beta = _from_topics(init, tokens, now, seed)
     elif init == SEQUENTIAL:
         nothing = TopicCounts(0, np.zeros(0, np.int64), np.zeros(0, np.int64), no_words(tokens))
-        return seat_tokens(tokens, Seating.empty(tokens), nothing, now, (seed, 0), 1, ThreadExecutor(1), seated=False)
+        first = Sweep(now, ratios, (seed, 0), 1, ThreadExecutor(1))
+        return seat_tokens(tokens, Seating.empty(tokens), nothing, first, seated=False)
     elif init == RANDOM:
         rng = np.random.Generator(np.random.Philox(key=int(key_of(seed, 0, "random start"))))
         z, beta = rng.integers(n_topics, size=tokens.word.size, dtype=np.int32), np.full(n_topics, 1.0 / n_topics)
