@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from stickbreak.indicator_factors import factors_of
 from stickbreak.sampling import _direct_kernels, _franchise_kernels, _indicator_kernels
 from stickbreak.sampling import state as module
 from stickbreak.sampling.counts import count_topics
-from stickbreak.sampling.indicator import factors_of
 from stickbreak.sampling.state import DocumentTopics, WordTopics
 from stickbreak.sampling.sweeping import run_pass
 from stickbreak.stirling import stirling_ratios

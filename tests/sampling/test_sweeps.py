@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
+from stickbreak.inference.keys import key_of
 from stickbreak.sampling import _direct_kernels
 from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.direct import DirectAssignment
 from stickbreak.sampling.franchise import Franchise
 from stickbreak.sampling.indicator import TableIndicators
-from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.state import SHIFT, TOPIC, Concentrations, DocumentTopics, Seating, Tokens
 from stickbreak.stirling import stirling_ratios

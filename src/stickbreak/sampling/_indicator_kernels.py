@@ -18,24 +18,12 @@ from stickbreak.sampling._topic_draw import (
     retire,
     take_word,
 )
-from stickbreak.stirling import opened_ratio, seated_ratio
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _support(m, root):
     """R_k: M_k for the root-marginal version, M_k^2 / (M_k + 1) for the root-indicator version.    math.md (G6)"""
     return m * m / (m + 1.0) if root else float(m)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def tabulate_factors(ratios, out):
-    """Fill out[n, m] = factors of (G6) for a token that opens a table, and that joins one; its own count is out."""
-    out[:] = 0.0
-    out[0, 0, 0] = 1.0
-    for n in range(1, out.shape[0]):
-        for m in range(1, min(n + 1, out.shape[1])):
-            out[n, m, 0] = opened_ratio(ratios, n, m) * (m + 1.0) / (n + 1.0)
-            out[n, m, 1] = seated_ratio(ratios, n, m) * (n - m + 1.0) / (n + 1.0)
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor
+from stickbreak.inference.keys import key_of
 from stickbreak.initialization import Start
 from stickbreak.sampling.concentrations import GammaPrior, resample
 from stickbreak.sampling.counts import count_topics, dense_labels, topic_word_table
@@ -19,7 +20,6 @@ from stickbreak.sampling.direct import DirectAssignment
 from stickbreak.sampling.franchise import Franchise, table_list, with_dishes
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.joint import log_joint
-from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import start_seating

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.indicator_factors import factors_of
 from stickbreak.sampling import _indicator_kernels as kernels
 from stickbreak.sampling._topic_draw import RESUME, Topics
 from stickbreak.sampling.representation import Representation, Sweep
@@ -59,10 +60,3 @@ class TableIndicators(Representation):
         """Return the most tables that a topic has in a document."""
         begin = self.tokens.start[d]
         return int(self.documents.m[begin : begin + self.documents.size[d]].max())
-
-
-def factors_of(ratios: StirlingRatios) -> Float:
-    """Return the factors of (G6), (longest + 1, width, 2)."""
-    factors = np.empty((ratios.shape[0], ratios.shape[1] - 1, 2))
-    kernels.tabulate_factors(ratios, factors)
-    return factors

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor
+from stickbreak.inference.keys import key_of
 from stickbreak.sampling import _counts_kernels, _franchise_kernels
 from stickbreak.sampling.counts import dense_labels, packed, unpacked
-from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.state import Concentrations, DocumentTopics, Int, Int32, Seating, TopicCounts
 from stickbreak.sampling.sweeping import Shard
 from stickbreak.stirling import StirlingRatios

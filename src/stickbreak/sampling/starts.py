@@ -6,12 +6,12 @@ import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.keys import key_of
 from stickbreak.initialization import Start
 from stickbreak.sampling import _counts_kernels, _direct_kernels, _starts_kernels
 from stickbreak.sampling.counts import dense_labels, no_words
 from stickbreak.sampling.franchise import seat_tokens
 from stickbreak.sampling.indicator import TableIndicators
-from stickbreak.sampling.keys import key_of
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.state import Concentrations, Float, Int32, Seating, TopicCounts
 from stickbreak.stirling import StirlingRatios, wide_enough

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from stickbreak.inference.executor import Executor
+from stickbreak.inference.steps import step_size
 from stickbreak.inference.streams import stream
 from stickbreak.variational.global_step import SMALLEST_RHO, sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step, summarise
@@ -32,8 +33,8 @@ class StepRule:
     sticks: str = "interpolate"
 
     def size(self, step: int) -> float:
-        """Return xi_t = (t + delay)^-kappa; the first step is t = 1.                 SPEC 1.9, math.md (S1)"""
-        return float((step + self.offset) ** -self.decay)
+        """Return the size of step t, the first of which is 1."""
+        return step_size(step, self.decay, self.offset)
 
 
 @dataclass(slots=True)
