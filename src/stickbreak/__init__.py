@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stickbreak import corpus, evaluation, report
     from stickbreak.corpus import Corpus
+    from stickbreak.hybrid import HybridHDP
     from stickbreak.inference.estimator import TopicModel
     from stickbreak.sampling import GibbsHDP
     from stickbreak.variational import VariationalHDP
 
 ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "GibbsHDP": "stickbreak.sampling",
+    "HybridHDP": "stickbreak.hybrid",
     "VariationalHDP": "stickbreak.variational",
 }
 _LAZY = {**ESTIMATORS, "Corpus": "stickbreak.corpus"}
 _MODULES = ("corpus", "evaluation", "report")
 
-__all__ = ["Corpus", "GibbsHDP", "VariationalHDP", "corpus", "evaluation", "load", "report"]
+__all__ = ["Corpus", "GibbsHDP", "HybridHDP", "VariationalHDP", "corpus", "evaluation", "load", "report"]
 
 
 def load(path: str | os.PathLike[str]) -> TopicModel:

@@ -6,6 +6,7 @@ import pytest
 
 import stickbreak
 from stickbreak.cli.methods import METHODS, STARTS
+from stickbreak.hybrid.starts import RANDOM
 from stickbreak.initialization import STARTS as FOUND
 from stickbreak.sampling.requirements import CHAIN_STARTS
 
@@ -23,6 +24,7 @@ def test_options_of_a_method_are_parameters_of_its_estimator():
 def test_starts_are_those_of_the_estimators():
     assert set(METHODS["variational"].starts) == set(FOUND)
     assert set(METHODS["gibbs"].starts) == {*FOUND, *CHAIN_STARTS} == set(STARTS)
+    assert set(METHODS["hybrid"].starts) == {*FOUND, RANDOM}
 
 
 def test_options_reach_the_sampler(run, documents, tmp_path):
@@ -40,15 +42,36 @@ def test_options_reach_the_sampler(run, documents, tmp_path):
     assert {name: model.get_params()[name] for name in given} == given
 
 
+def test_options_reach_the_hybrid(run, documents, tmp_path):
+    options = (
+        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --init random --laps 2 --learning-decay 0.7 --learning-offset 2 "
+        "--batch-size 30 --burn-in-sweeps 2 --saved-sweeps 3 --sampler dense --seed 5 --jobs 1 --held-out 0.2"
+    )
+    printed = run("fit", documents, "--out", tmp_path / "m", "--method", "hybrid", "--quiet", *options.split()).stdout
+    assert "(started with 7)" in printed
+    assert "(predictive log-likelihood)" in printed
+    given = {
+        "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "init": "random", "n_laps": 2, "learning_decay": 0.7,
+        "learning_offset": 2.0, "batch_size": 30, "burn_in_sweeps": 2, "saved_sweeps": 3, "sampler": "dense",
+        "random_state": 5, "n_jobs": 1,
+    }  # fmt: skip
+    found = stickbreak.load(tmp_path / "m").get_params()
+    assert {name: found[name] for name in given} == given
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method):
-    other = next(name for name in METHODS if name != method)
     values = {"bound": "quadratic", "document_weights": "collapsed", "schedule": "memoized", "stick_rule": "natural",
-              "moves": "merge", "representation": "direct", "estimate": "best"}  # fmt: skip
-    for parameter, option in METHODS[other].options.items():
+              "moves": "merge", "representation": "direct", "estimate": "best", "learn": "alpha",
+              "sampler": "dense"}  # fmt: skip
+    theirs = {pair: name for name, other in METHODS.items() for pair in other.options.items()}
+    refused = theirs.keys() - METHODS[method].options.items()
+    assert {theirs[pair] for pair in refused} == METHODS.keys() - {method}
+    for parameter, option in refused:
         value = values.get(parameter, "1")
         line = refuse("fit", documents, "--out", tmp_path / "m", "--method", method, option, value)
-        assert line == f"Error: {option} belongs to --method {other}, but the method is {method}; leave it out"
+        owners = " or ".join(name for name, other in METHODS.items() if parameter in other.options)
+        assert line == f"Error: {option} belongs to --method {owners}, but the method is {method}; leave it out"
     assert not (tmp_path / "m").exists()
 
 
@@ -60,7 +83,7 @@ def test_start_of_another_method_is_refused(refuse, documents, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--method", "luck"], "--method is 'luck'; give variational or gibbs"),
+        (["--method", "luck"], "--method is 'luck'; give variational, gibbs or hybrid"),
         ([*GIBBS, "--estimate", "mean"], "--estimate is 'mean'; give last, best or average"),
         ([*GIBBS, "--representation", "crf"], "--representation is 'crf'"),
         ([*GIBBS, "--burn-in", "6"], "burn_in is 6, but n_sweeps is 6"),

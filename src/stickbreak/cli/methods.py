@@ -18,7 +18,7 @@ class Method:
     estimator : str
         Name in `stickbreak`.
     options : dict of str to str
-        Parameter -> option, for the options that other families do not have.
+        Parameter -> option, for the options that not every family has.
     starts : tuple of str
         Values of --init.
     counted_starts : tuple of str
@@ -33,18 +33,19 @@ class Method:
     default_start: str
 
 
+_LEARN = {"learn": "--learn"}
+_STEPS = {"n_laps": "--laps", "learning_decay": "--learning-decay", "learning_offset": "--learning-offset"}
 _FOUND = ("collapsed", "near-uniform", "documents", "anchors")  # topics that are found before the fit
 METHODS = {
     "variational": Method(
         "VariationalHDP",
         {
+            **_LEARN,
             "bound": "--bound",
             "document_weights": "--document-weights",
-            "n_laps": "--laps",
+            **_STEPS,
             "n_batches": "--batches",
             "schedule": "--schedule",
-            "learning_decay": "--learning-decay",
-            "learning_offset": "--learning-offset",
             "stick_rule": "--stick-rule",
             "moves": "--moves",
             "delete_documents": "--delete-documents",
@@ -57,6 +58,7 @@ METHODS = {
     "gibbs": Method(
         "GibbsHDP",
         {
+            **_LEARN,
             "n_sweeps": "--sweeps",
             "burn_in": "--burn-in",
             "thin": "--thin",
@@ -69,6 +71,19 @@ METHODS = {
         ("sequential", "random", "single", *_FOUND),
         ("random", *_FOUND),
         "collapsed",
+    ),
+    "hybrid": Method(
+        "HybridHDP",
+        {
+            **_STEPS,
+            "batch_size": "--batch-size",
+            "burn_in_sweeps": "--burn-in-sweeps",
+            "saved_sweeps": "--saved-sweeps",
+            "sampler": "--sampler",
+        },
+        ("random", *_FOUND),
+        ("random", *_FOUND),
+        "random",
     ),
 }
 STARTS = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.starts))
@@ -89,13 +104,23 @@ def parameters_of(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     InputError
         If an option or a start belongs to another method.
     """
-    for name, other in METHODS.items():
-        for parameter, option in other.options.items():
-            if name != method and given.get(parameter) is not None:
-                raise InputError(f"{option} belongs to --method {name}, but the method is {method}; leave it out")
+    for (parameter, option), owners in _owners().items():
+        if method not in owners and given.get(parameter) is not None:
+            raise InputError(
+                f"{option} belongs to --method {' or '.join(owners)}, but the method is {method}; leave it out"
+            )
     start, known = given.get("init"), METHODS[method].starts
     if start is not None and start not in known:
         raise InputError(
             f"--init is {start!r}, which --method {method} does not know; give {', '.join(known[:-1])} or {known[-1]}"
         )
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _owners() -> dict[tuple[str, str], list[str]]:
+    """Return (parameter, option) -> the methods that have it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, method in METHODS.items():
+        for pair in method.options.items():
+            found.setdefault(pair, []).append(name)
+    return found

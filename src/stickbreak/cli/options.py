@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _READING, _WORDS, _MODEL, _OUTPUT = "Reading", "Text to counts", "Model", "Output"
 _GIBBS = "Model, with --method gibbs"
+_HYBRID = "Model, with --method hybrid"
 
 
 def _choice(option: str, *names: str, metavar: str | None = None, panel: str = _MODEL, help: str) -> Any:
@@ -108,7 +109,11 @@ StripAccents = Annotated[
 
 MethodName = Annotated[
     str,
-    _choice("--method", *METHODS, help="Fit by optimisation, or draw from the posterior: slower, and exact."),
+    _choice(
+        "--method",
+        *METHODS,
+        help="Fit by optimisation, draw from the posterior (slower, and exact), or both, by minibatches.",
+    ),
 ]
 Topics = Annotated[
     int,
@@ -156,7 +161,8 @@ Init = Annotated[
         "--init",
         *STARTS,
         metavar="START",
-        help="Start: collapsed, near-uniform, documents or anchors; for gibbs also sequential, random or single.",
+        help="Start: collapsed, near-uniform, documents or anchors; for gibbs also sequential, random or single; "
+        "for hybrid also random.",
     ),
 ]
 Laps = Annotated[
@@ -267,6 +273,33 @@ Shards = Annotated[
     int | None,
     typer.Option(
         "--shards", min=1, rich_help_panel=_GIBBS, help="Parts sampled at the same time; more than 1 is approximate."
+    ),
+]
+BatchSize = Annotated[
+    int | None,
+    typer.Option("--batch-size", min=1, rich_help_panel=_HYBRID, help="Documents of a minibatch; otherwise 100."),
+]
+BurnInSweeps = Annotated[
+    int | None,
+    typer.Option(
+        "--burn-in-sweeps",
+        min=0,
+        rich_help_panel=_HYBRID,
+        help="Sweeps of a document before the first that counts; otherwise 5.",
+    ),
+]
+SavedSweeps = Annotated[
+    int | None,
+    typer.Option("--saved-sweeps", min=1, rich_help_panel=_HYBRID, help="Sweeps that count; otherwise 5."),
+]
+Sampler = Annotated[
+    str | None,
+    _choice(
+        "--sampler",
+        "sparse",
+        "dense",
+        panel=_HYBRID,
+        help="Topics outside a document by alias tables, or one by one: the same law, slower.",
     ),
 ]
 Jobs = Annotated[

@@ -34,6 +34,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     lap_noun: ClassVar[str] = "lap"  # what a pass over the documents is called
     objective_name: ClassVar[str] = "objective"  # what `objective_` is
 
+    learn: Sequence[str] = ()  # hyperparameters that a fit learns
     vocabulary_: tuple[str, ...]
     trace_: dict[str, NDArray]
     n_features_in_: int

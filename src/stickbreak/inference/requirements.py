@@ -31,3 +31,12 @@ def check_start(corpus: Corpus, n_topics: int) -> None:
             f"n_topics is {n_topics}, but the documents hold only {corpus.n_tokens:.12g} tokens; "
             f"give fewer topics than tokens{advice}."
         )
+
+
+def check_total(total: int, seen: int) -> None:
+    """Refuse a stream of fewer documents than were seen."""
+    if total < seen:
+        raise InputError(
+            f"total_documents is {total}, but this minibatch makes {seen} documents; "
+            "give the number of documents of the whole stream, or None to count them."
+        )

@@ -19,7 +19,7 @@ from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
-from stickbreak.inference.requirements import check_names
+from stickbreak.inference.requirements import check_names, check_total
 from stickbreak.inference.run import run_fit
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
@@ -31,7 +31,7 @@ from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.moves import MOVES, Trial, make_moves
-from stickbreak.variational.requirements import check_corpus, check_learned, check_total
+from stickbreak.variational.requirements import check_corpus, check_learned
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
 

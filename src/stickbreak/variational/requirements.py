@@ -22,15 +22,6 @@ def check_learned(names: Sequence[str], *, memoized: bool) -> None:
         )
 
 
-def check_total(total: int, seen: int) -> None:
-    """Refuse a stream of fewer documents than were seen."""
-    if total < seen:
-        raise InputError(
-            f"total_documents is {total}, but this minibatch makes {seen} documents; "
-            "give the number of documents of the whole stream, or None to count them."
-        )
-
-
 def check_corpus(
     corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, named_start: bool, trials: bool
 ) -> None:

@@ -1,0 +1,360 @@
+"""`HybridHDP`: the face of the hybrid of variational inference and Gibbs sampling."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from threadpoolctl import threadpool_limits
+
+from stickbreak.corpus import Corpus
+from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
+from stickbreak.hybrid.fitted import FittedHybrid
+from stickbreak.hybrid.requirements import check_parameters
+from stickbreak.hybrid.starts import RANDOM, random_state, state_from_topics
+from stickbreak.hybrid.state import HybridState, Priors
+from stickbreak.hybrid.steps import HybridCourse, Rules, Steps, row_of
+from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
+from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.loop import Callback, Trace
+from stickbreak.inference.progress import progress_bar
+from stickbreak.inference.requirements import check_total
+from stickbreak.inference.run import run_fit
+from stickbreak.inference.streams import seed_from
+from stickbreak.initialization import StartSettings, make_start, start_from_topics
+
+_NOT_IDENTITY = ("n_laps", "n_jobs", "verbose", "total_documents")  # a fit that goes on may change these
+
+
+class HybridHDP(FittedHybrid):
+    """Topics of a collection or a stream and their number: sampled inside documents, variational above them.
+
+    The model is that of `VariationalHDP`. The corpus keeps Dirichlet distributions of the topics and of their weights;
+    inside each document topics and tables are sampled, which is less biased than mean field; after every minibatch the
+    corpus moves a step towards it (Burkhardt and Kramer 2017). What a token costs follows the topics of its document,
+    not `n_topics`. Counts have to be whole numbers.
+
+    Parameters
+    ----------
+    n_topics : int, default=100
+        Most topics (the truncation K); those that find no tokens are not shown.
+    alpha : float, default=1.0
+        Document-level concentration (b1 in the paper).
+    gamma : float, default=1.0
+        Corpus-level concentration (b0).
+    eta : float, default=0.1
+        Pseudo-count of every word in every topic.
+    sampler : {"sparse", "dense"}, default="sparse"
+        Topics outside the document by alias tables and rejection, or all one by one: the same law.
+    g_weight : {"mean_field", "ratio", "printed"}, default="mean_field"
+        What the corpus weights are to a document: exp(E log G0), E G0, or the paper's approximation of the first.
+    phi_weight : {"mean_field", "ratio"}, default="mean_field"
+        What a topic's words are to a document: exp(E log phi), or E phi.
+    init : str or array-like of shape (K, W), default="random"
+        Where the topics start: tokens in topics at random ("random", the paper's); topics that are found first
+        ("collapsed", "near-uniform", "documents", "anchors", see `VariationalHDP`) or given: word distributions or
+        expected counts. A start that is worth keeping needs a larger `learning_offset`: by default the first step
+        replaces two thirds of it.
+    init_sweeps : int, default=50
+        Sweeps of the collapsed start.
+    n_laps : int, default=10
+        Passes of `fit` over the documents.
+    batch_size : int, default=100
+        Documents of a minibatch of `fit`.
+    burn_in_sweeps : int, default=5
+        Sweeps of a document before the first that counts.
+    saved_sweeps : int, default=5
+        Sweeps that count.
+    learning_decay : float, default=0.6
+        Step t has the size (t + learning_offset) ** -learning_decay.
+    learning_offset : float, default=1.0
+        See there: larger makes the first steps smaller.
+    total_documents : int or None, default=None
+        Documents of the whole stream, for `partial_fit`. None: those seen so far.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads, which work on documents of a minibatch; None means 1, -1 all cores.
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    n_topics_ : int
+        Number of topics with at least half an expected token.
+    topic_word_ : ndarray of shape (n_topics_, W)
+        Expected word distribution of each topic, the largest topic first.
+    topic_weights_ : ndarray of shape (n_topics_,)
+        Expected corpus weights; what they lack to one belongs to topics that are not shown.
+    components_ : ndarray of shape (n_topics_, W)
+        Expected tokens of each word in each topic, plus eta.
+    tables_ : ndarray of shape (n_topics_,)
+        Expected tables of each topic.
+    alpha_, gamma_, eta_ : float
+        The hyperparameters of the fit.
+    objective_ : float
+        Last entry of the trace's "objective".
+    trace_ : dict of ndarray of shape (n_laps_,)
+        A row for each lap, or for each call of `partial_fit`: "lap", "objective", "n_topics", "seconds", "moved" (0),
+        "step_size" (of the last step), "n_steps". The objective is predictive, in nats per token: the documents of a
+        minibatch before their step, each word given those before it in its document.
+    n_laps_ : int
+        Rows of the trace.
+    n_steps_ : int
+        Steps taken.
+    n_documents_seen_ : int
+        Documents of the fit, or of the stream so far.
+    start_seconds_ : float
+        Seconds that the start took.
+    converged_ : bool
+        False: there is no test of convergence.
+    stop_reason_ : str
+    vocabulary_ : tuple of str
+
+    References
+    ----------
+    S. Burkhardt, S. Kramer. Online Sparse Collapsed Hybrid Variational-Gibbs Algorithm for Hierarchical Dirichlet
+    Process Topic Models. ECML PKDD 2017.
+
+    Examples
+    --------
+    >>> from stickbreak import HybridHDP
+    >>> from stickbreak.corpus import toy_bars
+    >>> corpus, truth = toy_bars(n_documents=50, seed=0)
+    >>> model = HybridHDP(n_topics=20, n_laps=3, batch_size=10, random_state=0).fit(corpus)
+    >>> model.transform(corpus).shape[0]
+    50
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_topics": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "eta": [Interval(Real, 0, None, closed="neither")],
+        "sampler": [StrOptions(set(SAMPLERS))],
+        "g_weight": [StrOptions(set(G_WEIGHTS))],
+        "phi_weight": [StrOptions(set(WEIGHTS))],
+        "init": [str, "array-like"],
+        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "n_laps": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "burn_in_sweeps": [Interval(Integral, 0, None, closed="left")],
+        "saved_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "learning_decay": [Interval(Real, 0, 1, closed="right")],
+        "learning_offset": [Interval(Real, 0, None, closed="left")],
+        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_topics: int = 100,
+        alpha: float = 1.0,
+        gamma: float = 1.0,
+        eta: float = 0.1,
+        sampler: str = "sparse",
+        g_weight: str = "mean_field",
+        phi_weight: str = "mean_field",
+        init: str | NDArray = "random",
+        init_sweeps: int = 50,
+        n_laps: int = 10,
+        batch_size: int = 100,
+        burn_in_sweeps: int = 5,
+        saved_sweeps: int = 5,
+        learning_decay: float = 0.6,
+        learning_offset: float = 1.0,
+        total_documents: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.gamma = gamma
+        self.eta = eta
+        self.sampler = sampler
+        self.g_weight = g_weight
+        self.phi_weight = phi_weight
+        self.init = init
+        self.init_sweeps = init_sweeps
+        self.n_laps = n_laps
+        self.batch_size = batch_size
+        self.burn_in_sweeps = burn_in_sweeps
+        self.saved_sweeps = saved_sweeps
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.total_documents = total_documents
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Learn topics from counts, in laps over shuffled minibatches.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Whole numbers of words in documents.
+        y : ignored
+        callback : callable, optional
+            Called with a dict after each sweep of a start that finds topics ({"stage": "init", "done", "total"}) and
+            after each lap (the row of `trace_`, "n_laps" and "noun": "lap").
+        checkpoint : path-like, optional
+            A folder that is replaced after every lap by all that the next laps depend on.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_laps` may be larger.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative or no whole numbers, or hold no token at all.
+        InputError
+            If a parameter does not fit the documents, or the checkpoint is of another fit.
+        """
+        corpus = self._corpus(X, reset=True)
+        check_parameters(self, corpus)
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
+        kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
+        init = self.init if isinstance(self.init, str) else np.asarray(self.init)
+        with (
+            progress_bar(self.verbose, callback) as report,
+            ThreadExecutor(self.n_jobs) as executor,
+            threadpool_limits(1, user_api="blas"),
+        ):
+            course = HybridCourse(Steps(self._rules(seed, fitted=False), executor), corpus, int(self.batch_size))
+            run = run_fit(
+                course,
+                lambda stop: course.begin(self._begin(corpus, seed, 1.0, report, stop)),
+                n_laps=self.n_laps,
+                tolerance=0.0,
+                report=report,
+                checkpoint=checkpoint,
+                resume=resume,
+                identity=fingerprint(corpus, {**kept, "init": init, "random_state": seed}),
+            )
+        self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
+        self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
+        self._take(course.state, run.trace, seed)
+        self.n_documents_seen_ = corpus.n_documents
+        self.converged_, self.stop_reason_ = run.outcome
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take one step on a minibatch of a stream.
+
+        The first call makes the start from its documents, as `fit` does, scaled up to `total_documents`. After a `fit`
+        the call goes on from the fitted topics, as step n_steps_ + 1. The memory does not grow with the stream, and a
+        model that was saved and loaded goes on to the same bits. The first call (or the fit) also fixes `alpha`,
+        `gamma` and `eta`.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts in the words of the first call. Documents without words count as seen; if there is no other, no
+            step is taken.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the words are not those of the first call, or the first minibatch holds no token.
+        InputError
+            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
+        """
+        first = not hasattr(self, "_state")
+        corpus = self._corpus(X, reset=first)
+        seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
+        total = seen if self.total_documents is None else int(self.total_documents)
+        check_total(total, seen)
+        if first:
+            check_parameters(self, corpus)
+        elif corpus.n_tokens == 0:
+            self.n_documents_seen_ = seen
+            return self
+        with ThreadExecutor(self.n_jobs) as executor, threadpool_limits(1, user_api="blas"):
+            self._step(corpus, total, executor, first=first)
+        self.n_documents_seen_ = seen
+        self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
+        return self
+
+    def _step(self, corpus: Corpus, total: int, executor: ThreadExecutor, *, first: bool) -> None:
+        """Take a step of `partial_fit` and add its row to the trace."""
+        began = time.perf_counter()
+        if first:
+            self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
+            seed, trace = seed_from(self.random_state), Trace()
+            state = self._begin(corpus, seed, total / corpus.n_documents, lambda event: None, lambda: False)
+            self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
+            began = time.perf_counter()
+        else:
+            seed, state = self._seed, self._state
+            trace = Trace({name: column.tolist() for name, column in self.trace_.items()})
+        steps = Steps(self._rules(seed, fitted=True), executor)
+        log_p, n_tokens = steps.learn(state, corpus, total)
+        trace.append(
+            {
+                "lap": len(trace) + 1,
+                "objective": log_p / n_tokens,
+                "n_topics": state.alive().size,
+                "seconds": time.perf_counter() - began,
+                "moved": 0,
+                **row_of(state, steps),
+            }
+        )
+        self._take(state, trace, seed)
+
+    def _rules(self, seed: int, *, fitted: bool) -> Rules:
+        """Return what the steps have in common, under the hyperparameters that are given, or those of the fit."""
+        alpha, gamma, eta = (self.alpha_, self.gamma_, self.eta_) if fitted else (self.alpha, self.gamma, self.eta)
+        priors = Priors(float(alpha), float(gamma), float(eta), self.g_weight, self.phi_weight)
+        sweeps = Sweeps(int(self.burn_in_sweeps), int(self.saved_sweeps), self.sampler)
+        return Rules(priors, sweeps, float(self.learning_decay), float(self.learning_offset), seed)
+
+    def _begin(
+        self, corpus: Corpus, seed: int, share: float, report: Callback, stop: Callable[[], bool]
+    ) -> HybridState:
+        """Return the globals at the start."""
+        if not isinstance(self.init, str):
+            return state_from_topics(start_from_topics(self.init, corpus), corpus, share)
+        if self.init == RANDOM:
+            return random_state(corpus, int(self.n_topics), seed, share)
+        settings = StartSettings(
+            int(self.n_topics),
+            self.alpha,
+            self.gamma,
+            self.eta,
+            seed,
+            self.init_sweeps,
+            lambda done, total: report({"stage": "init", "done": done, "total": total}),
+            stop,
+        )
+        return state_from_topics(make_start(self.init, corpus, settings), corpus, share)

@@ -1,0 +1,133 @@
+"""What a fitted hybrid offers: weights of documents, topics, and a state that can be saved and go on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.hybrid.state import Float, HybridState
+from stickbreak.hybrid.steps import packed, unpacked
+from stickbreak.inference.document_weights import collapsed_weights
+from stickbreak.inference.estimator import TopicModel
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.loop import Trace
+
+
+class FittedHybrid(TopicModel):
+    """The side of `HybridHDP` that needs no fit of its own: it reads the fitted attributes."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ()
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+        "start_seconds_",
+        "alpha_",
+        "gamma_",
+        "eta_",
+        "n_documents_seen_",
+    )
+
+    objective_name: ClassVar[str] = "predictive log-likelihood"
+
+    alpha_: float
+    gamma_: float
+    eta_: float
+    n_laps_: int
+    n_documents_seen_: int
+    n_jobs: int | None
+    _state: HybridState
+    _seed: int
+
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last.
+
+        The topics are fixed. The weights are (N_dk + alpha E[G0_k]) / (N_d + alpha) at the fixed point of zero-order
+        collapsed inference over the topics that are alive; the rest takes no tokens.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            Rows sum to one.
+        """
+        check_is_fitted(self)
+        corpus = self._corpus(X)
+        prior = self.alpha_ * self.topic_weights_
+        with ThreadExecutor(self.n_jobs) as executor:
+            active = collapsed_weights(corpus, self.topic_word_, prior, executor)
+        lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+        rest = max(self.alpha_ - prior.sum(), 0.0) / (lengths + self.alpha_)
+        return np.column_stack([active * (1.0 - rest)[:, None], rest])
+
+    @property
+    def components_(self) -> Float:
+        """Expected tokens of each word in each topic, plus eta, (K, W)."""
+        check_is_fitted(self)
+        state = self._state
+        return np.ascontiguousarray(state.scale * state.counts[:, state.alive()].T) + self.eta_
+
+    @property
+    def tables_(self) -> Float:
+        """Expected tables of each topic, (K,)."""
+        check_is_fitted(self)
+        return self._state.tables[self._state.alive()]
+
+    @property
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+        topics = self.components_
+        return topics / topics.sum(axis=1, keepdims=True)
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights E[G0_k], (K,)."""
+        check_is_fitted(self)
+        return self._state.corpus_weights(self.gamma_)[self._state.alive()]
+
+    @property
+    def n_steps_(self) -> int:
+        """Steps taken."""
+        check_is_fitted(self)
+        return self._state.n_steps
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics with expected tokens."""
+        check_is_fitted(self)
+        return int(self._state.alive().size)
+
+    def _take(self, state: HybridState, trace: Trace, seed: int) -> None:
+        """Copy the result into the fitted attributes."""
+        self._state, self._seed = state, seed
+        self.trace_ = trace.arrays()
+        self.objective_ = float(trace.columns["objective"][-1])
+        self.n_laps_ = len(trace)
+
+    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        arrays, values = packed(self._state)
+        return arrays, {**values, "seed": self._seed}
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        self._state = unpacked(arrays, values, self.n_features_in_)
+        self._seed = int(values["seed"])
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        for name in ("alpha_", "gamma_", "eta_"):
+            value = getattr(self, name)
+            if not isinstance(value, float) or not 0 < value < np.inf:
+                raise ValueError(f"{name} is {value!r}, not a positive number")
+        for name in ("n_laps_", "n_documents_seen_"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
+                raise ValueError(f"{name} is no number of laps or documents")
+        if not isinstance(self.objective_, float):
+            raise ValueError("its objective is no number")

@@ -1,0 +1,68 @@
+"""The globals of the hybrid, and what a step does to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+
+ALIVE_TOKENS = 0.5  # a topic with fewer expected tokens is not shown
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """The hyperparameters, and how the globals enter the documents."""
+
+    alpha: float  # b1 of BK
+    gamma: float  # b0
+    eta: float  # beta
+    g_weight: str = "mean_field"
+    phi_weight: str = "mean_field"
+
+
+@dataclass(slots=True)
+class HybridState:
+    """Where the hybrid stands: q(phi_k) = Dir(eta + S_k), q(G0) = Dir(gamma / K + M); K topics, W words.
+
+    S is kept as `scale * counts`: a step scales all of it down, which is one multiplication, and adds only to the pairs
+    (word, topic) that its documents have.
+    """
+
+    counts: Float  # (W, K)  expected tokens S / scale
+    scale: float
+    tokens: Float  # (K,)  S.sum(0)
+    tables: Float  # (K,)  expected tables M
+    n_steps: int
+
+    @property
+    def n_topics(self) -> int:
+        """The truncation K."""
+        return self.tables.size
+
+    def alive(self) -> Int:
+        """Return the topics with expected tokens, the largest first; never none."""
+        order = np.argsort(-self.tokens, kind="stable")
+        return order[: max(1, int(np.count_nonzero(self.tokens >= ALIVE_TOKENS)))]
+
+    def corpus_weights(self, gamma: float) -> Float:
+        """Return E[G0], (K,)."""
+        found = self.tables + gamma / self.n_topics
+        return found / found.sum()
+
+    def check(self) -> None:
+        """Raise a ValueError if the parts cannot be of one state."""
+        W, K = self.counts.shape
+        arrays = {"counts": (self.counts, (W, K)), "tokens": (self.tokens, (K,)), "tables": (self.tables, (K,))}
+        for name, (array, shape) in arrays.items():
+            finite = array.shape == shape and array.dtype == np.float64 and bool(np.isfinite(array).all())
+            if not finite or (array < 0).any():
+                raise ValueError(f"{name} is no table of finite numbers of {W} words and {K} topics")
+        if not 0 < self.scale <= 1 or self.n_steps < 0:
+            raise ValueError("its scale or its number of steps cannot be")
+        if not np.allclose(self.scale * self.counts.sum(axis=0), self.tokens, rtol=1e-6, atol=1e-6):
+            raise ValueError("its counts and its tokens disagree about the size of some topic")

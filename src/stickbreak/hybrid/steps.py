@@ -1,0 +1,139 @@
+"""A step on a minibatch, and the laps of a fit as its run sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak import persistence
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid.global_step import take_step
+from stickbreak.hybrid.state import HybridState, Int, Priors
+from stickbreak.hybrid.word_weights import weigh
+from stickbreak.inference.checkpoint import KIND, read_state
+from stickbreak.inference.executor import Executor
+from stickbreak.inference.keys import key_of
+from stickbreak.inference.loop import Lap, Trace
+from stickbreak.inference.run import Identity, Place
+from stickbreak.inference.steps import step_size
+from stickbreak.inference.streams import stream
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the steps of a fit have in common."""
+
+    priors: Priors
+    sweeps: Sweeps
+    decay: float
+    offset: float
+    seed: int
+
+
+class Steps:
+    """Steps on minibatches, one after another."""
+
+    def __init__(self, rules: Rules, executor: Executor) -> None:
+        self.rules = rules
+        self._executor = executor
+        self._tables = TableFactors()
+
+    def size(self, step: int) -> float:
+        """Return the size of a step; the first is 1."""
+        return step_size(step, self.rules.decay, self.rules.offset)
+
+    def learn(self, state: HybridState, minibatch: Corpus, n_documents: int) -> tuple[float, int]:
+        """Take a step on a minibatch of `n_documents`; return what `Found.log_p` says, and the number of tokens.
+
+        Documents without words count as seen; if there is no other, no step is taken.
+        """
+        tokens, rules = Tokens.from_corpus(minibatch), self.rules
+        if tokens.word.size == 0:
+            return 0.0, 0
+        words, word = words_of(tokens)
+        weights = weigh(words, state, rules.priors, self._executor, sparse=rules.sweeps.sampler == "sparse")
+        key = key_of(rules.seed, state.n_steps + 1, "documents of the step")
+        found = sample(tokens, word, weights, state, self._tables, rules.sweeps, key, self._executor)
+        take_step(state, found, n_documents / minibatch.n_documents, self.size(state.n_steps + 1))
+        return found.log_p, int(word.size)
+
+
+class HybridCourse:
+    """Laps over a collection: each document once, in minibatches that are drawn anew."""
+
+    noun, converges = "lap", False
+
+    def __init__(self, steps: Steps, corpus: Corpus, batch_size: int) -> None:
+        self._steps, self._corpus, self._batch_size = steps, corpus, batch_size
+        self.state: HybridState
+
+    def begin(self, state: HybridState) -> None:
+        """Take the start."""
+        self.state = state
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every lap."""
+        while True:
+            done += 1
+            log_p, n_tokens = 0.0, 0
+            for rows in self._minibatches(done):
+                found = self._steps.learn(self.state, self._corpus[rows], self._corpus.n_documents)
+                log_p, n_tokens = log_p + found[0], n_tokens + found[1]
+            yield Lap(log_p / n_tokens, self.state.alive().size, False, row_of(self.state, self._steps))
+
+    def _minibatches(self, lap: int) -> Iterator[Int]:
+        """Yield the rows of each minibatch of a lap."""
+        order = stream(self._steps.rules.seed, f"order of the documents in lap {lap}").permutation(
+            self._corpus.n_documents
+        )
+        for begin in range(0, order.size, self._batch_size):
+            yield np.sort(order[begin : begin + self._batch_size])
+
+    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
+        """Replace the checkpoint at `place`."""
+        arrays, values = packed(self.state)
+        meta = {"identity": identity, "trace": trace.columns, **values}
+        persistence.write_folder(place, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
+
+    def read(self, place: Place, identity: Identity) -> Trace | None:
+        """Take up the checkpoint at `place` and return its trace; None if there is none."""
+
+        def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
+            self.state = unpacked(arrays, meta, identity["shape"][1])
+            return Trace(meta["trace"])
+
+        return read_state(place, identity, restored)
+
+
+def row_of(state: HybridState, steps: Steps) -> dict[str, float]:
+    """Return the columns of the trace that are the hybrid's own."""
+    return {"step_size": steps.size(max(1, state.n_steps)), "n_steps": state.n_steps}
+
+
+def packed(state: HybridState) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    """Return a state as arrays and plain values."""
+    arrays = {name: getattr(state, name) for name in ("counts", "tokens", "tables")}
+    return arrays, {"scale": state.scale, "n_steps": state.n_steps}
+
+
+def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> HybridState:
+    """Return the state that `packed` took apart.
+
+    Raises
+    ------
+    KeyError, ValueError
+        If it cannot be one of these words.
+    """
+    counts = np.ascontiguousarray(arrays["counts"])
+    if counts.ndim != 2 or counts.shape[0] != n_words or counts.shape[1] < 1:
+        raise ValueError(f"its counts are no table of {n_words} words")
+    scale, n_steps = float(values["scale"]), int(values["n_steps"])
+    state = HybridState(counts, scale, arrays["tokens"], arrays["tables"], n_steps)
+    state.check()
+    return state
