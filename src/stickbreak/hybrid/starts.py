@@ -37,8 +37,8 @@ def random_state(corpus: Corpus, n_topics: int, seed: int, share: float) -> Hybr
 
 
 def state_from_topics(start: Start, corpus: Corpus, share: float) -> HybridState:
-    """Start from given topics: expected tokens as they are, a table for each topic that a document would have."""
-    counts = np.ascontiguousarray(start.counts, dtype=np.float64) * share
+    """Start from given topics, scaled to all tokens, with a table for each topic that a document would have."""
+    counts = np.ascontiguousarray(start.counts, dtype=np.float64) * (share * corpus.n_tokens / start.counts.sum())
     lengths = corpus.document_lengths.astype(np.float64)
     weights = start.weights / start.weights.sum()
     tables = share * np.array([float(np.sum(-np.expm1(lengths * np.log1p(-min(w, 1.0 - 1e-12))))) for w in weights])

@@ -1,0 +1,216 @@
+"""The sampler of one document: the law that it leaves invariant, draw by draw, and by frequencies."""
+
+import numpy as np
+import pytest
+
+from stickbreak.corpus import planted_lda
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.hybrid import _document_kernels as kernels
+from stickbreak.hybrid._document_kernels import _draw, _masses
+from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid.starts import random_state
+from stickbreak.hybrid.state import Priors
+from stickbreak.hybrid.word_weights import weigh
+from stickbreak.indicator_factors import factors_of
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.stirling import stirling_ratios
+
+from ..sampling.laws import ALARM, chi_square
+from ..sampling.reference import Stream
+from . import reference
+from .problems import EXACT, alias_table, sample_copies, weights_of
+
+FACTORS = factors_of(stirling_ratios(200, 200))
+TARGETS = EXACT["document_targets"]
+KEY = 77
+
+
+def problem(target):
+    """Return (words, e, phi (K, W)) of an enumerated document."""
+    return target["words"], target["b1"] * np.array(target["g"]), np.array(target["phi"])
+
+
+@pytest.mark.parametrize("row", EXACT["stirling"], ids=lambda row: f"{row['n']}-{row['m']}")
+def test_factors_are_those_of_exact_stirling_numbers(row):
+    n, m = row["n"], row["m"]
+    np.testing.assert_allclose(FACTORS[n, m, 0], row["open"] * (m + 1) / (n + 1), rtol=1e-11)
+    np.testing.assert_allclose(FACTORS[n, m, 1], row["sit"] * (n - m + 1) / (n + 1), rtol=1e-11)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: f"K={target['K']}")
+def test_law_of_a_document_is_that_of_the_oracle(target):
+    found, p, log_z = reference.law(*problem(target))
+    assert log_z == pytest.approx(target["log_Z"], abs=target["tol"])
+    tables = sum(q * np.array(m) for q, (_, m) in zip(p, found, strict=True))
+    np.testing.assert_allclose(tables, target["E_tables"], atol=target["tol"])
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: f"K={target['K']}")
+def test_resampling_a_token_leaves_the_law_invariant(target):
+    words, e, phi = problem(target)
+    found, p, _ = reference.law(words, e, phi)
+    place = {state: i for i, state in enumerate(found)}
+    for i in range(len(words)):
+        after = np.zeros(p.size)
+        for state, q in zip(found, p, strict=True):
+            for to, probability in reference.moves(state, i, words, e, phi).items():
+                after[place[to]] += q * probability
+        np.testing.assert_allclose(after, p, atol=1e-14)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: f"K={target['K']}")
+def test_frequencies_of_copies_are_the_law(target, sampler):
+    words, e, phi = problem(target)
+    n_copies, K = 20_000, len(e)
+    found, order = sample_copies(words, e, phi, n_copies, Sweeps(20, 1, sampler), KEY)
+    expected, p, _ = reference.law(order.tolist(), e, phi)
+    cell = {}
+    for (z, _), q in zip(expected, p, strict=True):
+        cell[z] = cell.get(z, 0.0) + q
+    codes = found.z[0].reshape(n_copies, len(words)) @ K ** np.arange(len(words))
+    seen = np.bincount(codes, minlength=K ** len(words))
+    p_of = np.zeros(seen.size)
+    for z, q in cell.items():
+        p_of[np.array(z) @ K ** np.arange(len(words))] = q
+    assert chi_square(seen, p_of) > ALARM
+    squares = sum(q * np.array(m) ** 2 for q, (_, m) in zip(p, expected, strict=True))
+    mean = np.array(target["E_tables"])
+    error = np.sqrt((squares - mean**2) / n_copies)
+    assert (np.abs(found.tables / n_copies - mean) < 5 * error + 1e-9).all()
+
+
+def draws(e, phi_w, own_part, coef, here, n_draws, *, sparse, seed=0):
+    """Draw topics for a word of a document whose topics `here` have the weights `coef`; return how often each came."""
+    K = e.size
+    base = (1 - own_part) * phi_w
+    own, entry_prob, entry_alias = alias_table(e * (phi_w - base))
+    smooth, prob, alias = alias_table(e * base)
+    place = np.full(K, -1)
+    place[here] = np.arange(len(here))
+    topics = np.arange(K, dtype=np.int32)
+    rng = np.array([Stream(seed, 0).state], np.uint64)
+    seen = np.zeros(K, int)
+    here = np.array(here, dtype=np.int64)
+    own_e = e[here]
+    for _ in range(n_draws):
+        k = _draw(
+            phi_w, own, smooth, 0, K, topics, entry_prob, entry_alias, prob, alias,
+            e, place, here, coef, own_e, here.size, sparse, rng,
+        )  # fmt: skip
+        seen[k] += 1
+    return seen
+
+
+def oracle_draw():
+    """Return e, phi of the word, coef and topics there, of the oracle's document; its new topic is one more topic."""
+    case = EXACT["doubly_sparse"]
+    e = case["b1"] * np.append(case["g"], case["g_new"])
+    phi_w = np.append(case["phi_w"], 1 / case["W"])
+    n, m = np.append(case["n"], 0), np.append(case["m"], 0)
+    here = np.flatnonzero(n)
+    factors = FACTORS[n[here], m[here]]
+    return e, phi_w, e[here] * factors[:, 0] + factors[:, 1], here.tolist(), case
+
+
+def test_mixture_of_the_sparse_draw_is_the_conditional():
+    e, phi_w, coef, here, case = oracle_draw()
+    weights = weights_of(e, np.column_stack([phi_w, 0.5 * phi_w]))
+    of_topics, of_words = weights.of_topics, weights.of_words
+    K, smooth, own = e.size, of_topics.numbers[0], of_words.own[0]
+    q = own * reference.alias_law(of_words.prob[:K], of_words.alias[:K])
+    q += smooth * reference.alias_law(of_topics.prob, of_topics.alias)
+    np.testing.assert_allclose(q, e * phi_w, atol=1e-15)
+    assert own + smooth == pytest.approx(case["Q_w"], abs=case["tol"])
+    mass, discard = _masses(phi_w, np.array(here), coef, e[here], len(here))
+    assert mass == pytest.approx(case["P_sparse"], abs=case["tol"])
+    assert discard == pytest.approx(case["Delta"], abs=case["tol"])
+    law = np.where(np.isin(np.arange(K), here), 0.0, q)
+    law[here] = coef * phi_w[here]
+    np.testing.assert_allclose(law / (mass + own + smooth - discard), case["p_topic"], atol=case["tol"])
+
+
+@pytest.mark.parametrize("sparse", [True, False], ids=["sparse", "dense"])
+def test_draws_have_the_frequencies_of_the_conditional(sparse):
+    e, phi_w, coef, here, case = oracle_draw()
+    seen = draws(e, phi_w, 0.7, coef, here, 50_000, sparse=sparse)
+    assert chi_square(seen, case["p_topic"]) > ALARM
+
+
+@pytest.mark.parametrize("small", [0.3, 1e-3, 1e-14], ids=["rejections", "guard", "tiny rest"])
+def test_topics_that_are_not_there_are_drawn_exactly_however_little_they_weigh(small):
+    e = np.array([1.0, small, 3 * small, 2 * small])
+    phi_w = np.array([0.5, 0.5, 0.2, 0.1])
+    coef = np.array([small])  # the topic that is there weighs as little, though nearly all of Q_w is its
+    seen = draws(e, phi_w, 0.5, coef, [0], 20_000, sparse=True)
+    weight = np.array([small * 0.5, *(e * phi_w)[1:]])
+    assert chi_square(seen, weight / weight.sum()) > ALARM
+
+
+@pytest.mark.parametrize("sparse", [True, False], ids=["sparse", "dense"])
+def test_kernel_draws_what_its_twin_draws(sparse, seed):
+    rng = np.random.default_rng(seed)
+    K, W, alpha = 6, 5, 1.4
+    e, phi = alpha * rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(W), K) + 0.01
+    words = np.sort(rng.integers(W, size=25)).tolist()
+    found, order = sample_copies(words, e, phi, 3, Sweeps(2, 2, "sparse" if sparse else "dense"), KEY)
+    weights = weights_of(e, phi)
+    of_topics, of_words = weights.of_topics, weights.of_words
+    for d in range(3):
+        stream = Stream(KEY, d)
+
+        def draw_other(w, there, u, stream=stream):
+            own, smooth = of_words.own[w], of_topics.numbers[0]
+            if not sparse:
+                absent = [k for k in range(K) if k not in there]
+                mass = [e[k] * phi[k, w] for k in absent]
+                u = stream.uniform() * sum(mass) if u is None else u
+                return absent[int(np.searchsorted(np.cumsum(mass), u, side="right"))]
+            for _ in range(kernels.REJECTIONS):
+                in_own = stream.uniform() * (own + smooth) < own
+                x = stream.uniform() * K
+                i = int(x)
+                prob, alias = (of_words.prob, of_words.alias) if in_own else (of_topics.prob, of_topics.alias)
+                at = i + K * w * in_own
+                k = i if x - i < prob[at] else int(alias[at])
+                if k not in there:
+                    return k
+            raise AssertionError("this seed needs the guard, which the twin has not")
+
+        twin = reference.Document(order.tolist(), e, phi, stream, draw_other, FACTORS)
+        twin.start()
+        for sweep in range(4):
+            twin.sweep()
+            if sweep >= 2:
+                np.testing.assert_array_equal(found.z[sweep - 2, d * 25 : d * 25 + 25], twin.z)
+
+
+def test_tables_beyond_the_factors_change_no_draw():
+    words, e, phi = [0] * 150 + [1] * 150, np.array([60.0, 20.0]), np.array([[0.6, 0.4], [0.3, 0.7]])
+    narrow, _ = sample_copies(words, e, phi, 4, Sweeps(3, 2), KEY)
+    wide = TableFactors()
+    wide.for_documents(300)
+    for _ in range(3):
+        wide.wider()
+    other, _ = sample_copies(words, e, phi, 4, Sweeps(3, 2), KEY, tables=wide)
+    assert narrow.tables.sum() > 2 * 4 * 2 * 33, "no topic has more tables than 32 columns know"
+    np.testing.assert_array_equal(narrow.z, other.z)
+    np.testing.assert_array_equal(narrow.tables, other.tables)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_threads_and_shards_change_no_bit(sampler):
+    corpus, _ = planted_lda(300, 80, n_topics=5, mean_tokens=60, seed=2)
+    tokens, priors = Tokens.from_corpus(corpus), Priors(1.0, 1.0, 0.1)
+    state = random_state(corpus, 12, 0, 1.0)
+    words, word = words_of(tokens)
+    assert tokens.word.size > 3 * 4096, "too few tokens for several shards"
+    results = []
+    for n_jobs in (1, 3):
+        with ThreadExecutor(n_jobs) as executor:
+            weights = weigh(words, state, priors, executor, sparse=sampler == "sparse")
+            given = tokens, word, weights, state, TableFactors(), Sweeps(2, 2, sampler), np.uint64(KEY), executor
+            results.append(sample(*given))
+    np.testing.assert_array_equal(results[0].z, results[1].z)
+    np.testing.assert_array_equal(results[0].tables, results[1].tables)
+    assert results[0].log_p == results[1].log_p

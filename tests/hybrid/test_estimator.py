@@ -1,0 +1,215 @@
+"""`HybridHDP` as it is used: topics, streams, checkpoints, what it refuses."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import stickbreak
+from stickbreak import HybridHDP
+from stickbreak.corpus import planted_lda, toy_bars
+from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.hybrid.state import ALIVE_TOKENS
+from stickbreak.persistence import read_folder, write_folder
+
+SMALL = {"n_topics": 12, "batch_size": 20, "n_laps": 3, "random_state": 0}
+
+
+@pytest.fixture
+def corpus(seed):
+    return planted_lda(90, 40, n_topics=4, mean_tokens=40, seed=seed)[0]
+
+
+def state_arrays(model):
+    state = model._state
+    return state.scale * state.counts, state.tokens, state.tables
+
+
+def assert_same(left, right):
+    for a, b in zip(state_arrays(left), state_arrays(right), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert left.trace_["objective"].tolist() == right.trace_["objective"].tolist()
+    assert left.trace_["n_steps"].tolist() == right.trace_["n_steps"].tolist()
+
+
+def test_planted_topics_are_found():
+    corpus, truth = toy_bars(n_documents=250, seed=1)
+    model = HybridHDP(
+        n_topics=30, eta=0.5, phi_weight="mean_field", n_laps=12, batch_size=50, learning_offset=5.0, random_state=0
+    ).fit(corpus)
+    distance = 0.5 * np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2)
+    assert distance.min(axis=1).max() < 0.15
+    share = model.topic_weights_ / model.topic_weights_.sum()
+    assert share[: len(truth.topic_word)].sum() > 0.75
+    assert (np.diff(model.components_.sum(axis=1)) <= 0).all()
+
+
+def test_cut_stream_equals_the_uncut_one(corpus, tmp_path):
+    parts = [corpus[begin : begin + 20] for begin in range(0, 80, 20)]
+    whole, cut = (HybridHDP(n_topics=9, total_documents=500, random_state=4) for _ in range(2))
+    for part in parts:
+        whole.partial_fit(part)
+    for part in parts[:2]:
+        cut.partial_fit(part)
+    cut.save(tmp_path / "cut")
+    on = stickbreak.load(tmp_path / "cut")
+    for part in parts[2:]:
+        on.partial_fit(part)
+    assert_same(whole, on)
+    assert (on.n_steps_, on.n_documents_seen_, on.n_laps_) == (4, 80, 4)
+
+
+def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
+    HybridHDP(**SMALL).fit(corpus, checkpoint=tmp_path / "c")
+    longer = {**SMALL, "n_laps": 5}
+    on = HybridHDP(**longer).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+    whole = HybridHDP(**longer).fit(corpus)
+    assert_same(whole, on)
+    with pytest.raises(InputError, match="another eta"):
+        HybridHDP(**longer, eta=0.3).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_stream_goes_on_after_a_fit_with_smaller_steps(corpus):
+    model = HybridHDP(**SMALL).fit(corpus)
+    assert model.n_steps_ == 3 * 5
+    before = model.trace_["step_size"][-1]
+    model.set_params(alpha=7.0).partial_fit(corpus[:20])
+    assert model.n_steps_ == 16
+    assert model.trace_["step_size"][-1] == pytest.approx(17.0**-0.6)
+    assert model.trace_["step_size"][-1] < before
+    assert model.alpha_ == 1.0
+
+
+def test_documents_seen_stand_for_the_whole_stream_unless_it_is_known(corpus):
+    model = HybridHDP(n_topics=5, random_state=0, learning_decay=1e-9).partial_fit(corpus[:30])
+    assert model._state.tokens.sum() == pytest.approx(corpus[:30].n_tokens)
+    model.partial_fit(corpus[30:60])
+    assert model._state.tokens.sum() == pytest.approx(2 * corpus[30:60].n_tokens, rel=1e-6)
+    known = HybridHDP(n_topics=5, random_state=0, total_documents=300).partial_fit(corpus[:30])
+    assert known._state.tokens.sum() == pytest.approx(10 * corpus[:30].n_tokens)
+    with pytest.raises(InputError, match="total_documents is 40"):
+        known.set_params(total_documents=40).partial_fit(corpus[:30])
+
+
+def test_empty_minibatch_counts_as_seen_and_takes_no_step(corpus):
+    model = HybridHDP(n_topics=5, random_state=0).partial_fit(corpus[:30])
+    before = model._state.counts.copy()
+    model.partial_fit(sparse.csr_matrix((7, corpus.n_words), dtype=np.int64))
+    assert (model.n_documents_seen_, model.n_steps_) == (37, 1)
+    np.testing.assert_array_equal(model._state.counts, before)
+    with pytest.raises(InvalidCorpus, match="empty"):
+        HybridHDP().partial_fit(np.zeros((3, 4), dtype=int))
+
+
+def test_stream_needs_no_more_memory_as_it_goes_on(corpus, tmp_path):
+    model = HybridHDP(n_topics=5, total_documents=10_000, random_state=0)
+    sizes = []
+    for _ in range(2):
+        for _ in range(5):
+            model.partial_fit(corpus)
+        sizes.append(sum(array.nbytes for array in state_arrays(model)))
+    assert sizes[0] == sizes[1]
+    assert model.n_steps_ == 10
+
+
+def test_objective_of_one_topic_is_the_predictive_probability_of_its_words(corpus):
+    model = HybridHDP(n_topics=1, n_laps=1, batch_size=1000, eta=0.5, random_state=0).fit(corpus)
+    counts = corpus.counts.toarray().sum(axis=0)
+    phi = (counts + 0.5) / (counts + 0.5).sum()
+    assert model.objective_ == pytest.approx(counts @ np.log(phi) / counts.sum(), rel=1e-12)
+
+
+def test_objective_is_that_of_documents_not_yet_learned_from():
+    corpus, _ = planted_lda(60, 300, n_topics=3, mean_tokens=80, seed=3)
+    model = HybridHDP(n_topics=3, batch_size=60, n_laps=8, random_state=0).fit(corpus)
+    first, last = model.trace_["objective"][[0, -1]]
+    assert last > first + 0.1
+    fresh, _ = planted_lda(60, 300, n_topics=3, mean_tokens=80, seed=4)  # other topics
+    model.partial_fit(fresh)
+    assert model.trace_["objective"][-1] < first
+
+
+def test_topics_without_tokens_are_not_shown(corpus):
+    model = HybridHDP(n_topics=60, n_laps=40, batch_size=30, phi_weight="mean_field", random_state=0).fit(corpus)
+    assert model.n_topics_ < 60
+    tokens = model._state.tokens
+    assert (tokens >= ALIVE_TOKENS).sum() == model.n_topics_ == len(model.topic_weights_) == len(model.tables_)
+    assert model.trace_["n_topics"][-1] == model.n_topics_
+    weights = model.expected_weights(corpus)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    empty = model.expected_weights(np.zeros((1, corpus.n_words), dtype=int))[0]
+    np.testing.assert_allclose(empty[:-1], model.topic_weights_)
+    assert empty[-1] == pytest.approx(1 - model.topic_weights_.sum())
+    assert empty[-1] > 0
+
+
+@pytest.mark.parametrize("init", ["collapsed", "documents", "array"])
+def test_found_and_given_topics_start_the_fit(init, corpus):
+    topics = np.random.default_rng(0).dirichlet(np.ones(corpus.n_words), 6)
+    start = topics if init == "array" else init
+    model = HybridHDP(n_topics=6, init=start, learning_offset=1e9, n_laps=1, init_sweeps=3, random_state=0).fit(corpus)
+    assert model._state.n_topics == 6
+    assert model._state.tables.sum() > corpus.n_documents
+    assert model._state.tokens.sum() == pytest.approx(corpus.n_tokens, rel=1e-3)
+    if init == "array":  # the steps are too small to move them
+        order = [np.abs(model.topic_word_ - row).sum(axis=1).argmin() for row in topics]
+        assert sorted(order) == list(range(6))
+
+
+@pytest.mark.parametrize("g_weight", ["mean_field", "ratio", "printed"])
+@pytest.mark.parametrize("phi_weight", ["mean_field", "ratio"])
+def test_every_weight_fits(corpus, g_weight, phi_weight):
+    model = HybridHDP(**SMALL, g_weight=g_weight, phi_weight=phi_weight).fit(corpus)
+    assert model.trace_["objective"][-1] > model.trace_["objective"][0]
+    model._state.check()
+
+
+def test_unseen_words_and_a_tiny_eta_are_no_trouble(corpus):
+    counts = np.hstack([corpus.counts.toarray(), np.zeros((90, 3), dtype=int)])
+    model = HybridHDP(n_topics=5, eta=0.002, phi_weight="mean_field", random_state=0, total_documents=999).partial_fit(
+        counts
+    )
+    later = counts.copy()
+    later[:, -1] = 4  # a word that the first minibatch did not have
+    model.partial_fit(later)
+    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.topic_word_).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"eta": 0.001, "phi_weight": "mean_field"}, "eta is 0.001"),
+        ({"init": "luck"}, "init is 'luck'; give one of 'random', 'collapsed'"),
+        ({"init": "collapsed", "n_topics": 10**5}, "n_topics is 100000"),
+        ({"n_topics": 10**11}, "more than"),
+    ],
+)
+def test_wrong_parameter_is_refused(corpus, parameters, words):
+    with pytest.raises(InputError, match=words):
+        HybridHDP(**parameters).fit(corpus)
+
+
+def test_ratio_takes_any_eta(corpus):
+    model = HybridHDP(**SMALL, eta=1e-6, phi_weight="ratio").fit(corpus)
+    assert np.isfinite(model.objective_)
+
+
+def test_damaged_state_is_refused(corpus, tmp_path):
+    HybridHDP(**SMALL).fit(corpus).save(tmp_path / "m")
+    arrays, meta = read_folder(tmp_path / "m", kind="HybridHDP")
+    for name in ("kept.counts", "kept.tables"):
+        damaged = {**arrays, name: -arrays[name]}
+        write_folder(tmp_path / "d", kind="HybridHDP", arrays=damaged, meta=meta, overwrite=True)
+        with pytest.raises(ModelFormatError, match="damaged"):
+            stickbreak.load(tmp_path / "d")
+    wrong = {**arrays, "kept.tokens": arrays["kept.tokens"] + 1}
+    write_folder(tmp_path / "d", kind="HybridHDP", arrays=wrong, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError, match="disagree"):
+        stickbreak.load(tmp_path / "d")
+
+
+def test_callback_has_a_row_of_every_lap(corpus):
+    seen = []
+    HybridHDP(**SMALL).fit(corpus, callback=seen.append)
+    assert [event["lap"] for event in seen] == [1, 2, 3]
+    assert seen[-1]["noun"] == "lap"
