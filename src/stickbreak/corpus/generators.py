@@ -125,7 +125,7 @@ def planted_twins(
 
     There are 12 words. The twins, topics 1 and 2, share words 3 to 9, each with the same highest probability; topic 1
     gives word 1 much and word 2 little, topic 2 the reverse. Topics 3 to 5 have words 10 to 12 only. A document has one
-    or two topics. The paper draws the probabilities as dots of different sizes and says no more. These choices are ours:
+    or two topics. The paper draws the probabilities as dots of different sizes and says no more. The choices here:
     the twins give words 1 and 2 `own` and `other` times the probability of a shared word (with the defaults the
     distance of the twins, half the sum of absolute differences, is 0.064); topics 3 to 5 give 0.8 to a word of their
     own and 0.1 to each of the other two; one topic or two is equally likely; the topics are drawn uniformly, and the
