@@ -142,7 +142,7 @@ def plot(results: dict[Run, list[Record]], path: Path) -> None:
                 continue
             found, K, best, without = (
                 np.array([r[column] for r in group])
-                for group, column in ((records, "in best"), (records, "K"), (records, "best"), (plain, "best"))
+                for group, column in ((records, "separated"), (records, "K"), (records, "best"), (plain, "best"))
             )
             at = np.arange(1, K.shape[1] + 1)
             style: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.3}
@@ -154,7 +154,7 @@ def plot(results: dict[Run, list[Record]], path: Path) -> None:
     panels[2].axhline(5, color="black", linewidth=0.8)
     names = (
         "best log-likelihood with split-merge\nless that without (nats a word)",
-        "chains whose best state separates the twins, %",
+        "chains whose state separates the twins, %",
         "topics K",
     )
     for panel, title in zip(panels, names, strict=True):
