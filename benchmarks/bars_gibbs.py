@@ -130,15 +130,16 @@ def plot(results: list[tuple[Run, list[Record]]], path: Path) -> None:
         style: dict[str, Any] = {"color": COLOURS[run.representation], "linewidth": 0.9, "alpha": 0.8}
         style["linestyle"] = "-" if run.trials else ":"
         for record in records:
-            sweeps = np.arange(1, len(record["K by sweep"]) + 1)
-            panels[0].plot(sweeps, record["K by sweep"], **style)
-            panels[1].plot(sweeps, np.array(record["joint by sweep"]) - record["joint from the bars"], **style)
+            K, joint = np.array(record["K by sweep"]), np.array(record["joint by sweep"])
+            at = np.unique(np.geomspace(1, K.size, 40).astype(int))  # as many points in each decade
+            panels[0].plot(at, K[at - 1], **style)
+            panels[1].plot(at, joint[at - 1] - record["joint from the bars"], **style)
     panels[0].axhline(N_BARS, color="black", linewidth=0.8)
     panels[1].axhline(0.0, color="black", linewidth=0.8)
     ticks = [5, 10, 20, 50]
     panels[0].set(yscale="log", yticks=ticks, yticklabels=map(str, ticks), ylabel="topics K", xscale="log")
     panels[0].set_yticks([], minor=True)
-    panels[1].set(ylabel="joint log-likelihood less that from the bars (nats)", ylim=(-0.5, 0.02), xscale="log")
+    panels[1].set(ylabel="joint, less that from the bars (nats per token)", ylim=(-0.9, 0.02), xscale="log")
     for panel in panels:
         panel.set(xlabel="sweeps", xlim=(1, None))
         panel.spines[["top", "right"]].set_visible(False)
@@ -148,7 +149,7 @@ def plot(results: list[tuple[Run, list[Record]]], path: Path) -> None:
         plt.Line2D([], [], color="black", linewidth=0.9, linestyle=":", label="Gibbs alone"),
     ]
     figure.legend(handles=marks, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=80)
 
 
 def main() -> None:

@@ -144,12 +144,12 @@ def plot(results: dict[Run, list[Record]], path: Path) -> None:
                 np.array([r[column] for r in group])
                 for group, column in ((records, "separated"), (records, "K"), (records, "best"), (plain, "best"))
             )
-            at = np.arange(1, K.shape[1] + 1)
+            at = np.unique(np.geomspace(1, K.shape[1], 60).astype(int))  # as many points in each decade
             style: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.3}
             if trials:
-                panels[0].plot(at, (best - without).mean(axis=0), **style)
-            panels[1].plot(at, 100 * found.mean(axis=0), **style)
-            panels[2].plot(at, K.mean(axis=0), **style)
+                panels[0].plot(at, (best - without).mean(axis=0)[at - 1], **style)
+            panels[1].plot(at, 100 * found.mean(axis=0)[at - 1], **style)
+            panels[2].plot(at, K.mean(axis=0)[at - 1], **style)
     panels[0].axhline(0, color="black", linewidth=0.8)
     panels[2].axhline(5, color="black", linewidth=0.8)
     names = (
@@ -165,7 +165,7 @@ def plot(results: dict[Run, list[Record]], path: Path) -> None:
     for line, label in (("-", "10 trials a sweep"), ("--", "1 trial"), (":", "Gibbs alone")):
         marks.append(plt.Line2D([], [], color="black", linewidth=1.3, linestyle=line, label=label))
     figure.legend(handles=marks, loc="outside lower center", ncols=6, frameon=False, fontsize=8)
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=80)
 
 
 def main() -> None:
