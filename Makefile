@@ -45,6 +45,12 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/local_cost.py | tee benchmarks/results/local_cost.md
 	$(BIN)/python benchmarks/bars.py --plot benchmarks/results/bars.png | tee benchmarks/results/bars.md
 	$(BIN)/python benchmarks/moves.py --trajectories --plot benchmarks/results/moves.png | tee benchmarks/results/moves.md
+	$(BIN)/python benchmarks/twins.py --plot benchmarks/results/twins.png | tee benchmarks/results/twins.md
+	$(BIN)/python benchmarks/agreement.py | tee benchmarks/results/agreement.md
+	$(BIN)/python benchmarks/bars_gibbs.py --plot benchmarks/results/bars_gibbs.png | tee benchmarks/results/bars_gibbs.md
+	$(BIN)/python benchmarks/samplers.py --plot benchmarks/results/samplers.png | tee benchmarks/results/samplers.md
+	$(BIN)/python benchmarks/sampler_settings.py | tee benchmarks/results/sampler_settings.md
+	$(BIN)/python benchmarks/sampler_speed.py | tee benchmarks/results/sampler_speed.md
 
 lock:
 	$(LOCK) pyproject.toml --output-file requirements/run.txt

@@ -96,7 +96,8 @@ def test_wrong_value_is_refused(refuse, documents, tmp_path, options, words):
 
 def test_commands_work_on_a_sampled_model(run, documents, tmp_path):
     out = tmp_path / "m"
-    result = run("fit", documents, "--out", out, *GIBBS, "--chains", "2", "--held-out", "0.2", "--seed", "1")
+    options = ["--init", "sequential", "--chains", "2", "--held-out", "0.2", "--seed", "1"]
+    result = run("fit", documents, "--out", out, *GIBBS, *options)
     assert "(joint log-likelihood)" in result.stdout
     assert "did the 6 sweeps" in result.stdout
     assert "started with" not in result.stdout
@@ -109,7 +110,8 @@ def test_commands_work_on_a_sampled_model(run, documents, tmp_path):
 
 
 def test_json_of_a_sampled_model(run, documents, tmp_path):
-    printed = run("fit", documents, "--out", tmp_path / "m", *GIBBS, "--no-report", "--json", "--estimate", "best")
+    options = ["--init", "sequential", "--no-report", "--json", "--estimate", "best"]
+    printed = run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options)
     found = json.loads(printed.stdout)
     model = stickbreak.load(tmp_path / "m")
     assert (found["method"], found["n_topics_start"], found["n_laps"]) == ("gibbs", None, 6)

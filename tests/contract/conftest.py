@@ -39,6 +39,7 @@ ESTIMATORS = [
             "gamma": 1e-3,
             "learn": (),
             "init": "random",
+            "split_merge_trials": 0,
             "estimate": "last",
             "random_state": 0,
         },

@@ -18,7 +18,15 @@ from stickbreak.sampling.ensemble import COLUMNS, Ensemble, Sampling, best_chain
 from stickbreak.sampling.samples import Sample
 from stickbreak.sampling.state import Concentrations
 
-SETTINGS = {"n_topics": 4, "init": "random", "n_sweeps": 8, "burn_in": 3, "thin": 2, "random_state": 0}
+SETTINGS = {
+    "estimate": "last",
+    "n_topics": 4,
+    "init": "random",
+    "n_sweeps": 8,
+    "burn_in": 3,
+    "thin": 2,
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")

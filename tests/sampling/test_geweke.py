@@ -20,7 +20,7 @@ START = np.concatenate(([0], np.cumsum(LENGTHS)))
 DOCUMENT = np.repeat(np.arange(LENGTHS.size), LENGTHS)
 N_WORDS = 3
 PRIORS = {"alpha": GammaPrior(3.0, 2.0), "gamma": GammaPrior(3.0, 2.0), "eta": GammaPrior(3.0, 6.0)}
-N_PRIOR, N_SWEEPS = 10000, 2500
+N_PRIOR, N_SWEEPS = 8000, 2000
 
 
 def restaurant(n, concentration, rng):

@@ -5,7 +5,7 @@ from stickbreak.corpus.batches import make_batches
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import open_corpus, write_corpus
 from stickbreak.corpus.formats import FORMATS
-from stickbreak.corpus.generators import PlantedTopics, planted_hdp, planted_lda, toy_bars
+from stickbreak.corpus.generators import PlantedTopics, planted_hdp, planted_lda, planted_twins, toy_bars
 from stickbreak.corpus.readers import read, read_texts
 from stickbreak.corpus.text import TextOptions, count_texts
 
@@ -20,6 +20,7 @@ __all__ = [
     "open_corpus",
     "planted_hdp",
     "planted_lda",
+    "planted_twins",
     "read",
     "read_texts",
     "toy_bars",

@@ -21,7 +21,7 @@ class Tokens:
     start: Int  # (D + 1,)  document d has the tokens start[d] .. start[d + 1] - 1
     word: Int32  # (N,)
     n_words: int
-    by_word: Int  # (N,)  the tokens in the order of their words
+    by_word: Int32 | Int  # (N,)  the tokens in the order of their words
     word_start: Int  # (W + 1,)  word w has the tokens by_word[word_start[w]] ..
 
     @classmethod
@@ -43,7 +43,10 @@ class Tokens:
         word = np.repeat(counts.indices, whole.astype(np.int64)).astype(np.int32)
         start = np.concatenate(([0], np.cumsum(whole)))[counts.indptr].astype(np.int64)
         word_start = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=corpus.n_words)))).astype(np.int64)
-        return cls(start, word, corpus.n_words, np.argsort(word, kind="stable"), word_start)
+        by_word = np.argsort(word, kind="stable")
+        if word.size < 2**31:
+            by_word = by_word.astype(np.int32)
+        return cls(start, word, corpus.n_words, by_word, word_start)
 
     @property
     def n_documents(self) -> int:

@@ -1,4 +1,4 @@
-"""Counts of a chain, from scratch: what every sweep begins with; NumPy twins in tests/sampling/reference.py."""
+"""Counts of a chain, and the parts of its joint log-likelihood; twins in tests/sampling/test_counts.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-from stickbreak.sampling.state import SHIFT
+from stickbreak.sampling.state import SHIFT, TOPIC
 from stickbreak.stirling import log_stirling
 
 _FEW = 32
@@ -48,6 +48,18 @@ def count_words(by_word, z, scratch, words):
         for s in range(n_seen):
             scratch[seen[s]] = 0
         words.size[w] = n_seen
+
+
+@njit(cache=True, nogil=True)
+def tidy_words(label, words):
+    """Give the topics of all words new numbers, and sort them as `count_words` does."""
+    for w in range(words.size.size):
+        found = words.entry[words.start[w] : words.start[w] + words.size[w]]
+        for s in range(found.size):
+            found[s] = ~((found[s] & ~TOPIC) | np.uint64(label[found[s] & TOPIC]))
+        _sort(found)
+        for s in range(found.size):
+            found[s] = ~found[s]
 
 
 @njit(cache=True, nogil=True)

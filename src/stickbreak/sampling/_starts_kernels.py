@@ -1,4 +1,4 @@
-"""Topics of tokens drawn under given topics; NumPy twin in tests/sampling/reference.py."""
+"""Topics of tokens drawn under given topics; twin in tests/sampling/test_counts.py."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Chain:
         """Resample the state, try split-merge moves, resample the concentrations."""
         self.n_sweeps += 1
         settings, now, seed = self.settings, self.concentrations, (self._seed, self.n_sweeps)
-        self._count(self._state.sweep(self._counts, Sweep(now, self._ratios, seed, settings.shards, executor)))
+        self._take(self._state.sweep(self._counts, Sweep(now, self._ratios, seed, settings.shards, executor)))
         trials = _NO_TRIALS
         if settings.split_merge and self.n_sweeps <= (settings.split_merge_sweeps or self.n_sweeps):
             trials = self._split_merge(seed)
@@ -170,7 +170,10 @@ class Chain:
         self._count(n_topics)
 
     def _count(self, n_topics: int) -> None:
-        self._counts = count_topics(self._tokens, self._state.z, self._state.documents, n_topics)
+        self._take(count_topics(self._tokens, self._state.z, self._state.documents, n_topics))
+
+    def _take(self, counts: TopicCounts) -> None:
+        self._counts = counts
         self._ratios = wide_enough(self._ratios, self._state.most_tables())
 
     def _stream(self, purpose: str) -> np.random.Generator:

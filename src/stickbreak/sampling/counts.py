@@ -27,9 +27,14 @@ def count_topics(tokens: Tokens, z: Int32, documents: DocumentTopics, n_topics: 
 def dense_labels(z: Int32, n_numbers: int) -> tuple[Int32, Int]:
     """Return new numbers without gaps for topics 0 .. n_numbers - 1, and which of these have tokens, ascending."""
     alive = np.flatnonzero(np.bincount(z, minlength=n_numbers))
+    return labels_of(alive, n_numbers), alive
+
+
+def labels_of(alive: Int, n_numbers: int) -> Int32:
+    """Return new numbers without gaps for the topics that are alive; -1 for those that are not."""
     label = np.full(n_numbers, -1, np.int32)
     label[alive] = np.arange(alive.size)
-    return label, alive
+    return label
 
 
 def pair_counts(counts: TopicCounts) -> Int:

@@ -30,7 +30,7 @@ class DirectAssignment(Representation):
         super().__init__(tokens)
         self.beta: Float = np.ones(1)  # (K + 1,)  corpus weights, last that of all topics without tokens
 
-    def sweep(self, counts: TopicCounts, sweep: Sweep) -> int:
+    def sweep(self, counts: TopicCounts, sweep: Sweep) -> TopicCounts:
         """Resample the topic of every token, then the tables."""
         tokens, now, key = self.tokens, sweep.concentrations, sweep.key("tokens")
 
@@ -39,10 +39,12 @@ class DirectAssignment(Representation):
             return kernels.sweep(first, last, *state, words, topics, now.alpha, now.gamma, now.eta, reuse, key)
 
         high, parts = run_pass(tokens, counts, self.beta, part, sweep.n_shards, sweep.executor)
-        weights = self._weights(parts, high)[self._renumber(parts, high)]
+        counts, alive = self._counted(counts, high, parts)
+        weights = self._weights(parts, high)[alive]
         prior, rng = np.maximum(now.alpha * weights, SMALLEST), np.zeros(1, np.uint64)
         kernels.draw_tables(tokens.start, self.documents, prior, rng, sweep.key("tables"))
-        return weights.size
+        counts.m[:] = self.tables(weights.size)
+        return counts
 
     def _weights(self, parts: list[Shard], high: int) -> Float:
         """Return the corpus weights of all numbers: those of several shards are at first the old ones."""

@@ -27,7 +27,7 @@ class Franchise(Representation):
         super().__init__(tokens)
         self.seating = Seating.empty(tokens)
 
-    def sweep(self, counts: TopicCounts, sweep: Sweep) -> int:
+    def sweep(self, counts: TopicCounts, sweep: Sweep) -> TopicCounts:
         """Resample the table of every token, then the dish of every table."""
         tokens = self.tokens
         K, self.seating = seat_tokens(tokens, self.seating, counts, sweep, seated=True)
@@ -43,7 +43,7 @@ class Franchise(Representation):
         high, parts = run_pass(tokens, counts, np.zeros(1), part, sweep.n_shards, sweep.executor)
         self.seating, K = renumber_dishes(tokens, self.seating, parts, high)
         self.take(self.seating, K)
-        return K
+        return count_topics(tokens, self.z, self.documents, K)
 
     def seats(self, ratios: StirlingRatios, seed: tuple[int, int]) -> Seating:
         """Return the seating that the state is."""

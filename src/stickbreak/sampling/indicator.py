@@ -34,7 +34,7 @@ class TableIndicators(Representation):
         self._root = root
         self._factors: Float = np.zeros((0, 0, 2))
 
-    def sweep(self, counts: TopicCounts, sweep: Sweep) -> int:
+    def sweep(self, counts: TopicCounts, sweep: Sweep) -> TopicCounts:
         """Resample the topic and the indicator of every token."""
         tokens, now, key = self.tokens, sweep.concentrations, sweep.key("tokens")
         known = self._known(sweep.ratios)
@@ -48,7 +48,7 @@ class TableIndicators(Representation):
             return kernels.sweep(first, last, *state, words, topics, factors, *numbers, self._root, reuse, key)
 
         high, parts = run_pass(tokens, counts, np.zeros(1), part, sweep.n_shards, sweep.executor)
-        return self._renumber(parts, high).size
+        return self._counted(counts, high, parts)[0]
 
     def _known(self, ratios: StirlingRatios) -> Float:
         """Return the factors that belong to these ratios, tabulated when the ratios are new."""

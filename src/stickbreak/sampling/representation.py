@@ -14,7 +14,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.keys import key_of
 from stickbreak.sampling import _counts_kernels, _franchise_kernels
-from stickbreak.sampling.counts import dense_labels, packed, unpacked
+from stickbreak.sampling.counts import count_topics, labels_of, packed, unpacked
 from stickbreak.sampling.state import Concentrations, DocumentTopics, Int, Int32, Seating, TopicCounts
 from stickbreak.sampling.sweeping import Shard
 from stickbreak.stirling import StirlingRatios
@@ -49,8 +49,8 @@ class Representation(ABC):
         self.documents = DocumentTopics.empty(tokens)
 
     @abstractmethod
-    def sweep(self, counts: TopicCounts, sweep: Sweep) -> int:
-        """Resample the state once, from its counts (which are spent); return the number of topics."""
+    def sweep(self, counts: TopicCounts, sweep: Sweep) -> TopicCounts:
+        """Resample the state once, from its counts (which are spent); return those of the new state."""
 
     def finish(self, counts: TopicCounts, concentrations: Concentrations, rng: np.random.Generator) -> None:
         """Draw what depends on the concentrations and on the tables of the whole corpus, at the end of a sweep."""
@@ -68,6 +68,11 @@ class Representation(ABC):
         """Take up a seating whose dishes are numbered 0 .. n_topics - 1."""
         scratch = np.zeros((2, n_topics), np.int64)
         _franchise_kernels.count_tables(self.tokens.start, seating, scratch, self.z, self.documents)
+
+    def tables(self, n_topics: int) -> Int:
+        """Return the tables of each topic M_k, (K,)."""
+        topic, m = (packed(self.tokens.start, self.documents.size, x) for x in (self.documents.topic, self.documents.m))
+        return np.bincount(topic, weights=m, minlength=n_topics).astype(np.int64)
 
     def most_tables(self) -> int:
         """Return the most tables that a topic has in a document."""
@@ -109,15 +114,29 @@ class Representation(ABC):
         m, n = pairs["m"], pairs["n"]
         require(bool(((m >= 1) & (m <= n)).all()), "a topic of a document has no table or more tables than tokens")
 
-    def _renumber(self, parts: list[Shard], n_numbers: int) -> Int:
-        """Give topics the numbers 0 .. K - 1 after a pass; return which of the old numbers are alive, ascending."""
+    def _counted(self, counts: TopicCounts, n_numbers: int, parts: list[Shard]) -> tuple[TopicCounts, Int]:
+        """Give topics the numbers 0 .. K - 1 after a pass over `counts`.
+
+        Returns
+        -------
+        counts : TopicCounts
+            Of the state of now.
+        alive : ndarray of shape (K,)
+            Which of the old numbers these topics had, ascending.
+        """
         if len(parts) > 1:
             for part in parts:
                 self._relabel(part.label, part.first, part.last)
-        label, alive = dense_labels(self.z, n_numbers)
+            alive = np.flatnonzero(np.bincount(self.z, minlength=n_numbers))
+        else:
+            alive = np.flatnonzero(parts[0].n)
+        label = labels_of(alive, n_numbers)
         if alive.size < n_numbers:
             self._relabel(label, 0, self.tokens.n_documents)
-        return alive
+        if len(parts) > 1:
+            return count_topics(self.tokens, self.z, self.documents, alive.size), alive
+        _counts_kernels.tidy_words(label, counts.words)
+        return TopicCounts(alive.size, parts[0].n[alive], parts[0].m[alive], counts.words), alive
 
     def _relabel(self, label: Int32, first: int, last: int) -> None:
         """Give every topic of the documents first .. last - 1 its new number."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor, shards
-from stickbreak.sampling._topic_draw import HIGH, TABLES, Topics
-from stickbreak.sampling.state import Float, Int32, TopicCounts, WordTopics
+from stickbreak.sampling._topic_draw import HIGH, RESUME, TABLES, Topics
+from stickbreak.sampling.state import Float, Int, Int32, TopicCounts, WordTopics
 
 LEAST_ROOM = 1024
 _INTS, _FLOATS = ("n", "m", "free", "n_d", "m_d", "place", "here"), ("coef", "opened", "seated")
@@ -26,6 +26,8 @@ class Shard:
     last: int
     label: Int32  # new number of each topic number that the shard knows
     beta: Float  # (numbers of the shard,)
+    n: Int  # (numbers of the shard,)  tokens n_k as the shard sees them
+    m: Int  # (numbers of the shard,)  tables M_k as the shard sees them
 
 
 def run_pass(
@@ -41,7 +43,7 @@ def run_pass(
     ----------
     tokens : Tokens
     counts : TopicCounts
-        Spent by the pass: count anew after it.
+        Changed by the pass, but for K, n and m.
     beta : ndarray of shape (K + 1,)
         Corpus weights, last the rest; (1,) where the kernel has none.
     kernel : callable
@@ -59,7 +61,8 @@ def run_pass(
         topics = _topics(counts, beta, K + max(LEAST_ROOM, 2 * longest))
         stopped = kernel(*part, words, topics, alone)
         while stopped < part[1]:
-            topics = _enlarged(topics, 2 * topics.n.size)
+            if topics.totals[RESUME] == 0:  # else it asks for wider tables, which it finds when it goes on
+                topics = _enlarged(topics, 2 * topics.n.size)
             stopped = kernel(stopped, part[1], words, topics, alone)
         return topics
 
@@ -74,7 +77,8 @@ def _joined(parts: Sequence[tuple[int, int]], found: Sequence[Topics], K: int) -
         label = np.arange(n_numbers, dtype=np.int32)
         label[K:] += high - K
         high += n_numbers - K
-        out.append(Shard(first, last, label, topics.beta[:n_numbers]))
+        left = topics.beta[:n_numbers], topics.n[:n_numbers], topics.m[:n_numbers]
+        out.append(Shard(first, last, label, *left))
     return high, out
 
 

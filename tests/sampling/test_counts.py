@@ -1,0 +1,98 @@
+"""Counts of a state, its joint log-likelihood, and topics drawn for tokens under given topics."""
+
+import numpy as np
+import pytest
+
+from stickbreak.corpus import planted_lda
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.inference.keys import key_of
+from stickbreak.sampling import _starts_kernels
+from stickbreak.sampling._counts_kernels import count_tokens, tidy_words
+from stickbreak.sampling.counts import count_topics, topic_word_table
+from stickbreak.sampling.joint import log_joint
+from stickbreak.sampling.state import Concentrations, DocumentTopics
+from stickbreak.stirling import stirling_ratios
+
+from .chains import tokens_of
+from .enumeration import EXACT, Tiny
+
+
+def state_of(tokens, z, m=None):
+    """The topics of documents from z; m of a (document, topic) pair, or one table each."""
+    documents = DocumentTopics.empty(tokens)
+    count_tokens(tokens.start, z, np.zeros(z.max() + 1, np.int64), documents)
+    for d in range(tokens.n_documents):
+        for s in range(tokens.start[d], tokens.start[d] + documents.size[d]):
+            documents.m[s] = 1 if m is None else m[d, documents.topic[s]]
+    return documents
+
+
+@pytest.mark.parametrize("row", EXACT["table_indicator"][:4], ids=lambda row: f"token {row['token']}")
+def test_joint_has_the_stored_value(row):
+    tiny = Tiny.named("E")
+    tokens, order = tokens_of(tiny.docs, tiny.V)
+    z = np.array(row["z"], np.int32)[order] if order is not None else np.array(row["z"], np.int32)
+    documents = state_of(tokens, z, {(d, k): count for d, k, count in row["m"]})
+    counts = count_topics(tokens, z, documents, int(z.max()) + 1)
+    now = Concentrations(tiny.alpha, tiny.gamma, tiny.eta)
+    assert log_joint(tokens, documents, counts, now, stirling_ratios(5)) == pytest.approx(row["log_joint"], abs=1e-9)
+
+
+@pytest.fixture
+def drawn(seed):
+    corpus, _ = planted_lda(30, 40, n_topics=4, mean_tokens=60, seed=seed)
+    tokens = Tokens.from_corpus(corpus)
+    return tokens, np.random.default_rng(seed).integers(50, size=tokens.word.size, dtype=np.int32)
+
+
+def dense(tokens, z, K):
+    out = np.zeros((K, tokens.n_words), int)
+    np.add.at(out, (z, tokens.word), 1)
+    return out
+
+
+def test_counts_are_those_of_the_tokens(drawn):
+    tokens, z = drawn
+    counts = count_topics(tokens, z, state_of(tokens, z), 50)
+    np.testing.assert_array_equal(topic_word_table(counts).toarray(), dense(tokens, z, 50))
+    np.testing.assert_array_equal(counts.n, np.bincount(z, minlength=50))
+    pairs = {(d, z[i]) for d in range(tokens.n_documents) for i in range(tokens.start[d], tokens.start[d + 1])}
+    np.testing.assert_array_equal(counts.m, np.bincount([k for _, k in pairs], minlength=50))
+
+
+def test_frequent_topics_of_a_word_come_first(drawn):
+    tokens, z = drawn
+    words = count_topics(tokens, z, state_of(tokens, z), 50).words
+    for w in range(tokens.n_words):
+        row = words.entry[words.start[w] : words.start[w] + words.size[w]]
+        assert (np.diff(row.astype(np.int64)) < 0).all()
+
+
+def test_renumbered_words_equal_those_counted_anew(drawn):
+    tokens, z = drawn
+    words = count_topics(tokens, z, state_of(tokens, z), 50).words
+    label = np.random.default_rng(1).permutation(50).astype(np.int32)
+    tidy_words(label, words)
+    anew = count_topics(tokens, label[z], state_of(tokens, label[z]), 50).words
+    for w in range(tokens.n_words):
+        row = slice(words.start[w], words.start[w] + words.size[w])
+        np.testing.assert_array_equal(words.entry[row], anew.entry[row])
+
+
+def test_topics_are_drawn_in_proportion_to_word_and_document(seed):
+    """Weights of the documents by a plain loop; shares of the draws by many equal documents."""
+    phi = np.array([[0.7, 0.2, 0.1], [0.2, 0.2, 0.5], [0.1, 0.6, 0.4]])  # (W, K)
+    prior, words, rounds = np.array([0.3, 0.1, 0.2]), np.array([0, 0, 1, 2]), 3
+    weight = prior.copy()
+    for _ in range(rounds):
+        share = phi[words] * weight
+        weight = prior + (share / share.sum(axis=1, keepdims=True)).sum(axis=0)
+    expected = phi[words] * weight
+    expected /= expected.sum(axis=1, keepdims=True)
+    repeats = 20_000
+    start, word = np.arange(0, 4 * repeats + 1, 4), np.tile(words, repeats).astype(np.int32)
+    z, rng = np.zeros(word.size, np.int32), np.zeros(1, np.uint64)
+    _starts_kernels.assign(start, word, phi, prior, rounds, z, rng, key_of(seed, 0, "test"))
+    found = np.stack([np.bincount(z[i::4], minlength=3) for i in range(4)]) / repeats
+    error = np.sqrt(expected * (1 - expected) / repeats)
+    assert (np.abs(found - expected) < 5 * error).all()
