@@ -6,8 +6,8 @@ import pytest
 from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid import _document_kernels as kernels
-from stickbreak.hybrid._document_kernels import _draw, _masses
-from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid._document_kernels import _sweep
+from stickbreak.hybrid.document_sampler import SAMPLERS, Scratch, Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import weigh
@@ -18,7 +18,7 @@ from stickbreak.stirling import stirling_ratios
 from ..sampling.laws import ALARM, chi_square
 from ..sampling.reference import Stream
 from . import reference
-from .problems import EXACT, alias_table, sample_copies, weights_of
+from .problems import EXACT, sample_copies, weights_of
 
 FACTORS = factors_of(stirling_ratios(200, 200))
 TARGETS = EXACT["document_targets"]
@@ -80,26 +80,29 @@ def test_frequencies_of_copies_are_the_law(target, sampler):
     assert (np.abs(found.tables / n_copies - mean) < 5 * error + 1e-9).all()
 
 
-def draws(e, phi_w, own_part, coef, here, n_draws, *, sparse, seed=0):
-    """Draw topics for a word of a document whose topics `here` have the weights `coef`; return how often each came."""
-    K = e.size
-    base = (1 - own_part) * phi_w
-    own, entry_prob, entry_alias = alias_table(e * (phi_w - base))
-    smooth, prob, alias = alias_table(e * base)
-    place = np.full(K, -1)
-    place[here] = np.arange(len(here))
-    topics = np.arange(K, dtype=np.int32)
-    rng = np.array([Stream(seed, 0).state], np.uint64)
-    seen = np.zeros(K, int)
-    here = np.array(here, dtype=np.int64)
-    own_e = e[here]
+def draws(e, phi_w, coef, here, n_draws, *, sparse):
+    """Draw topics for a word of a document whose topics `here` have the weights `coef`; return how often each came.
+
+    The document also has a token of its own topic, the last one, which is taken out before each draw.
+    """
+    K, h = e.size, len(here)
+    e, phi_w = np.append(e, 0.0), np.append(phi_w, 1.0)
+    weights = weights_of(e, np.column_stack([phi_w, 0.5 * phi_w]))
+    fresh = Scratch.of(K + 1, 1)
+    topics = np.append(np.array(here, dtype=np.int64), K)
+    fresh.topic[: h + 1], fresh.n[: h + 1], fresh.m[: h + 1] = topics, 1, 1
+    fresh.place[topics] = np.arange(h + 1)
+    fresh.coef[:h], fresh.own_e[: h + 1] = coef, e[topics]
+    fresh.now[0], fresh.rng[0] = K, Stream(0, 0).state
+    scratch = Scratch(*(array.copy() for array in fresh))
+    seen, word = np.zeros(K + 1, int), np.zeros(1, np.int32)
     for _ in range(n_draws):
-        k = _draw(
-            phi_w, own, smooth, 0, K, topics, entry_prob, entry_alias, prob, alias,
-            e, place, here, coef, own_e, here.size, sparse, rng,
-        )  # fmt: skip
-        seen[k] += 1
-    return seen
+        for array, source in zip(scratch[:-1], fresh[:-1], strict=True):  # all but the random numbers
+            array[:] = source
+        _sweep(word, h + 1, weights.of_topics, weights.of_words, FACTORS, sparse, scratch)
+        seen[scratch.now[0]] += 1
+    assert seen[K] == 0
+    return seen[:K]
 
 
 def oracle_draw():
@@ -122,7 +125,7 @@ def test_mixture_of_the_sparse_draw_is_the_conditional():
     q += smooth * reference.alias_law(of_topics.prob, of_topics.alias)
     np.testing.assert_allclose(q, e * phi_w, atol=1e-15)
     assert own + smooth == pytest.approx(case["Q_w"], abs=case["tol"])
-    mass, discard = _masses(phi_w, np.array(here), coef, e[here], len(here))
+    mass, discard = coef @ phi_w[here], e[here] @ phi_w[here]
     assert mass == pytest.approx(case["P_sparse"], abs=case["tol"])
     assert discard == pytest.approx(case["Delta"], abs=case["tol"])
     law = np.where(np.isin(np.arange(K), here), 0.0, q)
@@ -133,7 +136,7 @@ def test_mixture_of_the_sparse_draw_is_the_conditional():
 @pytest.mark.parametrize("sparse", [True, False], ids=["sparse", "dense"])
 def test_draws_have_the_frequencies_of_the_conditional(sparse):
     e, phi_w, coef, here, case = oracle_draw()
-    seen = draws(e, phi_w, 0.7, coef, here, 50_000, sparse=sparse)
+    seen = draws(e, phi_w, coef, here, 30_000, sparse=sparse)
     assert chi_square(seen, case["p_topic"]) > ALARM
 
 
@@ -142,7 +145,7 @@ def test_topics_that_are_not_there_are_drawn_exactly_however_little_they_weigh(s
     e = np.array([1.0, small, 3 * small, 2 * small])
     phi_w = np.array([0.5, 0.5, 0.2, 0.1])
     coef = np.array([small])  # the topic that is there weighs as little, though nearly all of Q_w is its
-    seen = draws(e, phi_w, 0.5, coef, [0], 20_000, sparse=True)
+    seen = draws(e, phi_w, coef, [0], 10_000, sparse=True)
     weight = np.array([small * 0.5, *(e * phi_w)[1:]])
     assert chi_square(seen, weight / weight.sum()) > ALARM
 

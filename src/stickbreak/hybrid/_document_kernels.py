@@ -2,6 +2,9 @@
 
 The topics of the document stand in a list: place[k] is where topic k stands, -1 if it is not there. `coef` is what the
 weight of a topic of the document is without the word, `opened` its share for a token that opens a table.
+
+The loop over tokens takes no array out of another and hands none to an inlined function: each would cost a reference
+count, and together they take longer than the draw.
 """
 
 from __future__ import annotations
@@ -18,20 +21,20 @@ TINY = 1e-12  # share of Q_w below which Q_w - Delta is too inexact to be used
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def rest_mass(rates, e, place):
-    """Sum of e_k phi_kw over the topics that are not in the document."""
+def _rest_mass(phi, b, e, place):
+    """Return the sum of e_k phi_kw over the topics that are not in the document."""
     total = 0.0
     for k in range(e.size):
-        total += e[k] * rates[k] if place[k] < 0 else 0.0
+        total += e[k] * phi[b, k] if place[k] < 0 else 0.0
     return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def walk_rest(rates, e, place, u):
+def _walk_rest(phi, b, e, place, u):
     """Return the topic that is not in the document at which the sum of e_k phi_kw passes u."""
     chosen = np.int64(-1)
     for k in range(e.size):
-        mass = e[k] * rates[k]
+        mass = e[k] * phi[b, k]
         if place[k] < 0 and mass > 0.0:
             chosen = np.int64(k)
             u -= mass
@@ -40,18 +43,7 @@ def walk_rest(rates, e, place, u):
     return chosen
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def _masses(rates, topic, coef, own_e, n_here):
-    """Return the sums of coef_j phi_kw and of e_k phi_kw over the topics of the document."""
-    mass, discard = 0.0, 0.0
-    for j in range(np.uint64(n_here)):  # unsigned: several loads in one
-        rate = rates[np.uint64(topic[j])]
-        mass += coef[j] * rate
-        discard += own_e[j] * rate
-    return mass, discard
-
-
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _alias_draw(own, smooth, begin, end, entry_topic, entry_prob, entry_alias, smooth_prob, smooth_alias, rng):
     """Draw k in proportion to q_w(k) = e_k phi_kw, in the document or not.                    math.md (B3)"""
     if uniform(rng) * (own + smooth) < own:
@@ -59,24 +51,10 @@ def _alias_draw(own, smooth, begin, end, entry_topic, entry_prob, entry_alias, s
         i = np.int64(x)
         if x - i >= entry_prob[begin + i]:
             i = np.int64(entry_alias[begin + i])
-        k = np.int64(entry_topic[begin + i])
-    else:
-        x = uniform(rng) * smooth_prob.size
-        k = np.int64(x)
-        if x - k >= smooth_prob[k]:
-            k = np.int64(smooth_alias[k])
-    return k
-
-
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _walk(rates, topic, coef, n_here, u):
-    """Return the place in the document at which the sum of coef_j phi_kw passes u."""
-    j = 0
-    u -= coef[0] * rates[np.uint64(topic[0])]
-    while u >= 0.0 and j < n_here - 1:
-        j += 1
-        u -= coef[j] * rates[np.uint64(topic[j])]
-    return j
+        return np.int64(entry_topic[begin + i])
+    x = uniform(rng) * smooth_prob.size
+    k = np.int64(x)
+    return k if x - k < smooth_prob[k] else np.int64(smooth_alias[k])
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
@@ -106,40 +84,6 @@ def _leave(j, topic, place, n, m, own_e, coef, opened, n_here):
     return last
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _draw(
-    rates, own, smooth, begin, end, entry_topic, entry_prob, entry_alias, smooth_prob, smooth_alias,
-    e, place, topic, coef, own_e, n_here, sparse, rng,
-):  # fmt: skip
-    """Draw a topic in proportion to coef_k phi_kw (in the document), e_k phi_kw (not there).   math.md (B2), (B4)"""
-    mass, discard = _masses(rates, topic, coef, own_e, n_here)
-    whole = own + smooth
-    rest = whole - discard if sparse else rest_mass(rates, e, place)
-    exact = not sparse or rest > TINY * whole
-    u = uniform(rng)
-    inside = u * (mass + (rest if exact else 2.0 * TINY * whole)) < mass
-    if inside:
-        u *= mass + (rest if exact else 2.0 * TINY * whole)
-    elif not exact:  # once in 1e12 draws or so, at most
-        rest = rest_mass(rates, e, place)
-        inside = u * (mass + rest) < mass
-        u = uniform(rng) * mass
-    if inside:
-        k = topic[_walk(rates, topic, coef, n_here, u)]
-    else:
-        k, tries = np.int64(-1), 0
-        while sparse and exact and k < 0 and tries < REJECTIONS:
-            k = _alias_draw(
-                own, smooth, begin, end, entry_topic, entry_prob, entry_alias, smooth_prob, smooth_alias, rng
-            )
-            if place[k] >= 0:
-                k = np.int64(-1)
-            tries += 1
-        if k < 0:
-            k = walk_rest(rates, e, place, uniform(rng) * rest_mass(rates, e, place))
-    return k
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def _start(word, words, counts, globals_, weights, factors, sparse, scratch):
     """Draw the topics of a document token by token; return how many it has and the score.     math.md (B4), (B6)"""
@@ -152,23 +96,26 @@ def _start(word, words, counts, globals_, weights, factors, sparse, scratch):
     n_here, score = 0, 0.0
     for i in range(word.size):
         b = word[i]
-        rates, row = phi[b], counts[words[b]]
-        mass, predicted = 0.0, mean[b]
+        w, mass, predicted = words[b], 0.0, mean[b]
         for j in range(n_here):
-            mass += n[j] * rates[topic[j]]
-            predicted += n[j] * (eta + scale * row[topic[j]]) * inverse_mean[topic[j]]
+            mass += n[j] * phi[b, topic[j]]
+            predicted += n[j] * (eta + scale * counts[w, topic[j]]) * inverse_mean[topic[j]]
         score += math.log(predicted / (alpha + i))
-        whole = own[b] + smooth if sparse else rest_mass(rates, e, absent)
-        u = uniform(rng) * (mass + whole)
+        u = uniform(rng) * (mass + (own[b] + smooth if sparse else _rest_mass(phi, b, e, absent)))
         if u < mass:
-            k = topic[_walk(rates, topic, n, n_here, u)]
+            j = 0
+            u -= n[0] * phi[b, topic[0]]
+            while u >= 0.0 and j < n_here - 1:
+                j += 1
+                u -= n[j] * phi[b, topic[j]]
+            k = topic[j]
         elif sparse:
             k = _alias_draw(
                 own[b], smooth, entry[b], entry[b + 1], entry_topic, entry_prob, entry_alias,
                 smooth_prob, smooth_alias, rng,
             )  # fmt: skip
         else:
-            k = walk_rest(rates, e, absent, u - mass)
+            k = _walk_rest(phi, b, e, absent, u - mass)
         if place[k] < 0:
             n_here = _enter(k, e, topic, place, n, m, own_e, n_here)
             m[place[k]] = 1
@@ -193,6 +140,7 @@ def _sweep(word, n_here, globals_, weights, factors, sparse, scratch):
     for i in range(word.size):
         b = word[i]
         j = place[now[i]]
+        # take the token out
         head = uniform(rng) * n[j] < m[j]
         if head and m[j] == 1 and n[j] > 1:
             continue  # the only head of an occupied topic cannot leave
@@ -202,10 +150,39 @@ def _sweep(word, n_here, globals_, weights, factors, sparse, scratch):
             n_here = _leave(j, topic, place, n, m, own_e, coef, opened, n_here)
         else:
             _weigh(j, e, topic, n, m, factors, coef, opened)
-        k = _draw(
-            phi[b], own[b], smooth, entry[b], entry[b + 1], entry_topic, entry_prob, entry_alias,
-            smooth_prob, smooth_alias, e, place, topic, coef, own_e, n_here, sparse, rng,
-        )  # fmt: skip
+        # draw its topic
+        mass, discard = 0.0, 0.0
+        for j in range(n_here):
+            rate = phi[b, topic[j]]
+            mass += coef[j] * rate
+            discard += own_e[j] * rate
+        whole = own[b] + smooth
+        rest = whole - discard if sparse else _rest_mass(phi, b, e, place)
+        exact = not sparse or rest > TINY * whole
+        spread = rest if exact else 2.0 * TINY * whole
+        u = uniform(rng) * (mass + spread)
+        inside = u < mass
+        if not (inside or exact):  # once in 1e12 draws or so, at most
+            inside = u / (mass + spread) * (mass + _rest_mass(phi, b, e, place)) < mass
+            u = uniform(rng) * mass
+        k, tries = np.int64(-1), 0 if sparse and exact else REJECTIONS
+        if inside:
+            j = 0
+            u -= coef[0] * phi[b, topic[0]]
+            while u >= 0.0 and j < n_here - 1:
+                j += 1
+                u -= coef[j] * phi[b, topic[j]]
+            k = topic[j]
+        while k < 0 and tries < REJECTIONS:
+            k = _alias_draw(
+                own[b], smooth, entry[b], entry[b + 1], entry_topic, entry_prob, entry_alias,
+                smooth_prob, smooth_alias, rng,
+            )  # fmt: skip
+            k = k if place[k] < 0 else np.int64(-1)
+            tries += 1
+        if k < 0:
+            k = _walk_rest(phi, b, e, place, uniform(rng) * _rest_mass(phi, b, e, place))
+        # put the token in
         j, opens = place[k], True
         if j < 0:
             j = n_here

@@ -1,0 +1,171 @@
+"""What a token costs the hybrid, sparse beside dense, as topics grow in number; and what it predicts beside others.
+
+Speed: the model learns some laps from the training documents first, since a document has fewer topics then. After that
+the two samplers take turns on the same minibatches under the same globals, round by round; the table has the least
+processor nanoseconds of a round for each token that is resampled. "weights" is what the minibatch costs before its
+first token (weights of its words, alias tables), "step" what it costs after its last.
+
+With --held-out instead: document completion after some laps, and processor seconds of the fit, beside the others.
+
+    python benchmarks/hybrid_speed.py [--splits kos] [--topics 100 1000] [--batch-sizes 100 1000] [--laps 5]
+        [--rounds 3] [--held-out]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from corpora import Split, load_split, table
+from stickbreak import GibbsHDP, HybridHDP, VariationalHDP
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.evaluation import document_completion
+from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid.global_step import take_step
+from stickbreak.hybrid.starts import random_state
+from stickbreak.hybrid.state import HybridState, Priors
+from stickbreak.hybrid.steps import HybridCourse, Rules, Steps
+from stickbreak.hybrid.word_weights import weigh
+from stickbreak.inference.executor import ThreadExecutor
+
+PRIORS = Priors(1.0, 1.0, 0.1, "mean_field", "ratio")
+BURN_IN, SAVED = 5, 5
+FITS: dict[str, Callable[[], Any]] = {
+    "hybrid, random start": lambda: HybridHDP(n_topics=100, random_state=0),
+    "hybrid, random start, phi mean field": lambda: HybridHDP(n_topics=100, phi_weight="mean_field", random_state=0),
+    "hybrid, collapsed start, offset 100": lambda: HybridHDP(
+        n_topics=100, init="collapsed", learning_offset=100.0, random_state=0
+    ),
+    "hybrid, collapsed start, offset 100, phi mean field": lambda: HybridHDP(
+        n_topics=100, init="collapsed", learning_offset=100.0, phi_weight="mean_field", random_state=0
+    ),
+    "variational, near-uniform start": lambda: VariationalHDP(
+        n_topics=100, init="near-uniform", n_laps=20, moves=(), document_weights="collapsed", random_state=0
+    ),
+    "variational, collapsed start": lambda: VariationalHDP(
+        n_topics=100, n_laps=20, moves=("merge", "delete"), document_weights="collapsed", random_state=0
+    ),
+    "Gibbs, random start, 100 sweeps": lambda: GibbsHDP(n_topics=100, init="random", n_sweeps=100, random_state=0),
+}
+
+
+def learned(corpus: Corpus, n_topics: int, laps: int, executor: ThreadExecutor) -> HybridState:
+    """Return the globals after some laps from a random start."""
+    rules = Rules(PRIORS, Sweeps(BURN_IN, SAVED), 0.6, 1.0, 0)
+    course = HybridCourse(Steps(rules, executor), corpus, 100)
+    course.begin(random_state(corpus, n_topics, 0, 1.0))
+    further = course.laps(0)
+    for _ in range(laps):
+        next(further)
+    return course.state
+
+
+class Costs:
+    """Processor nanoseconds of the parts of a step, for each token that is resampled."""
+
+    def __init__(self, state: HybridState, corpus: Corpus, batch_size: int, executor: ThreadExecutor) -> None:
+        rows = range(0, min(corpus.n_documents, 1000), batch_size)
+        self._state, self._executor, self._tables = state, executor, TableFactors()
+        self._minibatches = [Tokens.from_corpus(corpus[begin : begin + batch_size]) for begin in rows]
+        self._n_resampled = sum(tokens.word.size for tokens in self._minibatches) * (BURN_IN + SAVED)
+        self.topics_of_a_token = 0.0
+
+    def round(self, sampler: str) -> dict[str, float]:
+        """Return the cost of one pass; the globals stay as they are."""
+        spent = dict.fromkeys(("weights", "sampling", "step"), 0.0)
+        there, n_tokens = 0, 0
+        for number, tokens in enumerate(self._minibatches):
+            words, word = words_of(tokens)
+            began = time.process_time()
+            weights = weigh(words, self._state, PRIORS, self._executor, sparse=sampler == "sparse")
+            weighed = time.process_time()
+            sweeps, key = Sweeps(BURN_IN, SAVED, sampler), np.uint64(number)
+            found = sample(tokens, word, weights, self._state, self._tables, sweeps, key, self._executor)
+            sampled = time.process_time()
+            take_step(self._state, found, 0.0, 1e-12)
+            spent["weights"] += weighed - began
+            spent["sampling"] += sampled - weighed
+            spent["step"] += time.process_time() - sampled
+            document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
+            pairs = np.unique(document * self._state.n_topics + found.z[-1]) // self._state.n_topics
+            there += int(np.bincount(pairs, minlength=tokens.n_documents) @ tokens.lengths)
+            n_tokens += tokens.word.size
+        self.topics_of_a_token = there / n_tokens
+        return {name: 1e9 * seconds / self._n_resampled for name, seconds in spent.items()}
+
+
+def speed(split: Split, options: argparse.Namespace) -> list[dict[str, object]]:
+    """Return the rows of a corpus: cost by number of topics, minibatch and sampler."""
+    rows: list[dict[str, object]] = []
+    with ThreadExecutor(1) as executor:
+        for n_topics in options.topics:
+            state = learned(split.train, n_topics, options.laps, executor)
+            for batch_size in options.batch_sizes:
+                costs = Costs(state, split.train, batch_size, executor)
+                rounds: dict[str, list[dict[str, float]]] = {sampler: [] for sampler in SAMPLERS}
+                for _ in range(options.rounds + 1):  # the first compiles
+                    for sampler in SAMPLERS:
+                        rounds[sampler].append(costs.round(sampler))
+                for sampler, found in rounds.items():
+                    least = {part: min(row[part] for row in found[1:]) for part in found[0]}
+                    rows.append(
+                        {
+                            "corpus": split.name,
+                            "K": n_topics,
+                            "documents of a minibatch": batch_size,
+                            "sampler": sampler,
+                            "topics of a document": f"{costs.topics_of_a_token:.1f}",
+                            **{f"{part}, ns": f"{value:.0f}" for part, value in least.items()},
+                            "all, ns": f"{sum(least.values()):.0f}",
+                        }
+                    )
+    return rows
+
+
+def predictions(split: Split) -> list[dict[str, object]]:
+    """Return the rows of a corpus: how well the families predict, and what they cost."""
+    rows: list[dict[str, object]] = []
+    for name, make in FITS.items():
+        began = time.process_time()
+        model = make().fit(split.train)
+        seconds = time.process_time() - began
+        done = document_completion(model, split.observed, split.held_out, seen=split.seen)
+        rows.append(
+            {
+                "corpus": split.name,
+                "fit": name,
+                "held-out": f"{done.active:.4f}",
+                "topics": model.n_topics_,
+                "processor seconds": f"{seconds:.0f}",
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def main() -> None:
+    """Run and print a Markdown table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--splits", nargs="+", default=["kos"])
+    parser.add_argument("--topics", nargs="+", type=int, default=[100, 1000])
+    parser.add_argument("--batch-sizes", nargs="+", type=int, default=[100, 1000])
+    parser.add_argument("--laps", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--held-out", action="store_true")
+    options = parser.parse_args()
+    rows: list[dict[str, object]] = []
+    for name in options.splits:
+        split = load_split(name)
+        rows += predictions(split) if options.held_out else speed(split, options)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1, user_api="blas"):
+        main()
