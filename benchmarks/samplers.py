@@ -32,6 +32,8 @@ def measure(key: Record) -> Record:
         eta=key["eta"],
         representation=key["representation"],
         split_merge_trials=key["trials"],
+        init="sequential",
+        estimate="last",
         n_sweeps=1,
         burn_in=0,
         random_state=key["seed"],
