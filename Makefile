@@ -51,6 +51,9 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/samplers.py --plot benchmarks/results/samplers.png | tee benchmarks/results/samplers.md
 	$(BIN)/python benchmarks/sampler_settings.py | tee benchmarks/results/sampler_settings.md
 	$(BIN)/python benchmarks/sampler_speed.py | tee benchmarks/results/sampler_speed.md
+	$(BIN)/python benchmarks/hybrid_speed.py | tee benchmarks/results/hybrid_speed.md
+	$(BIN)/python benchmarks/hybrid_speed.py --held-out | tee benchmarks/results/hybrid_held_out.md
+	$(BIN)/python benchmarks/hybrid_speed.py --stream | tee benchmarks/results/hybrid_stream.md
 
 lock:
 	$(LOCK) pyproject.toml --output-file requirements/run.txt

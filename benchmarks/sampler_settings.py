@@ -21,7 +21,7 @@ from records import Record, Records
 from stickbreak import GibbsHDP
 from stickbreak.evaluation import document_completion
 
-BASE: Record = {"init": "random", "n_topics": 100, "eta": 0.1}
+BASE: Record = {"init": "random", "n_topics": 100, "eta": 0.1, "estimate": "last", "split_merge_trials": 0}
 SETTINGS: dict[str, Record] = {
     "base": {},
     "average": {"estimate": "average"},

@@ -32,6 +32,8 @@ def measure(key: Record) -> Record:
         eta=key["eta"],
         representation=key["representation"],
         split_merge_trials=key["trials"],
+        init="sequential",
+        estimate="last",
         n_sweeps=1,
         burn_in=0,
         random_state=key["seed"],
@@ -113,12 +115,11 @@ def plot(groups: dict[tuple[str, float, int], list[Record]], path: Path) -> None
             values = np.array([r[column] for r in records])
             line = "-" if trials else ":"
             panel.plot(seconds, values.mean(axis=0), line, marker=".", markersize=4, color=colours[eta], linewidth=1.3)
-            panel.fill_between(seconds, values.min(axis=0), values.max(axis=0), color=colours[eta], alpha=0.12, lw=0)
     for i, corpus in enumerate(corpora):
         panels[0, i].set_title(corpus, fontsize=9)
         panels[1, i].set(xlabel="processor seconds", xscale="log")
-    panels[0, 0].set_ylabel("joint log-likelihood (nats per token)")
-    panels[1, 0].set_ylabel("held-out log-likelihood (nats per token)")
+    panels[0, 0].set_ylabel("joint (nats per token)")
+    panels[1, 0].set_ylabel("held out (nats per token)")
     for panel in panels.ravel():
         panel.spines[["top", "right"]].set_visible(False)
     marks = [plt.Line2D([], [], color=colour, label=f"eta {eta:g}") for eta, colour in colours.items()]
@@ -127,7 +128,7 @@ def plot(groups: dict[tuple[str, float, int], list[Record]], path: Path) -> None
         plt.Line2D([], [], color="black", linestyle=":", label="Gibbs alone"),
     ]
     figure.legend(handles=marks, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
-    figure.savefig(path, dpi=90)
+    figure.savefig(path, dpi=80)
 
 
 def main() -> None:

@@ -119,6 +119,8 @@ class FitJob:
         train, held = (corpus, None) if self.held_out is None else corpus.split(self.held_out, seed=self.seed)
         model = self._fit(train)
         check_target(self.out, overwrite=self.force)
+        if hasattr(model, "forget_chains"):
+            model.forget_chains()  # they are as large as the corpus; on this line it is a checkpoint that goes on
         with replace_folder(self.out, overwrite=self.force or self.out.is_dir()) as folder:
             model.save(folder)
             settings.remember(folder)

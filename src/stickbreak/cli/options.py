@@ -229,7 +229,7 @@ Restarts = Annotated[
 ]
 Sweeps = Annotated[
     int | None,
-    typer.Option("--sweeps", min=1, rich_help_panel=_GIBBS, help="Passes over all tokens; otherwise 1000."),
+    typer.Option("--sweeps", min=1, rich_help_panel=_GIBBS, help="Passes over all tokens; otherwise 200."),
 ]
 BurnIn = Annotated[
     int | None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import Executor, shards
+from stickbreak.inference.executor import Executor
 from stickbreak.sampling._topic_draw import HIGH, RESUME, TABLES, Topics
 from stickbreak.sampling.state import Float, Int, Int32, TopicCounts, WordTopics
 
@@ -52,7 +53,7 @@ def run_pass(
     executor : Executor
     """
     K = counts.n_topics
-    parts = shards(tokens.lengths, -(-int(tokens.word.size) // n_shards)) if n_shards > 1 else [(0, tokens.n_documents)]
+    parts = cut(tokens, n_shards)
     longest = int(tokens.lengths.max(initial=1))
 
     def work(part: tuple[int, int]) -> Topics:
@@ -67,6 +68,13 @@ def run_pass(
         return topics
 
     return _joined(parts, executor.map(work, parts), K)
+
+
+def cut(tokens: Tokens, n_shards: int) -> list[tuple[int, int]]:
+    """Cut the documents into runs of about as many tokens: n_shards of them, or fewer where documents are long."""
+    inner = np.linspace(0, tokens.word.size, n_shards + 1)[1:-1]
+    edges = np.unique(np.concatenate(([0], np.searchsorted(tokens.start, inner), [tokens.n_documents])))
+    return [(int(first), int(last)) for first, last in pairwise(edges)]
 
 
 def _joined(parts: Sequence[tuple[int, int]], found: Sequence[Topics], K: int) -> tuple[int, list[Shard]]:
