@@ -5,20 +5,25 @@ the two samplers take turns on the same minibatches under the same globals, roun
 processor nanoseconds of a round for each token that is resampled. "weights" is what the minibatch costs before its
 first token (weights of its words, alias tables), "step" what it costs after its last.
 
-With --held-out instead: document completion after some laps, and processor seconds of the fit, beside the others.
+With --held-out instead: document completion after some laps, and processor seconds of the fit, beside the others. With
+--stream: generated documents through `partial_fit`, K topics of 30,000 words; the resident memory and the rate, by
+tenths of the stream (Linux only).
 
     python benchmarks/hybrid_speed.py [--splits kos] [--topics 100 1000] [--batch-sizes 100 1000] [--laps 5]
-        [--rounds 3] [--held-out]
+        [--rounds 3] [--held-out] [--stream] [--tokens 10000000]
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from corpora import Split, load_split, table
@@ -51,7 +56,9 @@ FITS: dict[str, Callable[[], Any]] = {
     "variational, collapsed start": lambda: VariationalHDP(
         n_topics=100, n_laps=20, moves=("merge", "delete"), document_weights="collapsed", random_state=0
     ),
-    "Gibbs, random start, 100 sweeps": lambda: GibbsHDP(n_topics=100, init="random", n_sweeps=100, random_state=0),
+    "Gibbs, random start, 100 sweeps": lambda: GibbsHDP(
+        n_topics=100, init="random", n_sweeps=100, learn=(), random_state=0
+    ),
 }
 
 
@@ -149,6 +156,57 @@ def predictions(split: Split) -> list[dict[str, object]]:
     return rows
 
 
+def resident() -> float:
+    """Return the resident memory of this process in MiB."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def generated(n_words: int, n_documents: int, seed: int) -> Iterator[Corpus]:
+    """Yield minibatches without end: 150 tokens a document, of three out of 50 topics."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(n_words, 0.05), 50)
+    edges = np.cumsum(topics, axis=1)
+    while True:
+        rows, words = [], []
+        for d in range(n_documents):
+            for k in rng.choice(50, 3, replace=False):
+                found = np.searchsorted(edges[k], rng.random(50))
+                words.append(np.minimum(found, n_words - 1))
+                rows.append(np.full(50, d))
+        pairs = np.concatenate(rows), np.concatenate(words)
+        ones = np.ones(pairs[0].size, dtype=np.int64)
+        yield Corpus.from_counts(sp.coo_matrix((ones, pairs), shape=(n_documents, n_words)).tocsr())
+
+
+def stream(n_topics: int, n_tokens: int) -> list[dict[str, object]]:
+    """Return the rows of a stream, a tenth each."""
+    n_documents = 200
+    per_step = n_documents * 150
+    model = HybridHDP(n_topics=n_topics, total_documents=n_tokens // 150 + n_documents, random_state=0)
+    minibatches = generated(30_000, n_documents, 0)
+    rows: list[dict[str, object]] = []
+    for tenth in range(1, 11):
+        seconds = 0.0
+        for _ in range(n_tokens // per_step // 10):
+            minibatch = next(minibatches)
+            began = time.process_time()
+            model.partial_fit(minibatch)
+            seconds += time.process_time() - began
+        done = n_tokens // per_step // 10 * per_step
+        rows.append(
+            {
+                "K": n_topics,
+                "tokens so far": f"{tenth * done:,}",
+                "tokens a second": f"{done / seconds:,.0f}",
+                "memory, MiB": f"{resident():.0f}",
+                "predictive, nats": f"{model.objective_:.3f}",
+                "topics": model.n_topics_,
+            }
+        )
+    return rows
+
+
 def main() -> None:
     """Run and print a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -158,11 +216,15 @@ def main() -> None:
     parser.add_argument("--laps", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--stream", action="store_true")
+    parser.add_argument("--tokens", type=int, default=10_000_000)
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
-    for name in options.splits:
+    for name in options.splits if not options.stream else ():
         split = load_split(name)
         rows += predictions(split) if options.held_out else speed(split, options)
+    for n_topics in options.topics if options.stream else ():
+        rows += stream(n_topics, options.tokens)
     print(table(rows))
 
 

@@ -213,3 +213,11 @@ def test_callback_has_a_row_of_every_lap(corpus):
     HybridHDP(**SMALL).fit(corpus, callback=seen.append)
     assert [event["lap"] for event in seen] == [1, 2, 3]
     assert seen[-1]["noun"] == "lap"
+
+
+def test_every_step_draws_anew(corpus):
+    model = HybridHDP(n_topics=8, learning_offset=1e18, total_documents=900, random_state=0).partial_fit(corpus)
+    model.partial_fit(corpus)  # under the same globals: the steps move them by nothing
+    first, second = model.trace_["objective"]
+    assert first != second
+    assert first == pytest.approx(second, abs=0.1)
