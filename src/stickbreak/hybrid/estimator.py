@@ -94,7 +94,8 @@ class HybridHDP(FittedHybrid):
     topic_word_ : ndarray of shape (n_topics_, W)
         Expected word distribution of each topic, the largest topic first.
     topic_weights_ : ndarray of shape (n_topics_,)
-        Expected corpus weights; what they lack to one belongs to topics that are not shown.
+        Expected corpus weights M_k / (M + gamma); what they lack to one belongs to topics that are not shown or not
+        seen yet.
     components_ : ndarray of shape (n_topics_, W)
         Expected tokens of each word in each topic, plus eta.
     tables_ : ndarray of shape (n_topics_,)

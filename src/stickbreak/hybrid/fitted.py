@@ -46,8 +46,8 @@ class FittedHybrid(TopicModel):
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
 
-        The topics are fixed. The weights are (N_dk + alpha E[G0_k]) / (N_d + alpha) at the fixed point of zero-order
-        collapsed inference over the topics that are alive; the rest takes no tokens.
+        The topics are fixed. The weights are (N_dk + alpha M_k / (M + gamma)) / (N_d + alpha) at the fixed point of
+        zero-order collapsed inference over the topics that are shown; the rest takes no tokens.
 
         Parameters
         ----------
@@ -88,9 +88,9 @@ class FittedHybrid(TopicModel):
 
     @property
     def topic_weights_(self) -> Float:
-        """Expected corpus weights E[G0_k], (K,)."""
+        """Expected corpus weights M_k / (M + gamma), (K,)."""
         check_is_fitted(self)
-        return self._state.corpus_weights(self.gamma_)[self._state.alive()]
+        return self.tables_ / (self._state.tables.sum() + self.gamma_)
 
     @property
     def n_steps_(self) -> int:
