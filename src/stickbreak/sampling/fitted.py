@@ -175,9 +175,9 @@ class FittedGibbs(TopicModel):
         """Drop the state of the chains: the model keeps its topics and its trace, and cannot `continue_fit`.
 
         That state takes, here and in a saved model, for each chain 4 bytes for each token and 12 for each topic of a
-        document (with representation="franchise" 8 for each table). estimate="best" adds a sample, about 12 bytes for
+        document (with representation="franchise" 8 for each table). estimate="best" adds a sample, about 16 bytes for
         each pair of a word and a topic that meet in it; estimate="average" adds 4 bytes for each token and the sums of
-        the samples, about 12 bytes for each pair that meets in one of them.
+        the samples, about 16 bytes for each pair that meets in one of them.
         """
         check_is_fitted(self)
         self._kept_chains = None
