@@ -68,7 +68,7 @@ METHODS = {
         },
         ("sequential", "random", "single", *_FOUND),
         ("random", *_FOUND),
-        "collapsed",
+        "random",
     ),
 }
 STARTS = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.starts))
