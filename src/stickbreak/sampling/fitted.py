@@ -37,8 +37,8 @@ class KeptChains:
         ------
         InputError
         """
-        names = identity.keys() - {"vocabulary"}
-        different = [name for name in identity if name in names and self.identity.get(name) != identity[name]]
+        compared = {name: value for name, value in identity.items() if name != "vocabulary"}
+        different = [name for name, value in compared.items() if self.identity.get(name) != value]
         if different:
             raise InputError(
                 f"the chains of this model are of a fit with another {different[0]}; give the documents of the fit, "
