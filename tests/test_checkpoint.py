@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak import VariationalHDP, persistence
+from stickbreak import GibbsHDP, VariationalHDP, persistence
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+from stickbreak.inference.checkpoint import fingerprint
 
 SETTINGS = {
     "moves": [
@@ -282,6 +283,37 @@ def test_resume_with_other_documents_is_refused(corpus, tmp_path, other):
         counts = counts[::-1]
     with pytest.raises(InputError, match="resume with the same input"):
         fit(Corpus.from_counts(counts), checkpoint=tmp_path / "checkpoint", resume=True)
+
+
+@pytest.mark.parametrize("estimator", [VariationalHDP, GibbsHDP])
+def test_resume_with_other_words_is_refused(corpus, tmp_path, estimator):
+    """The counts are the same: columns that are called otherwise are other documents."""
+    limit = {"n_laps": 2} if estimator is VariationalHDP else {"n_sweeps": 2}
+    words = [f"word{w}" for w in range(40)]
+    small = {"n_topics": 6, "init_sweeps": 2, "random_state": 0, **limit}
+    for vocabulary in (words, words, ["b", *words[1:]]):
+        other = Corpus.from_counts(corpus.counts, vocabulary=vocabulary)
+        model = estimator(**small)
+        if vocabulary[0] == "b":
+            with pytest.raises(InputError, match="a fit with another vocabulary; resume with the same input"):
+                model.fit(other, checkpoint=tmp_path / "checkpoint", resume=True)
+        else:
+            assert model.fit(other, checkpoint=tmp_path / "checkpoint", resume=True).n_laps_ == 2
+
+
+def test_words_that_are_cut_otherwise_are_other_words(corpus):
+    one, other = (Corpus.from_counts([[1, 1, 1]], vocabulary=words) for words in (["a", "b c", "d"], ["a b", "c", "d"]))
+    assert fingerprint("", one, {})["vocabulary"] != fingerprint("", other, {})["vocabulary"]
+
+
+def test_resume_of_another_method_names_both(corpus, tmp_path):
+    for ours, other in ((VariationalHDP, GibbsHDP), (GibbsHDP, VariationalHDP)):
+        place = tmp_path / ours.__name__
+        limit = {"n_laps": 1} if ours is VariationalHDP else {"n_sweeps": 1}
+        ours(n_topics=6, init_sweeps=2, **limit).fit(corpus, checkpoint=place)
+        words = f"is of a {ours.__name__}, and this fit is of a {other.__name__}; resume with the same method"
+        with pytest.raises(InputError, match=words):
+            other(n_topics=6).fit(corpus, checkpoint=place, resume=True)
 
 
 def test_refused_resume_leaves_the_checkpoint_as_it_is(corpus, tmp_path):

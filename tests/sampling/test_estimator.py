@@ -13,9 +13,11 @@ import stickbreak
 from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import Chain
 from stickbreak.sampling.ensemble import COLUMNS, Ensemble, Sampling, best_chain, chain_seeds
 from stickbreak.sampling.samples import Sample
+from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
 
 SETTINGS = {
@@ -32,6 +34,12 @@ SETTINGS = {
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
     return planted_lda(40, 30, n_topics=4, mean_tokens=30, seed=1)[0]
+
+
+@pytest.fixture(scope="module")
+def fitted(corpus) -> GibbsHDP:
+    """A model of eight sweeps, not to be changed."""
+    return fit(corpus)
 
 
 def fit(corpus, **changes) -> GibbsHDP:
@@ -206,7 +214,8 @@ def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
     laps = [event for event in events if "stage" not in event]
     assert [event["lap"] for event in laps] == list(range(1, 9))
     assert {event["n_laps"] for event in laps} == {8}
-    found = model._starts(corpus, chain_seeds(0, 2), lambda event: None, lambda: False)
+    settings = StartSettings(4, 1.0, 1.0, 0.1, 0, 2)
+    found = chain_starts("collapsed", corpus, settings, chain_seeds(0, 2), lambda event: None)
     assert not np.array_equal(found[0].counts, found[1].counts)
     assert model.trace_["objective_0"][0] != model.trace_["objective_1"][0]
 
@@ -219,7 +228,12 @@ def test_messages_name_sweeps(corpus):
             os.kill(os.getpid(), signal.SIGINT)
 
     model = fit(corpus, callback=stop, estimate="average")
-    assert model.stop_reason_ == "interrupted: stopped after sweep 2 of 8; the model is usable."
+    assert model.stop_reason_ == (
+        "interrupted: stopped after sweep 2 of 8; the model is usable. No sample yet: burn-in has 3 sweeps; the topics "
+        "are those of the last one."
+    )
+    assert model.objective_ == pytest.approx(model.trace_["objective"][-1], rel=1e-12)
+    assert "No sample" not in fit(corpus, burn_in=1, callback=stop).stop_reason_
     assert not model.converged_
     assert model.transform(corpus).shape == (40, model.n_topics_)
 
@@ -245,8 +259,64 @@ def test_chains_go_on_with_their_documents_and_parameters_alone(corpus):
         model.continue_fit(other, n_sweeps=1)
     with pytest.raises(InputError, match="another eta"):
         model.set_params(eta=0.7).continue_fit(corpus, n_sweeps=1)
-    with pytest.raises(InputError, match="n_sweeps is 0"):
-        model.set_params(eta=0.1).continue_fit(corpus, n_sweeps=0)
+
+
+@pytest.mark.parametrize("estimate", ["last", "best", "average"])
+def test_later_burn_in_forgets_the_samples_before_it(corpus, tmp_path, estimate):
+    """As if it had been the burn-in from the beginning, also after saving and for another continuation."""
+    changes = {"estimate": estimate, "n_chains": 2, "random_state": 4}
+    whole = fit(corpus, n_sweeps=11, burn_in=6, **changes)
+    model = fit(corpus, n_sweeps=5, burn_in=1, **changes).continue_fit(corpus, n_sweeps=4, burn_in=6)
+    assert model.burn_in_ == 6
+    model.save(tmp_path / "model")
+    for again in (model, stickbreak.load(tmp_path / "model")):
+        assert_same(whole, again.continue_fit(corpus, n_sweeps=2, burn_in=6))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        *(({"n_sweeps": x}, rf"n_sweeps is {x!r}; give a whole number of at least 1\.$") for x in (0, 2.5, True, "2")),
+        *(({"n_sweeps": 2, "burn_in": x}, rf"burn_in is {x!r}; give a whole number") for x in (-1, 8.5, True, "8")),
+        ({"n_sweeps": 2, "burn_in": 7}, r"burn_in is 7, but 8 sweeps are done, .*; give 8 or more\.$"),
+        ({"n_sweeps": 2, "burn_in": 10}, r"burn_in is 10, but there will be 10 sweeps in all"),
+    ],
+)
+def test_further_sweeps_and_burn_in_that_cannot_be_are_refused(corpus, fitted, changes, words):
+    with pytest.raises(InputError, match=words) as found:
+        fitted.continue_fit(corpus, **changes)
+    assert str(found.value).count(". ") == 0
+
+
+def test_chains_go_on_with_counts_that_have_lost_their_words(corpus):
+    named = Corpus.from_counts(corpus.counts, vocabulary=[f"word{w}" for w in range(30)])
+    whole = fit(named)
+    assert_same(whole, fit(named, n_sweeps=6).continue_fit(corpus.counts, n_sweeps=2))
+
+
+@pytest.mark.parametrize("init", ["collapsed", "near-uniform", "documents", "anchors", "random"])
+def test_start_has_no_more_topics_than_tokens(init):
+    """The default of 100 topics suits any collection."""
+    model = GibbsHDP(init=init, n_sweeps=2, random_state=0).fit([[1, 2], [0, 3]])
+    assert 1 <= model.n_topics_ <= 6
+
+
+def test_start_is_asked_for_one_topic_for_each_token_at_most(corpus, monkeypatch):
+    asked = []
+    monkeypatch.setattr(Ensemble, "begin", lambda self, starts, n_topics: asked.append(n_topics) or 1 / 0)
+    for n_topics in (4, 10**9):
+        with pytest.raises(ZeroDivisionError):
+            fit(corpus, n_topics=n_topics)
+    assert asked == [4, corpus.n_tokens]
+
+
+def test_fitted_model_knows_its_chains_whatever_the_parameters_become(corpus, tmp_path):
+    model = fit(corpus, n_chains=3, learn=("eta",), random_state=1)
+    assert (model.n_chains_, model.learned_) == (3, ["eta"])
+    assert model.chain_ > 0
+    model.set_params(n_chains=1, learn=()).save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert (loaded.n_chains_, loaded.learned_, loaded.chain_) == (3, ["eta"], model.chain_)
 
 
 @pytest.mark.parametrize("part", ["kept.chain0.z", "kept.kept0.reference"])
@@ -309,7 +379,6 @@ def test_checkpoint_whose_parts_do_not_fit_is_refused(corpus, tmp_path, damage, 
         ({"burn_in": 8}, "burn_in is 8, but n_sweeps is 8"),
         ({"root": "indicator", "representation": "direct"}, "root is 'indicator'"),
         ({"init": "kmeans"}, "'sequential', 'random', 'single', 'collapsed'"),
-        ({"init": "collapsed", "n_topics": 5000}, "n_topics is 5000"),
         ({"init": np.ones((2, 7))}, "init has shape"),
     ],
 )
@@ -350,6 +419,9 @@ def test_empty_documents_are_refused():
         (lambda model: setattr(model, "burn_in_", -1), "burn_in_"),
         (lambda model: setattr(model, "chain_", 1), "chain"),
         (lambda model: setattr(model, "n_tokens_", "many"), "n_tokens_"),
+        (lambda model: setattr(model, "n_chains_", 2), "lacks the column alpha_0"),
+        (lambda model: setattr(model, "n_chains_", "two"), "n_chains_"),
+        (lambda model: setattr(model, "learned_", ["beta"]), "learned_"),
     ],
 )
 def test_saved_state_that_no_fit_can_have_left_is_refused(corpus, tmp_path, change, words):

@@ -8,9 +8,12 @@ import pytest
 from stickbreak import GibbsHDP
 from stickbreak.corpus import planted_lda
 from stickbreak.exceptions import InputError
-from stickbreak.sampling.to_arviz import _POSTERIOR, _STATISTICS
+from stickbreak.sampling.to_arviz import _STATISTICS
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of ArviZ's own imports
+
+
+NAMES = ("n_topics", "n_tables", "alpha", "gamma", "eta")
 
 
 @pytest.fixture(scope="module")
@@ -23,19 +26,47 @@ def fit(corpus, **changes):
 
 
 @pytest.mark.parametrize("n_chains", [1, 3])
-def test_samples_are_the_thinned_rows_of_the_trace(corpus, n_chains):
+def test_samples_are_all_rows_of_the_trace_after_burn_in(corpus, n_chains):
     pytest.importorskip("arviz")
-    model = fit(corpus, n_chains=n_chains, split_merge_trials=2)
-    data = model.to_arviz()
-    rows = [5, 8, 11, 14, 17]  # of the sweeps 6, 9, ...
-    for group, names in (("posterior", _POSTERIOR), ("sample_stats", _STATISTICS)):
-        assert set(data[group].data_vars) == {*names, *(["log_joint"] if group == "posterior" else [])}
-        for name in names:
-            columns = [name] if n_chains == 1 else [f"{name}_{c}" for c in range(n_chains)]
-            assert data[group][name].dims == ("chain", "draw")
-            np.testing.assert_array_equal(data[group][name], [model.trace_[column][rows] for column in columns])
-    kept = data["posterior"]["log_joint"].values[model.chain_]
-    np.testing.assert_allclose(kept, model.trace_["objective"][rows] * corpus.n_tokens)
+    model = fit(corpus, n_chains=n_chains, split_merge_trials=2, learn=("alpha", "gamma", "eta"))
+    for data, rows in ((model.to_arviz(), np.arange(5, 20)), (model.to_arviz(thin=4), [5, 9, 13, 17])):
+        for group, names in (("posterior", NAMES), ("sample_stats", _STATISTICS)):
+            assert set(data[group].data_vars) == {*names, *(["log_joint"] if group == "posterior" else [])}
+            for name in names:
+                columns = [name] if n_chains == 1 else [f"{name}_{c}" for c in range(n_chains)]
+                assert data[group][name].dims == ("chain", "draw")
+                np.testing.assert_array_equal(data[group][name], [model.trace_[column][rows] for column in columns])
+        kept = data["posterior"]["log_joint"].values[model.chain_]
+        np.testing.assert_allclose(kept, model.trace_["objective"][rows] * corpus.n_tokens)
+
+
+@pytest.mark.parametrize("learn", [(), ("gamma",), ("eta", "alpha")])
+def test_hyperparameters_that_were_not_learned_are_left_out(corpus, learn):
+    pytest.importorskip("arviz")
+    model = fit(corpus, learn=learn, n_sweeps=7)
+    names = set(model.set_params(learn=["eta"]).to_arviz()["posterior"].data_vars)
+    assert names == {"log_joint", "n_topics", "n_tables", *learn}
+
+
+def test_samples_are_those_of_the_fit_whatever_the_parameters_become(corpus):
+    pytest.importorskip("arviz")
+    model = fit(corpus, n_chains=2, n_sweeps=9)
+    before = model.to_arviz()["posterior"]["n_tables"]
+    after = model.set_params(n_chains=3, thin=2, burn_in=0).to_arviz()["posterior"]["n_tables"]
+    np.testing.assert_array_equal(before, after)
+    assert before.shape == (2, 4)
+
+
+def test_samples_before_a_later_burn_in_are_left_out(corpus):
+    pytest.importorskip("arviz")
+    model = fit(corpus, n_sweeps=6).continue_fit(corpus, n_sweeps=3, burn_in=7)
+    np.testing.assert_array_equal(model.to_arviz()["posterior"]["n_tables"], [model.trace_["n_tables"][7:]])
+
+
+@pytest.mark.parametrize("thin", [0, 1.5, True, "2"])
+def test_thin_that_is_no_positive_whole_number_is_refused(corpus, thin):
+    with pytest.raises(InputError, match=rf"thin is {thin!r}; give a whole number of at least 1"):
+        fit(corpus, n_sweeps=6).to_arviz(thin=thin)
 
 
 def test_arviz_computes_its_diagnostics(corpus):

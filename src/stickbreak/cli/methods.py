@@ -70,7 +70,7 @@ METHODS = {
         },
         ("sequential", "random", "single", *_FOUND),
         ("random", *_FOUND),
-        "collapsed",
+        "random",
     ),
     "hybrid": Method(
         "HybridHDP",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zlib
 from collections.abc import Callable, Mapping
@@ -21,8 +22,8 @@ KIND = "checkpoint"
 Restored = TypeVar("Restored")
 
 
-def fingerprint(corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a checkpoint must agree with: the counts, and the parameters that change the numbers."""
+def fingerprint(estimator: str, corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a checkpoint must agree with: estimator, counts, words, and parameters that change the numbers."""
     counts = corpus.counts
     checksum = 0
     for array in (counts.indptr, counts.indices, counts.data):
@@ -31,7 +32,8 @@ def fingerprint(corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]
         name: f"array {zlib.crc32(value.tobytes())}" if isinstance(value, np.ndarray) else value
         for name, value in parameters.items()
     }
-    return {"shape": list(counts.shape), "counts": checksum, **plain}
+    words = zlib.crc32(json.dumps(corpus.words).encode())
+    return {"estimator": estimator, "shape": list(counts.shape), "counts": checksum, "vocabulary": words, **plain}
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
@@ -89,7 +91,7 @@ def read_state(
     Raises
     ------
     InputError
-        If the checkpoint is of other documents or settings.
+        If the checkpoint is of another estimator, other documents or settings.
     ModelFormatError
         If it is no checkpoint, or `restore` finds that its parts do not fit together.
     """
@@ -98,6 +100,11 @@ def read_state(
     arrays, meta = persistence.read_folder(path, kind=KIND)
     try:
         saved = meta["identity"]
+        if saved.get("estimator", identity["estimator"]) != identity["estimator"]:
+            raise InputError(
+                f"the checkpoint {path} is of a {saved['estimator']}, and this fit is of a {identity['estimator']}; "
+                "resume with the same method, or choose another checkpoint."
+            )
         different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
         if different:
             raise InputError(

@@ -127,6 +127,13 @@ class Ensemble:
         """Return the sample that the topics of chain c are made of."""
         return self._keepers[c].estimate(self.chains[c])
 
+    def change_burn_in(self, burn_in: int) -> None:
+        """Let burn-in end later, after the sweeps that are done, and drop the samples among these."""
+        if burn_in == self.sampling.burn_in:
+            return
+        self.sampling = replace(self.sampling, burn_in=burn_in)
+        self._keepers = [ESTIMATES[self.sampling.estimate]() for _ in self.chains]
+
     def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return all that the next sweeps and the estimates depend on, as arrays and plain values."""
         arrays: dict[str, NDArray] = {}

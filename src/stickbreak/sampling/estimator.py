@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -22,13 +23,14 @@ from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.run import Identity, run_fit
-from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
+from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import REPRESENTATIONS, ChainSettings
 from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
 from stickbreak.sampling.ensemble import Ensemble, Sampling, chain_seeds
-from stickbreak.sampling.fitted import FittedGibbs, KeptChains
-from stickbreak.sampling.requirements import CHAIN_STARTS, check_parameters
+from stickbreak.sampling.fitted import FittedGibbs
+from stickbreak.sampling.requirements import check_continuation, check_parameters
 from stickbreak.sampling.samples import ESTIMATES
+from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
 
 _NOT_IDENTITY = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
@@ -45,7 +47,8 @@ class GibbsHDP(FittedGibbs):
     Parameters
     ----------
     n_topics : int, default=100
-        Topics to start with, where the start needs a number ("random", and the starts that find topics).
+        Topics to start with, where the start needs a number ("random", and the starts that find topics);
+        where the documents hold fewer tokens, as many as these.
     alpha : float, default=1.0
         Document-level concentration; where it is learned, its first value.
     gamma : float, default=1.0
@@ -68,22 +71,23 @@ class GibbsHDP(FittedGibbs):
         Sweeps in which these run, from the first. None: all. (Paper: 50.)
     split_merge_scans : int, default=0
         Restricted Gibbs scans of a proposal (Jain and Neal 2004). 0: sequential allocation (the paper's).
-    init : str or array-like of shape (K, W), default="collapsed"
-        Where the chain starts: drawn from topics that are found first ("collapsed", "near-uniform", "documents",
-        "anchors", see `VariationalHDP`) or given (word distributions or expected counts, for example
-        `other.components_` of another model); tokens one after the other, each given those before ("sequential", the
-        paper's); each in one of `n_topics` topics at random ("random"); all in one ("single").
+    init : str or array-like of shape (K, W), default="random"
+        Where the chain starts: each token in one of `n_topics` topics at random ("random"); one after the other, each
+        given those before ("sequential", the paper's); all in one ("single"); drawn from topics that are found first
+        ("collapsed", "near-uniform", "documents", "anchors", see `VariationalHDP`) or given (word distributions or
+        expected counts, for example `other.components_` of another model).
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     n_sweeps : int, default=200
-        Passes over all tokens. Enough to predict well from a collapsed start; where the posterior itself is asked for,
+        Passes over all tokens. Enough to predict well from the default start; where the posterior itself is asked for,
         chains should be longer and start from several places.
     burn_in : int or None, default=None
         Sweeps before the first sample. None: half of `n_sweeps`; a fit that goes on keeps what it began with.
     thin : int, default=10
-        Every so many sweeps after burn-in are a sample.
+        Every so many sweeps after burn-in are a sample for estimate="average".
     n_chains : int, default=1
-        Independent chains. The one with the highest joint log-likelihood after burn-in is kept; the trace has all.
+        Independent chains. The one whose best sweep after burn-in has the highest joint log-likelihood, at its own
+        hyperparameters, is kept: that is no evidence for its number of topics. The trace has all.
     estimate : {"last", "best", "average"}, default="average"
         Where topics and weights come from: the last sweep; that with the highest joint log-likelihood after burn-in; or
         the mean over the samples, whose topics are matched to those of the best sample so that most tokens agree
@@ -103,9 +107,10 @@ class GibbsHDP(FittedGibbs):
     n_topics_ : int
         Number of topics K.
     topic_word_ : ndarray of shape (K, W)
-        Expected word distribution of each topic, the largest topic first.
+        Expected word distribution of each topic; the topic with the most tokens first.
     topic_weights_ : ndarray of shape (K,)
-        Expected corpus weights M_k / (M + gamma); what they lack to one belongs to topics not seen yet.
+        Expected corpus weights M_k / (M + gamma); what they lack to one belongs to topics not seen yet. They
+        go by tables, not tokens, and need not descend.
     components_ : ndarray of shape (K, W)
         Tokens of each word in each topic, plus eta.
     tables_ : ndarray of shape (K,)
@@ -121,6 +126,10 @@ class GibbsHDP(FittedGibbs):
         "split_accepted", "merge_tried", "merge_accepted". With several chains the columns of chain c also end in "_c".
     chain_ : int
         The chain that was kept.
+    n_chains_ : int
+        Number of chains.
+    learned_ : list of str
+        Hyperparameters that were sampled.
     burn_in_ : int
         Sweeps before the first sample.
     n_laps_ : int
@@ -132,6 +141,7 @@ class GibbsHDP(FittedGibbs):
     converged_ : bool
         False: whether a chain has converged is for you to judge (`to_arviz`).
     stop_reason_ : str
+        Why the fit ended, and whether it ended before its first sample.
     vocabulary_ : tuple of str
 
     References
@@ -195,7 +205,7 @@ class GibbsHDP(FittedGibbs):
         split_merge_trials: int = 10,
         split_merge_sweeps: int | None = 50,
         split_merge_scans: int = 0,
-        init: str | NDArray = "collapsed",
+        init: str | NDArray = "random",
         init_sweeps: int = 50,
         n_sweeps: int = 200,
         burn_in: int | None = None,
@@ -270,19 +280,12 @@ class GibbsHDP(FittedGibbs):
         """
         corpus = self._corpus(X, reset=True)
         check_parameters(self, corpus)
-        tokens = Tokens.from_corpus(corpus)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        seeds = chain_seeds(seed, self.n_chains)
-        with (
-            progress_bar(self.verbose, callback) as report,
-            ThreadExecutor(self.n_jobs) as executor,
-            threadpool_limits(1, user_api="blas"),
-        ):
-            ensemble = self._ensemble(tokens, seeds, executor)
+        with self._at_work(corpus, seed, callback) as (ensemble, report):
             identity = self._identity(corpus, seed)
             run = run_fit(
                 ensemble,
-                lambda stop: ensemble.begin(self._starts(corpus, seeds, report, stop), self.n_topics),
+                lambda stop: self._begin(ensemble, corpus, seed, report, stop),
                 n_laps=self.n_sweeps,
                 tolerance=0.0,
                 report=report,
@@ -296,7 +299,9 @@ class GibbsHDP(FittedGibbs):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def continue_fit(self, X: Any, *, n_sweeps: int, callback: Callback | None = None) -> Self:
+    def continue_fit(
+        self, X: Any, *, n_sweeps: int, burn_in: int | None = None, callback: Callback | None = None
+    ) -> Self:
         """Go on with the chains of this model, which may have been saved and loaded.
 
         The result equals that of one fit with all the sweeps and the same burn-in.
@@ -307,6 +312,10 @@ class GibbsHDP(FittedGibbs):
             The documents of the fit.
         n_sweeps : int
             Further sweeps.
+        burn_in : int, optional
+            Sweeps before the first sample, counted from the beginning of the chains: at least those that are done
+            (`n_laps_`), whose samples are then forgotten (in topics, the choice of the chain, `to_arviz`). None: as
+            before.
         callback : callable, optional
             As in `fit`.
 
@@ -317,21 +326,20 @@ class GibbsHDP(FittedGibbs):
         Raises
         ------
         InputError
-            If the documents or parameters are not those of the fit, or the model has forgotten its chains.
+            If the documents or parameters are not those of the fit, the model has forgotten its chains, `n_sweeps` is
+            no positive whole number, or `burn_in` ends among the sweeps that are done or leaves no sample.
         """
         check_is_fitted(self)
-        if n_sweeps < 1:
-            raise InputError(f"n_sweeps is {n_sweeps!r}; give a positive number of further sweeps.")
+        check_continuation(n_sweeps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)
         corpus = self._corpus(X)
-        kept = self._chains_of(corpus)
-        seeds = chain_seeds(kept.identity["random_state"], self.n_chains)
-        with (
-            progress_bar(self.verbose, callback) as report,
-            ThreadExecutor(self.n_jobs) as executor,
-            threadpool_limits(1, user_api="blas"),
-        ):
-            ensemble = self._ensemble(Tokens.from_corpus(corpus), seeds, executor)
+        kept = self._kept_chains
+        if kept is None:
+            raise InputError("this model has forgotten its chains; fit it anew.")
+        kept.check_same(self._identity(corpus, kept.identity["random_state"]))
+        with self._at_work(corpus, kept.identity["random_state"], callback) as (ensemble, report):
             kept.give_back(ensemble)
+            if burn_in is not None:
+                ensemble.change_burn_in(int(burn_in))
             run = run_fit(
                 ensemble,
                 None,
@@ -345,6 +353,17 @@ class GibbsHDP(FittedGibbs):
             )
         self._take(ensemble, run, kept.identity)
         return self
+
+    @contextmanager
+    def _at_work(self, corpus: Corpus, seed: int, callback: Callback | None) -> Iterator[tuple[Ensemble, Callback]]:
+        """Give the chains, and what to report to, for the time of a fit."""
+        seeds = chain_seeds(seed, self.n_chains)
+        with (
+            progress_bar(self.verbose, callback) as report,
+            ThreadExecutor(self.n_jobs) as executor,
+            threadpool_limits(1, user_api="blas"),
+        ):
+            yield self._ensemble(Tokens.from_corpus(corpus), seeds, executor), report
 
     def _ensemble(self, tokens: Tokens, seeds: Sequence[int], executor: ThreadExecutor) -> Ensemble:
         """Build the chains."""
@@ -363,43 +382,16 @@ class GibbsHDP(FittedGibbs):
         sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
         return Ensemble(tokens, settings, concentrations, sampling, seeds, executor)
 
-    def _chains_of(self, corpus: Corpus) -> KeptChains:
-        """Return the chains that are kept, if they are of these documents and parameters."""
-        kept = self._kept_chains
-        if kept is None:
-            raise InputError("this model has forgotten its chains; fit it anew.")
-        identity = self._identity(corpus, kept.identity["random_state"])
-        different = [name for name, value in identity.items() if kept.identity.get(name) != value]
-        if different:
-            raise InputError(
-                f"the chains of this model are of a fit with another {different[0]}; give the documents of the fit, "
-                "and set its parameters."
-            )
-        return kept
-
     def _identity(self, corpus: Corpus, seed: int) -> Identity:
         """Return what a checkpoint must agree with."""
         kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
         plain = {k: list(v) if isinstance(v, tuple) else v for k, v in kept.items()}
         init = self.init if isinstance(self.init, str) else np.asarray(self.init)
-        return fingerprint(corpus, {**plain, "init": init, "random_state": seed})
+        return fingerprint(type(self).__name__, corpus, {**plain, "init": init, "random_state": seed})
 
-    def _starts(
-        self, corpus: Corpus, seeds: Sequence[int], report: Callback, stop: Callable[[], bool]
-    ) -> list[str | Start]:
-        """Return where each chain starts."""
-        if not isinstance(self.init, str):
-            return [start_from_topics(self.init, corpus)] * len(seeds)
-        if self.init in CHAIN_STARTS:
-            return [self.init] * len(seeds)
-        starts: list[str | Start] = []
-        for c, seed in enumerate(seeds):
-
-            def progress(done: int, total: int, before: int = c) -> None:
-                report({"stage": "init", "done": before * total + done, "total": total * len(seeds)})
-
-            settings = StartSettings(
-                int(self.n_topics), self.alpha, self.gamma, self.eta, seed, self.init_sweeps, progress, stop
-            )
-            starts.append(make_start(self.init, corpus, settings))
-        return starts
+    def _begin(self, ensemble: Ensemble, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> None:
+        """Start the chains, with at most as many topics as tokens."""
+        n_topics = min(int(self.n_topics), int(corpus.n_tokens))
+        settings = StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps, stop=stop)
+        seeds = chain_seeds(seed, self.n_chains)
+        ensemble.begin(chain_starts(self.init, corpus, settings, seeds, report), n_topics)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.exceptions import ModelFormatError
+from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.run import Identity, Run
-from stickbreak.sampling.ensemble import Ensemble, Sampling, best_chain, show_chain
+from stickbreak.sampling.concentrations import LEARNABLE
+from stickbreak.sampling.ensemble import COLUMNS, Ensemble, best_chain, show_chain
+from stickbreak.sampling.requirements import check_whole
 from stickbreak.sampling.state import Float
 from stickbreak.sampling.to_arviz import arviz_samples
 
@@ -26,6 +29,21 @@ class KeptChains:
     arrays: dict[str, NDArray]
     values: dict[str, Any]
     identity: Identity
+
+    def check_same(self, identity: Identity) -> None:
+        """Refuse documents or parameters that are not those of the fit; words are compared with those of the model.
+
+        Raises
+        ------
+        InputError
+        """
+        compared = {name: value for name, value in identity.items() if name != "vocabulary"}
+        different = [name for name, value in compared.items() if self.identity.get(name) != value]
+        if different:
+            raise InputError(
+                f"the chains of this model are of a fit with another {different[0]}; give the documents of the fit, "
+                "and set its parameters."
+            )
 
     def give_back(self, ensemble: Ensemble) -> None:
         """Put the chains where they stood.
@@ -56,6 +74,8 @@ class FittedGibbs(TopicModel):
         "eta_",
         "chain_",
         "burn_in_",
+        "n_chains_",
+        "learned_",
         "n_tokens_",
     )
 
@@ -69,11 +89,11 @@ class FittedGibbs(TopicModel):
     eta_: float
     chain_: int
     burn_in_: int
+    n_chains_: int
+    learned_: list[str]
     n_tokens_: int
     n_laps_: int
-    n_chains: int
-    thin: int
-    estimate: str
+    learn: Sequence[str]
     n_jobs: int | None
     _kept_chains: KeptChains | None
 
@@ -108,37 +128,56 @@ class FittedGibbs(TopicModel):
 
     @property
     def topic_weights_(self) -> Float:
-        """Expected corpus weights M_k / (M + gamma), (K,)."""
+        """Expected corpus weights M_k / (M + gamma), (K,): by tables, so they need not descend."""
         check_is_fitted(self)
         return self.tables_ / (self.tables_.sum() + self.gamma_)
 
-    def to_arviz(self) -> Any:
-        """Return the samples of all chains for ArviZ, which has R-hat, effective sample sizes and plots.
+    def to_arviz(self, *, thin: int = 1) -> Any:
+        """Return the sweeps after burn-in of all chains for ArviZ, which has R-hat, effective sample sizes and plots.
 
-        Samples are every `thin`-th sweep after burn-in. What is compared between chains has no labels: numbers of
-        topics and tables, the joint log-likelihood, concentrations.
+        What is compared between chains has no labels: numbers of topics and tables, the joint log-likelihood, the
+        hyperparameters that were learned.
+
+        R-hat needs several chains that started from several places: chains with the same kind of start may all stay
+        near it, and R-hat does not see that. Fit models with different `init`, and join their data along the
+        dimension chain.
+
+        Parameters
+        ----------
+        thin : int, default=1
+            Hand over every so many sweeps. The parameter `thin` of the model has no part in this.
 
         Returns
         -------
         arviz.InferenceData, from ArviZ 1.0 on xarray.DataTree
-            Group "posterior" with "log_joint" (nats), "n_topics", "n_tables", "alpha", "gamma" and "eta", group
-            "sample_stats" with what split-merge moves did, all with the dimensions chain and draw.
+            Group "posterior" with "log_joint" (nats), "n_topics", "n_tables" and the hyperparameters that were
+            learned, group "sample_stats" with what split-merge moves did, all with the dimensions chain and draw.
 
         Raises
         ------
         ImportError
             If ArviZ is not installed (`pip install 'stickbreak[arviz]'`).
         InputError
-            If the fit ended before its burn-in did.
+            If the fit ended before its burn-in did, or `thin` is no positive whole number.
         """
         check_is_fitted(self)
-        sampling = Sampling(self.estimate, self.burn_in_, self.thin)
-        return arviz_samples(self.trace_, sampling, n_chains=self.n_chains, n_tokens=self.n_tokens_)
+        check_whole("thin", thin, 1)
+        return arviz_samples(
+            self.trace_,
+            burn_in=self.burn_in_,
+            thin=int(thin),
+            n_chains=self.n_chains_,
+            n_tokens=self.n_tokens_,
+            learned=self.learned_,
+        )
 
     def forget_chains(self) -> None:
         """Drop the state of the chains: the model keeps its topics and its trace, and cannot `continue_fit`.
 
-        That state takes about 5 bytes for each token and chain, 15 with estimate="average", here and in a saved model.
+        That state takes, here and in a saved model, for each chain 4 bytes for each token and 12 for each topic of a
+        document (with representation="franchise" 8 for each table). estimate="best" adds a sample, about 16 bytes for
+        each pair of a word and a topic that meet in it; estimate="average" adds 4 bytes for each token and the sums of
+        the samples, about 16 bytes for each pair that meets in one of them.
         """
         check_is_fitted(self)
         self._kept_chains = None
@@ -146,7 +185,8 @@ class FittedGibbs(TopicModel):
     def _take(self, ensemble: Ensemble, run: Run, identity: Identity) -> None:
         """Copy the result into the fitted attributes."""
         columns, burn_in = run.trace.columns, ensemble.sampling.burn_in
-        self.chain_ = best_chain(columns, len(ensemble.chains), burn_in)
+        self.n_chains_, self.learned_ = len(ensemble.chains), list(self.learn)
+        self.chain_ = best_chain(columns, self.n_chains_, burn_in)
         show_chain(columns, self.chain_)
         sample = ensemble.estimate(self.chain_)
         now = sample.concentrations
@@ -160,6 +200,8 @@ class FittedGibbs(TopicModel):
         self.trace_ = run.trace.arrays()
         self.n_laps_ = len(run.trace)
         self.converged_, self.stop_reason_ = run.outcome
+        if self.n_laps_ <= burn_in:
+            self.stop_reason_ += f" No sample yet: burn-in has {burn_in} sweeps; the topics are those of the last one."
         self._kept_chains = KeptChains(*ensemble.snapshot(), identity)
 
     def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
@@ -182,8 +224,14 @@ class FittedGibbs(TopicModel):
             value = getattr(self, name)
             if not isinstance(value, float) or not 0 < value < np.inf:
                 raise ValueError(f"{name} is {value!r}, not a positive number")
-        for name in ("chain_", "burn_in_", "n_tokens_", "n_laps_"):
+        for name in ("chain_", "n_chains_", "burn_in_", "n_tokens_", "n_laps_"):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
                 raise ValueError(f"{name} is no whole number of its kind")
-        if not isinstance(self.objective_, float) or self.chain_ >= self.n_chains:
+        if any(name not in LEARNABLE for name in self.learned_):
+            raise ValueError(f"learned_ is {self.learned_!r}, and names something else than hyperparameters")
+        chains = range(self.n_chains_) if self.n_chains_ > 1 else ()
+        missing = {*COLUMNS, *(f"{name}_{c}" for name in COLUMNS for c in chains)} - self.trace_.keys()
+        if missing:
+            raise ValueError(f"its trace lacks the column {min(missing)}")
+        if not isinstance(self.objective_, float) or self.chain_ >= self.n_chains_:
             raise ValueError("its objective or the chain that was kept cannot be")

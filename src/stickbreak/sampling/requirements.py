@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Protocol
 
 import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_start, check_tokens
+from stickbreak.inference.requirements import check_names, check_tokens
 from stickbreak.initialization import STARTS
 from stickbreak.sampling.concentrations import LEARNABLE
 
@@ -20,7 +20,6 @@ CHAIN_STARTS = ("sequential", "random", "single")
 class Parameters(Protocol):
     """The parameters that are checked here."""
 
-    n_topics: int
     learn: Sequence[str]
     representation: str
     root: str
@@ -53,8 +52,35 @@ def check_parameters(given: Parameters, corpus: Corpus) -> None:
         if given.init not in (*CHAIN_STARTS, *STARTS):
             known = ", ".join(map(repr, (*CHAIN_STARTS, *STARTS)))
             raise InputError(f"init is {given.init!r}; give one of {known}, or an array of topics (K, W).")
-        if given.init in STARTS:
-            check_start(corpus, given.n_topics)
+
+
+def check_whole(name: str, value: object, least: int) -> None:
+    """Refuse what is no whole number, or less than `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise InputError(f"{name} is {value!r}; give a whole number of at least {least}.")
+
+
+def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:
+    """Refuse further sweeps that are none, and a burn-in that ends among the sweeps done or leaves no sample.
+
+    Raises
+    ------
+    InputError
+    """
+    check_whole("n_sweeps", n_sweeps, 1)
+    if burn_in is None:
+        return
+    check_whole("burn_in", burn_in, 0)
+    if burn_in != burn_in_before and burn_in < done:
+        raise InputError(
+            f"burn_in is {burn_in}, but {done} sweeps are done, whose samples can only be dropped together; "
+            f"give {done} or more."
+        )
+    if burn_in >= done + n_sweeps:
+        raise InputError(
+            f"burn_in is {burn_in}, but there will be {done + n_sweeps} sweeps in all; give more sweeps than are "
+            "left out."
+        )
 
 
 def _check_prior(name: str, prior: Sequence[Any]) -> None:

@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.keys import key_of
-from stickbreak.initialization import Start
+from stickbreak.inference.loop import Callback
+from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
 from stickbreak.sampling import _counts_kernels, _direct_kernels, _starts_kernels
 from stickbreak.sampling.counts import dense_labels, no_words
 from stickbreak.sampling.franchise import seat_tokens
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.representation import Sweep
+from stickbreak.sampling.requirements import CHAIN_STARTS
 from stickbreak.sampling.state import Concentrations, Float, Int32, Seating, TopicCounts
 from stickbreak.stirling import StirlingRatios, wide_enough
 
 SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"
-STARTS = (SEQUENTIAL, RANDOM, SINGLE)
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
+
+
+def chain_starts(
+    init: Any, corpus: Corpus, settings: StartSettings, seeds: Sequence[int], report: Callback
+) -> list[str | Start]:
+    """Return where each chain starts.
+
+    Parameters
+    ----------
+    init : str or array-like of shape (K, W)
+        As in `GibbsHDP`.
+    corpus : Corpus
+    settings : StartSettings
+        Of every start, but for its seed and progress.
+    seeds : sequence of int
+        One for each chain.
+    report : callable
+        Called with the progress of the starts that find topics, all chains together.
+    """
+    if not isinstance(init, str):
+        return [start_from_topics(init, corpus)] * len(seeds)
+    if init in CHAIN_STARTS:
+        return [init] * len(seeds)
+    starts: list[str | Start] = []
+    for c, seed in enumerate(seeds):
+
+        def progress(done: int, total: int, before: int = c) -> None:
+            report({"stage": "init", "done": before * total + done, "total": total * len(seeds)})
+
+        starts.append(make_start(init, corpus, replace(settings, seed=seed, progress=progress)))
+    return starts
 
 
 def start_seating(

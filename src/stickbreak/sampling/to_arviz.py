@@ -3,39 +3,53 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.exceptions import InputError
-from stickbreak.sampling.ensemble import Sampling
+from stickbreak.sampling.concentrations import LEARNABLE
 
-_POSTERIOR = ("n_topics", "n_tables", "alpha", "gamma", "eta")
+_NUMBERS = ("n_topics", "n_tables")
 _STATISTICS = ("split_tried", "split_accepted", "merge_tried", "merge_accepted")
 
 
-def arviz_samples(trace: Mapping[str, NDArray], sampling: Sampling, *, n_chains: int, n_tokens: int) -> Any:
-    """Return the samples in a trace: an `arviz.InferenceData`, from ArviZ 1.0 on an `xarray.DataTree`."""
+def arviz_samples(
+    trace: Mapping[str, NDArray], *, burn_in: int, thin: int, n_chains: int, n_tokens: int, learned: Collection[str]
+) -> Any:
+    """Return the samples in a trace: an `arviz.InferenceData`, from ArviZ 1.0 on an `xarray.DataTree`.
+
+    Parameters
+    ----------
+    trace : dict of ndarray
+    burn_in : int
+        Sweeps that are left out.
+    thin : int
+        Every so many sweeps from there are handed over.
+    n_chains : int
+    n_tokens : int
+    learned : collection of {"alpha", "gamma", "eta"}
+        Hyperparameters that are unknowns of the posterior.
+    """
     try:
         import arviz
     except ImportError:
         raise ImportError(
             "to_arviz needs ArviZ, which is not installed; install it: pip install 'stickbreak[arviz]'."
         ) from None
-    laps = trace["lap"]
-    if laps.size <= sampling.burn_in:
+    done = trace["lap"].size
+    if done <= burn_in:
         raise InputError(
-            f"the fit did {laps.size} sweeps and its burn-in has {sampling.burn_in}, so there is no sample; go on "
-            "with continue_fit."
+            f"the fit did {done} sweeps and its burn-in has {burn_in}, so there is no sample; go on with continue_fit."
         )
-    rows = sampling.sampled(laps)
-    samples = {name: _draws(trace, name, n_chains)[:, rows] for name in ("objective", *_POSTERIOR, *_STATISTICS)}
+    unknowns = (*_NUMBERS, *(name for name in LEARNABLE if name in learned))
+    samples = {name: _draws(trace, name, n_chains)[:, burn_in::thin] for name in ("objective", *unknowns, *_STATISTICS)}
     groups = {
         "posterior": {
             "log_joint": samples["objective"] * n_tokens,
-            **{name: samples[name] for name in _POSTERIOR},
+            **{name: samples[name] for name in unknowns},
         },
         "sample_stats": {name: samples[name] for name in _STATISTICS},
     }

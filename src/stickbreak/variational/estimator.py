@@ -435,7 +435,7 @@ class VariationalHDP(FittedHDP):
             report=report,
             checkpoint=checkpoint,
             resume=resume,
-            identity=fingerprint(corpus, {**kept, **named, "init": init, "random_state": seed}),
+            identity=fingerprint(type(self).__name__, corpus, {**kept, **named, "init": init, "random_state": seed}),
         )
         self.vocabulary_ = corpus.words
         self._take(course.parameters, course.model, run.trace)
