@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from stickbreak.sampling.keys import key_of
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.keys import key_of
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.concentrations import GammaPrior
 from stickbreak.sampling.counts import count_topics

@@ -256,7 +256,7 @@ class HybridHDP(FittedHybrid):
                 report=report,
                 checkpoint=checkpoint,
                 resume=resume,
-                identity=fingerprint(corpus, {**kept, "init": init, "random_state": seed}),
+                identity=fingerprint(type(self).__name__, corpus, {**kept, "init": init, "random_state": seed}),
             )
         self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
         self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
