@@ -25,9 +25,9 @@ def statistic(seen, p):
     return np.sum((pooled[0][kept] - pooled[1][kept]) ** 2 / pooled[1][kept]), max(1, kept.sum() - 1)
 
 
-def z_scores(values, exact, exact_variance=0.0):
+def z_scores(values, exact, exact_variance=0.0, least_error=0.0):
     """Return (mean - exact) / standard error of the columns of values (T, F), from means over blocks."""
     values = np.asarray(values, dtype=float)
     blocks = values[: len(values) // BLOCKS * BLOCKS].reshape(BLOCKS, -1, values.shape[1]).mean(axis=1)
     error = np.sqrt(blocks.var(axis=0, ddof=1) / BLOCKS + exact_variance)
-    return (blocks.mean(axis=0) - exact) / np.maximum(error, FLOOR)
+    return (blocks.mean(axis=0) - exact) / np.maximum(error, np.maximum(least_error, FLOOR))
