@@ -118,6 +118,8 @@ def plot(groups: dict[tuple[str, float, int], list[Record]], path: Path) -> None
     for i, corpus in enumerate(corpora):
         panels[0, i].set_title(corpus, fontsize=9)
         panels[1, i].set(xlabel="processor seconds", xscale="log")
+        panels[1, i].set_xticks([0.3, 1, 3, 10], ["0.3", "1", "3", "10"])
+        panels[1, i].set_xticks([], minor=True)
     panels[0, 0].set_ylabel("joint (nats per token)")
     panels[1, 0].set_ylabel("held out (nats per token)")
     for panel in panels.ravel():
