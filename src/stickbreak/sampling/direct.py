@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +22,6 @@ class DirectAssignment(Representation):
 
     SPEC 2.4, math.md (G4), (G5).
     """
-
-    name: ClassVar[str] = "direct"
 
     def __init__(self, tokens: Tokens) -> None:
         super().__init__(tokens)

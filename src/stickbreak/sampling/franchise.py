@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,6 @@ from stickbreak.stirling import StirlingRatios
 
 class Franchise(Representation):
     """State (t, k): the table of each token, the dish of each table; SPEC 2.2, math.md (G2), (G3)."""
-
-    name: ClassVar[str] = "franchise"
 
     def __init__(self, tokens: Tokens) -> None:
         super().__init__(tokens)

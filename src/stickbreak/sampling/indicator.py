@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
@@ -26,8 +24,6 @@ class TableIndicators(Representation):
         Whether topics have a root indicator (Chen et al. as printed by Burkhardt and Kramer), or it is summed out,
         which mixes better.
     """
-
-    name: ClassVar[str] = "indicator"
 
     def __init__(self, tokens: Tokens, root: bool = False) -> None:
         super().__init__(tokens)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +39,6 @@ class Representation(ABC):
 
     Between sweeps the topics are numbered 0 .. K - 1.
     """
-
-    name: ClassVar[str]
 
     def __init__(self, tokens: Tokens) -> None:
         self.tokens = tokens
