@@ -36,7 +36,7 @@ from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.steps import HybridCourse, Rules, Steps
-from stickbreak.hybrid.word_weights import weigh
+from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.inference.executor import ThreadExecutor
 
 PRIORS = Priors(1.0, 1.0, 0.1, "mean_field", "ratio")
@@ -78,7 +78,7 @@ class Costs:
 
     def __init__(self, state: HybridState, corpus: Corpus, batch_size: int, executor: ThreadExecutor) -> None:
         rows = range(0, min(corpus.n_documents, 1000), batch_size)
-        self._state, self._executor, self._tables = state, executor, TableFactors()
+        self._state, self._executor, self._factors, self._tables = state, executor, TableFactors(), Tables()
         self._minibatches = [Tokens.from_corpus(corpus[begin : begin + batch_size]) for begin in rows]
         self._n_resampled = sum(tokens.word.size for tokens in self._minibatches) * (BURN_IN + SAVED)
         self.topics_of_a_token = 0.0
@@ -90,12 +90,13 @@ class Costs:
         for number, tokens in enumerate(self._minibatches):
             words, word = words_of(tokens)
             began = time.process_time()
-            weights = weigh(words, self._state, PRIORS, self._executor, sparse=sampler == "sparse")
+            weights = weigh(words, self._state, PRIORS, self._tables, self._executor, sparse=sampler == "sparse")
             weighed = time.process_time()
             sweeps, key = Sweeps(BURN_IN, SAVED, sampler), np.uint64(number)
-            found = sample(tokens, word, weights, self._state, self._tables, sweeps, key, self._executor)
+            found = sample(tokens, word, weights, PRIORS.alpha, self._factors, sweeps, key, self._executor)
             sampled = time.process_time()
-            take_step(self._state, found, 0.0, 1e-12)
+            self._tables.give_back(weights, self._executor)
+            take_step(self._state, tokens, words, found, 1.0, 1e-12, PRIORS.eta)
             spent["weights"] += weighed - began
             spent["sampling"] += sampled - weighed
             spent["step"] += time.process_time() - sampled

@@ -192,5 +192,5 @@ def test_state_is_no_larger_after_ten_times_the_documents(entry, corpus, tmp_pat
         model.save(tmp_path / name)
         sizes[name] = size_of(tmp_path / name), len(pickle.dumps(model)), model.n_topics_
     assert sizes["few"][2] == sizes["many"][2]
-    assert sizes["many"][0] == pytest.approx(sizes["few"][0], abs=64)  # the digits of a number or two
-    assert sizes["many"][1] == pytest.approx(sizes["few"][1], abs=64)
+    assert sizes["many"][0] <= sizes["few"][0] + 64  # the digits of a number or two
+    assert sizes["many"][1] <= sizes["few"][1] + 64

@@ -7,10 +7,9 @@ from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid import _document_kernels as kernels
 from stickbreak.hybrid._document_kernels import _sweep
-from stickbreak.hybrid.document_sampler import SAMPLERS, Scratch, Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid.document_sampler import SAMPLERS, Scratch, Sweeps, TableFactors
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
-from stickbreak.hybrid.word_weights import weigh
 from stickbreak.indicator_factors import factors_of
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.stirling import stirling_ratios
@@ -18,7 +17,7 @@ from stickbreak.stirling import stirling_ratios
 from ..sampling.laws import ALARM, chi_square
 from ..sampling.reference import Stream
 from . import reference
-from .problems import EXACT, sample_copies, weights_of
+from .problems import EXACT, found_under, sample_copies, weights_of
 
 FACTORS = factors_of(stirling_ratios(200, 200))
 TARGETS = EXACT["document_targets"]
@@ -93,6 +92,7 @@ def draws(e, phi_w, coef, here, n_draws, *, sparse):
     fresh.topic[: h + 1], fresh.n[: h + 1], fresh.m[: h + 1] = topics, 1, 1
     fresh.place[topics] = np.arange(h + 1)
     fresh.coef[:h], fresh.own_e[: h + 1] = coef, e[topics]
+    fresh.own_base[: h + 1], fresh.at[: h + 1] = weights.of_topics.base[topics], topics
     fresh.now[0], fresh.rng[0] = K, Stream(0, 0).state
     scratch = Scratch(*(array.copy() for array in fresh))
     seen, word = np.zeros(K + 1, int), np.zeros(1, np.int32)
@@ -120,8 +120,8 @@ def test_mixture_of_the_sparse_draw_is_the_conditional():
     e, phi_w, coef, here, case = oracle_draw()
     weights = weights_of(e, np.column_stack([phi_w, 0.5 * phi_w]))
     of_topics, of_words = weights.of_topics, weights.of_words
-    K, smooth, own = e.size, of_topics.numbers[0], of_words.own[0]
-    q = own * reference.alias_law(of_words.prob[:K], of_words.alias[:K])
+    K, smooth, own = e.size, of_topics.smooth[0], of_words.own[0]
+    q = np.diff(of_words.sum[:K], prepend=0.0)
     q += smooth * reference.alias_law(of_topics.prob, of_topics.alias)
     np.testing.assert_allclose(q, e * phi_w, atol=1e-15)
     assert own + smooth == pytest.approx(case["Q_w"], abs=case["tol"])
@@ -163,19 +163,20 @@ def test_kernel_draws_what_its_twin_draws(sparse, seed):
         stream = Stream(KEY, d)
 
         def draw_other(w, there, u, stream=stream):
-            own, smooth = of_words.own[w], of_topics.numbers[0]
+            own, smooth = of_words.own[w], of_topics.smooth[0]
             if not sparse:
                 absent = [k for k in range(K) if k not in there]
                 mass = [e[k] * phi[k, w] for k in absent]
                 u = stream.uniform() * sum(mass) if u is None else u
                 return absent[int(np.searchsorted(np.cumsum(mass), u, side="right"))]
             for _ in range(kernels.REJECTIONS):
-                in_own = stream.uniform() * (own + smooth) < own
-                x = stream.uniform() * K
-                i = int(x)
-                prob, alias = (of_words.prob, of_words.alias) if in_own else (of_topics.prob, of_topics.alias)
-                at = i + K * w * in_own
-                k = i if x - i < prob[at] else int(alias[at])
+                v = stream.uniform() * (own + smooth)
+                if v < own:
+                    k = int(np.searchsorted(of_words.sum[K * w : K * w + K], v, side="right"))
+                else:
+                    x = stream.uniform() * K
+                    k = int(x)
+                    k = k if x - k < of_topics.prob[k] else int(of_topics.alias[k])
                 if k not in there:
                     return k
             raise AssertionError("this seed needs the guard, which the twin has not")
@@ -206,14 +207,11 @@ def test_threads_and_shards_change_no_bit(sampler):
     corpus, _ = planted_lda(300, 80, n_topics=5, mean_tokens=60, seed=2)
     tokens, priors = Tokens.from_corpus(corpus), Priors(1.0, 1.0, 0.1)
     state = random_state(corpus, 12, 0, 1.0)
-    words, word = words_of(tokens)
     assert tokens.word.size > 3 * 4096, "too few tokens for several shards"
     results = []
     for n_jobs in (1, 3):
         with ThreadExecutor(n_jobs) as executor:
-            weights = weigh(words, state, priors, executor, sparse=sampler == "sparse")
-            given = tokens, word, weights, state, TableFactors(), Sweeps(2, 2, sampler), np.uint64(KEY), executor
-            results.append(sample(*given))
+            results.append(found_under(tokens, state, priors, Sweeps(2, 2, sampler), KEY, executor))
     np.testing.assert_array_equal(results[0].z, results[1].z)
     np.testing.assert_array_equal(results[0].tables, results[1].tables)
     assert results[0].log_p == results[1].log_p

@@ -3,70 +3,130 @@
 import numpy as np
 import pytest
 
-from stickbreak.corpus import planted_lda
+from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid import global_step
-from stickbreak.hybrid.document_sampler import Found, Sweeps, TableFactors, sample, words_of
-from stickbreak.hybrid.global_step import take_step
+from stickbreak.hybrid import word_topics
+from stickbreak.hybrid.document_sampler import Found, Sweeps, words_of
+from stickbreak.hybrid.global_step import FORGOTTEN, take_step
 from stickbreak.hybrid.starts import random_state
-from stickbreak.hybrid.state import HybridState, Priors
-from stickbreak.hybrid.word_weights import weigh
+from stickbreak.hybrid.state import Priors
+from stickbreak.hybrid.word_topics import WordTopics
 
-from .problems import ONE_THREAD
+from .problems import expected_counts, found_under, state_of
+
+WORDS = np.array([1, 3, 4, 6], np.int32)  # those of the made-up minibatch
+ETA = 0.1
 
 
-def found_of(seed, n_words=8, n_topics=4, n_tokens=30, n_saved=3):
-    """Return saved sweeps of made-up documents over the words 1, 3, 4 and 6."""
+def minibatch(seed, n_tokens=30, n_topics=4, n_saved=3):
+    """Return tokens of WORDS and saved sweeps of them."""
     rng = np.random.default_rng(seed)
-    words, word = np.array([1, 3, 4, 6], np.int32), rng.integers(4, size=n_tokens).astype(np.int32)
+    words = np.concatenate([WORDS, rng.choice(WORDS, n_tokens - 4)])
+    counts = np.zeros((5, 8), dtype=np.int64)
+    np.add.at(counts, (rng.integers(5, size=n_tokens), words), 1)
     z = rng.integers(n_topics, size=(n_saved, n_tokens)).astype(np.int32)
-    tables = rng.integers(1, 9, n_topics)
-    return Found(words, word, z, np.bincount(z.ravel(), minlength=n_topics), tables, -1.0)
+    found = Found(z, np.bincount(z.ravel(), minlength=n_topics), rng.integers(1, 9, n_topics), -1.0)
+    return Tokens.from_corpus(Corpus.from_counts(counts)), found
 
 
-def state_of(seed):
-    counts = np.random.default_rng(seed).gamma(1.0, 5.0, (8, 4))
-    return HybridState(counts, 0.5, 0.5 * counts.sum(axis=0), np.full(4, 7.0), 0)
+def some_state(seed, n_topics=4):
+    rng = np.random.default_rng(seed)
+    counts = rng.gamma(1.0, 5.0, (8, n_topics)) * (rng.random((8, n_topics)) < 0.6)
+    return state_of(counts, np.full(n_topics, 7.0), 0.5)
+
+
+def counted(tokens, z, n_topics):
+    """Return N, (W, K), summed over the sweeps."""
+    N = np.zeros((tokens.n_words, n_topics))
+    for sweep in z:
+        np.add.at(N, (tokens.word, sweep), 1.0)
+    return N
 
 
 def test_lazy_step_is_the_dense_one(seed):
-    state, found, share, size = state_of(seed), found_of(seed), 12.0, 0.3
-    N = np.zeros((8, 4))
-    for z in found.z:
-        np.add.at(N, (found.words[found.word], z), 1.0)
-    expected = 0.7 * 0.5 * state.counts + 0.3 * share / 3 * N
+    state, (tokens, found), share, size = some_state(seed), minibatch(seed), 12.0, 0.3
+    expected = 0.7 * expected_counts(state) + 0.3 * share / 3 * counted(tokens, found.z, 4)
     tables = 0.7 * state.tables + 0.3 * share / 3 * found.tables
-    untouched = state.counts[[0, 2, 5, 7]].copy()
-    take_step(state, found, share, size)
-    np.testing.assert_allclose(state.scale * state.counts, expected, rtol=1e-12)
+    take_step(state, tokens, WORDS, found, share, size, ETA)
+    np.testing.assert_allclose(expected_counts(state), expected, rtol=1e-12)
     np.testing.assert_allclose(state.tokens, expected.sum(axis=0), rtol=1e-12)
     np.testing.assert_allclose(state.tables, tables, rtol=1e-12)
-    np.testing.assert_array_equal(state.counts[[0, 2, 5, 7]], untouched)
+    np.testing.assert_array_equal(state.pairs.holders, (expected > 0).sum(axis=0))
     assert state.n_steps == 1
     state.check()
 
 
-def test_many_steps_do_not_underflow(seed, monkeypatch):
-    states = [state_of(seed), state_of(seed)]
-    for smallest, state in zip((1e-100, 1e-3), states, strict=True):
-        monkeypatch.setattr(global_step, "SMALLEST_SCALE", smallest)
-        for t in range(20):
-            take_step(state, found_of(seed + t), 12.0, 0.5)
+def test_many_steps_are_the_dense_ones_and_forget_what_has_vanished(seed):
+    """Twin: dense counts, of which the rows of the minibatch lose what is below the least."""
+    K, state = 300, some_state(seed, 300)
+    S, tables = expected_counts(state), state.tables.copy()
+    moved = forgotten = 0
+    for t in range(40):
+        size, first = 0.3, state.pairs.first.copy()
+        tokens, found = minibatch(1000 * seed + t, n_topics=K)
+        S = 0.7 * S + 0.3 * 2.0 / 3 * counted(tokens, found.z, K)
+        gone = (S < min(FORGOTTEN * ETA, 0.1)) & np.isin(np.arange(8), WORDS)[:, None]
+        forgotten += np.count_nonzero(S[gone])
+        S[gone] = 0.0
+        tables = 0.7 * tables + 0.3 * 2.0 / 3 * found.tables
+        take_step(state, tokens, WORDS, found, 2.0, size, ETA)
+        moved += np.count_nonzero(state.pairs.first != first)
+        np.testing.assert_allclose(expected_counts(state), S, rtol=1e-9)
+        np.testing.assert_array_equal(state.pairs.holders, (S > 0).sum(axis=0))
         state.check()
-    assert states[0].scale < 1e-3 < states[1].scale
-    np.testing.assert_allclose(*(state.scale * state.counts for state in states), rtol=1e-12)
-    take_step(states[0], found_of(seed), 12.0, 1.0)
-    assert states[0].scale == 1.0
+    assert moved >= 4, "no list of these four words has outgrown its room"
+    assert forgotten > 20
+    np.testing.assert_allclose(state.tables, tables, rtol=1e-9)
+
+
+def test_what_a_step_adds_is_not_forgotten_in_the_next():
+    """However little a token adds: otherwise a pair could never grow."""
+    state, (tokens, found) = state_of(np.zeros((8, 4))), minibatch(0)
+    for _ in range(20):
+        take_step(state, tokens, WORDS, found, 1.0, 1e-5, ETA)
+    N = counted(tokens, found.z, 4)
+    np.testing.assert_allclose(expected_counts(state), 20 * 1e-5 / 3 * N, rtol=1e-3)
+
+
+def test_many_steps_do_not_underflow(seed, monkeypatch):
+    states = [some_state(seed), some_state(seed)]
+    for smallest, state in zip((1e-100, 1e-3), states, strict=True):
+        monkeypatch.setattr(word_topics, "SMALLEST_SCALE", smallest)
+        for t in range(20):
+            tokens, found = minibatch(seed + t)
+            take_step(state, tokens, WORDS, found, 12.0, 0.5, ETA)
+        state.check()
+    assert states[0].pairs.scale < 1e-3 < states[1].pairs.scale
+    np.testing.assert_allclose(*(expected_counts(state) for state in states), rtol=1e-12)
+
+
+def test_step_of_size_one_leaves_nothing_of_before(seed):
+    state, (tokens, found) = some_state(seed), minibatch(seed)
+    take_step(state, tokens, WORDS, found, 12.0, 1.0, ETA)
+    np.testing.assert_allclose(expected_counts(state), 12.0 / 3 * counted(tokens, found.z, 4), rtol=1e-12)
+    assert state.pairs.scale == 1.0
+    state.check()
 
 
 @pytest.mark.parametrize("sweeps", [Sweeps(5, 2), Sweeps(1, 4)], ids=str)
 def test_step_of_size_one_leaves_the_tokens_of_the_minibatch_scaled_up(sweeps):
     corpus, _ = planted_lda(20, 30, n_topics=4, mean_tokens=30, seed=1)
     tokens, state = Tokens.from_corpus(corpus), random_state(corpus, 6, 0, 1.0)
-    words, word = words_of(tokens)
-    weights = weigh(words, state, Priors(1.0, 1.0, 0.1), ONE_THREAD, sparse=True)
-    found = sample(tokens, word, weights, state, TableFactors(), sweeps, np.uint64(3), ONE_THREAD)
-    take_step(state, found, 10.0, 1.0)
+    found = found_under(tokens, state, Priors(1.0, 1.0, 0.1), sweeps, 3)
+    take_step(state, tokens, words_of(tokens)[0], found, 10.0, 1.0, ETA)
     assert state.tokens.sum() == pytest.approx(10.0 * corpus.n_tokens)
-    np.testing.assert_allclose(state.scale * state.counts.sum(axis=1), 10.0 * corpus.counts.toarray().sum(axis=0))
+    np.testing.assert_allclose(expected_counts(state).sum(axis=1), 10.0 * corpus.counts.toarray().sum(axis=0))
     assert 20 * 10 <= state.tables.sum() <= state.tokens.sum()
+
+
+def test_lists_come_back_as_they_were_packed(seed):
+    state = some_state(seed, 30)
+    for t in range(5):
+        tokens, found = minibatch(seed + t, n_topics=30)
+        take_step(state, tokens, WORDS, found, 2.0, 0.3, ETA)
+    again = WordTopics.unpacked(state.pairs.packed(), 30, state.pairs.scale)
+    for name, array in state.pairs.packed().items():
+        np.testing.assert_array_equal(again.packed()[name], array)
+    np.testing.assert_array_equal(again.holders, state.pairs.holders)
+    np.testing.assert_array_equal(again.sums(), state.pairs.sums())
+    np.testing.assert_array_equal(again.dense(np.array([7, 3])), expected_counts(state).T[[7, 3]])

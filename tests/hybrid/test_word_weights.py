@@ -4,18 +4,20 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from stickbreak.hybrid.state import HybridState, Priors
-from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, topic_weights, weigh
+from stickbreak.hybrid.state import Priors
+from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, Tables, topic_weights, weigh
+from stickbreak.inference.executor import ThreadExecutor
 
 from . import reference
-from .problems import ONE_THREAD, alias_table
+from .problems import ONE_THREAD, alias_table, expected_counts, state_of
 
 
-def state_of(seed, n_words=9, n_topics=7, scale=0.25):
+def some_state(seed, n_words=9, n_topics=7, scale=0.25):
     rng = np.random.default_rng(seed)
     counts = rng.gamma(0.3, 20.0, (n_words, n_topics)) * (rng.random((n_words, n_topics)) < 0.5)
     counts[4] = 0.0  # a word without tokens
-    return HybridState(counts, scale, scale * counts.sum(axis=0), rng.gamma(1.0, 9.0, n_topics), 3)
+    counts[:, 2] = 0.0  # a topic without tokens
+    return state_of(counts, rng.gamma(1.0, 9.0, n_topics), scale, 3)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
@@ -27,38 +29,67 @@ def test_alias_table_draws_in_proportion_to_the_weights(n, seed):
 
 
 def test_weights_of_a_table_are_those_of_the_specification():
-    state = HybridState(np.ones((1, 3)), 1.0, np.ones(3), np.array([2.0, 20.0, 278.0]) - 1 / 3, 0)
+    state = state_of(np.ones((1, 3)), np.array([2.0, 20.0, 278.0]) - 1 / 3)
     found = {kind: topic_weights(state, Priors(1.0, 1.0, 0.1, kind)) for kind in G_WEIGHTS}
     np.testing.assert_allclose(found["mean_field"][:2], [0.00510, 0.0651], rtol=2e-3)
     np.testing.assert_allclose(found["ratio"][:2], [0.00667, 0.0667], rtol=1e-3)
     np.testing.assert_allclose(found["printed"][:2], [0.00443, 0.0633], rtol=1e-3)
 
 
+@pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_weights_of_words_are_those_of_the_twin(kind, seed):
-    state, priors = state_of(seed), Priors(1.3, 2.0, 0.05, "ratio", kind)
+def test_weights_of_words_are_those_of_the_twin(kind, sparse, seed):
+    state, priors = some_state(seed), Priors(1.3, 2.0, 0.05, "ratio", kind)
     words = np.array([0, 2, 4, 8], np.int32)
-    found = weigh(words, state, priors, ONE_THREAD, sparse=True)
-    expected = reference.word_weights(state.scale * state.counts, priors.eta, kind)
-    np.testing.assert_allclose(found.of_words.phi, expected[words], rtol=1e-11)
+    found = weigh(words, state, priors, Tables(), ONE_THREAD, sparse=sparse)
+    of_topics, of_words = found.of_topics, found.of_words
+    expected = reference.word_weights(expected_counts(state), priors.eta, kind)
+    np.testing.assert_allclose(of_topics.base + of_words.delta[:, of_topics.column], expected[words], rtol=1e-11)
+    mean = reference.word_weights(expected_counts(state), priors.eta, "ratio")
+    np.testing.assert_allclose(of_topics.mean_base + of_words.mean_delta[:, of_topics.column], mean[words], rtol=1e-12)
     e = priors.alpha * topic_weights(state, priors)
-    smooth = found.of_topics.numbers[0]
-    np.testing.assert_allclose(found.of_words.own + smooth, expected[words] @ e, rtol=1e-11)
-    mean = reference.word_weights(state.scale * state.counts, priors.eta, "ratio")
+    smooth = of_topics.smooth[0]
+    np.testing.assert_allclose(of_words.own + smooth, expected[words] @ e, rtol=1e-11)
     prior_mean = state.tables + priors.gamma / 7
-    np.testing.assert_allclose(found.of_words.mean, 1.3 * mean[words] @ (prior_mean / prior_mean.sum()), rtol=1e-12)
+    np.testing.assert_allclose(of_words.mean, 1.3 * mean[words] @ (prior_mean / prior_mean.sum()), rtol=1e-12)
     for b in range(words.size):
-        part = slice(found.of_words.start[b], found.of_words.start[b + 1])
-        q = np.zeros(7)
-        if part.start < part.stop:
-            own = reference.alias_law(found.of_words.prob[part], found.of_words.alias[part])
-            q[found.of_words.topic[part]] = found.of_words.own[b] * own
-        q += smooth * reference.alias_law(found.of_topics.prob, found.of_topics.alias)
+        part = slice(of_words.start[b], of_words.start[b + 1])
+        q = smooth * reference.alias_law(of_topics.prob, of_topics.alias)
+        q[of_words.topic[part]] += np.diff(of_words.sum[part], prepend=0.0)
         np.testing.assert_allclose(q, e * expected[words[b]], rtol=1e-9)
 
 
+def test_topics_that_no_word_has_share_a_column(seed):
+    state = some_state(seed)
+    words = np.arange(9, dtype=np.int32)
+    found = weigh(words, state, Priors(1.0, 1.0, 0.1), Tables(), ONE_THREAD, sparse=True)
+    of_topics, of_words = found.of_topics, found.of_words
+    assert of_topics.column[2] == 0
+    assert not of_words.delta[:, 0].any()
+    held = np.flatnonzero(expected_counts(state).any(axis=0))
+    assert of_words.delta.shape == (9, 1 + held.size)
+    assert of_topics.column[held].tolist() == list(range(1, 1 + held.size))
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_tables_that_are_given_back_hold_zeros_again(kind, seed, monkeypatch):
+    monkeypatch.setattr("stickbreak.hybrid.word_weights._SHARD_PAIRS", 3)
+    tables, priors = Tables(), Priors(1.0, 1.0, 0.1, phi_weight=kind)
+    with ThreadExecutor(2) as executor:
+        for words in ([0, 1, 2, 3, 5], [6], [3, 4, 8]):
+            state = some_state(seed)
+            given = np.array(words, np.int32), state, priors
+            found = weigh(*given, tables, executor, sparse=True)
+            fresh = weigh(*given, Tables(), ONE_THREAD, sparse=True)
+            for name in ("delta", "mean_delta", "sum", "own", "mean"):
+                np.testing.assert_array_equal(getattr(found.of_words, name), getattr(fresh.of_words, name))
+            tables.give_back(found, executor)
+            assert not found.of_words.delta.any()
+            assert not found.of_words.mean_delta.any()
+
+
 def test_a_topic_without_tables_weighs_nothing_under_the_mean_field_and_something_under_the_ratio():
-    state = HybridState(np.ones((1, 1000)), 1.0, np.ones(1000), np.full(1000, 9.0), 0)
+    state = state_of(np.ones((1, 1000)), np.full(1000, 9.0))
     state.tables[3] = 0.0
     assert topic_weights(state, Priors(1.0, 1.0, 0.1, "mean_field"))[3] == np.exp(digamma(1e-3)) == 0.0
     assert topic_weights(state, Priors(1.0, 1.0, 0.1, "ratio"))[3] > 1e-8

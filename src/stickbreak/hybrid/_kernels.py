@@ -1,12 +1,12 @@
-"""Word weights of a minibatch, alias tables, the step's counts; NumPy twins in tests/hybrid/reference.py.
+"""Word weights of a minibatch, the alias table, the step's counts; NumPy twins in tests/hybrid/reference.py.
 
 The weight of topic k for a token of word w in an empty document is q_w(k) = e_k phi_kw, e_k = alpha g_k. Most words
 have no tokens in most topics; there phi_kw is base_k, the same for all words. So
 
-    q_w(k) = e_k base_k + e_k (phi_kw - base_k),
+    q_w(k) = e_k base_k + e_k delta_wk,        delta_wk = phi_kw - base_k,
 
-one alias table for the first part, and one for each word over the topics that it has tokens in for the second: what
-the tables cost follows these pairs, not K times the words.
+an alias table that all words share for the first part, and for the second running sums over the topics that the word
+has tokens in: what a minibatch costs before its first token follows these pairs, not K times the words.
 """
 
 from __future__ import annotations
@@ -49,52 +49,91 @@ def fill_alias(weight, n, prob, alias, small, large):
     return total
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def weigh_words(first, last, words, state, eta, mean_field, of_topics, inverse, mean_e, inverse_mean, out):
+    """Fill the rows first .. last - 1 of `WordWeights`, whose tables hold zeros.               math.md (B1), (B3)"""
+    begin_of, size_of, pair_topic, pair_count, scale = state
+    delta, mean_delta, start, own, mean = out.delta, out.mean_delta, out.start, out.own, out.mean
+    entry_topic, entry_sum, e, base, column = out.topic, out.sum, of_topics.e, of_topics.base, of_topics.column
+    mean_base = 0.0
+    for k in range(e.size):
+        mean_base += mean_e[k] * inverse_mean[k]
+    for b in range(first, last):
+        begin, found, total = begin_of[words[b]], 0.0, 0.0
+        for i in range(size_of[words[b]]):
+            k, x = pair_topic[begin + i], scale * pair_count[begin + i]
+            expected = inverse_mean[k] * x
+            found += mean_e[k] * expected
+            rate = expected
+            if mean_field:
+                mean_delta[b, column[k]] = expected
+                rate = max(inverse[k] * exp_digamma(eta + x) - base[k], 0.0)
+            delta[b, column[k]] = rate
+            total += e[k] * rate
+            entry_topic[start[b] + i], entry_sum[start[b] + i] = k, total
+        mean[b] = eta * mean_base + found
+        own[b] = total
+
+
 @njit(cache=True, nogil=True)
-def count_pairs(words, counts, size):
-    """Set size_w, the number of topics that word w has tokens in."""
-    for b in range(words.size):
-        row, n = counts[words[b]], 0
-        for k in range(row.size):
-            n += row[k] > 0.0
-        size[b] = n
+def clear_words(first, last, start, topic, column, delta):
+    """Set the entries of rows first .. last - 1 back to zero."""
+    for b in range(first, last):
+        for i in range(start[b], start[b + 1]):
+            delta[b, column[topic[i]]] = 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def weigh_words(
-    first, last, words, counts, scale, eta, mean_field, inverse, base, e, mean_e, inverse_mean, out, sparse
-):
-    """Fill the rows first .. last - 1 of `WordWeights`.                                       math.md (B1), (B3)"""
-    phi, start, own, mean = out.phi, out.start, out.own, out.mean
-    entry_topic, entry_prob, entry_alias = out.topic, out.prob, out.alias
-    K = base.size
-    weight = np.empty(K)
-    small, large = np.empty(K, np.int32), np.empty(K, np.int32)
-    mean_base = 0.0
-    for k in range(K):
-        mean_base += mean_e[k] * inverse_mean[k]
-    for b in range(first, last):
-        row, rates, s, n, found = counts[words[b]], phi[b], start[b], 0, 0.0
-        rates[:] = base
-        for k in range(K):
-            if row[k] > 0.0:
-                x = scale * row[k]
-                found += mean_e[k] * inverse_mean[k] * x
-                rates[k] = inverse[k] * (exp_digamma(eta + x) if mean_field else eta + x)
-                weight[n] = max(e[k] * (rates[k] - base[k]), 0.0)
-                if sparse:
-                    entry_topic[s + n] = k
-                n += 1
-        mean[b] = eta * mean_base + found
-        if sparse:
-            own[b] = fill_alias(weight, n, entry_prob[s : s + n], entry_alias[s : s + n], small, large)
+def add_tokens(
+    done, words, start, tokens, z, amount, least, end, begin_of, size_of, room_of, pair_topic, pair_count, holders,
+    forgotten,
+):  # fmt: skip
+    """S_wk += amount for every token of every saved sweep in z (S, N).                              math.md (B5)
 
-
-@njit(cache=True, nogil=True)
-def add_tokens(words, word, z, amount, counts):
-    """S_kw += amount for every token of every saved sweep in z (S, N): only these pairs are touched.  math.md (B5)"""
-    for s in range(z.shape[0]):
-        for i in range(word.size):
-            counts[words[word[i]], z[s, i]] += amount
+    Pairs of these words that are below `least` are taken out of their lists and added to `forgotten`. Returns how many
+    words are done, fewer than all if a list needs more room than the store has, and the end of what is used of it.
+    """
+    tally, fresh = np.zeros(forgotten.size, np.int64), np.empty(forgotten.size, np.int64)
+    for b in range(done, words.size):
+        w, n_fresh = words[b], 0
+        for i in range(start[b], start[b + 1]):
+            for s in range(z.shape[0]):
+                k = z[s, tokens[i]]
+                if tally[k] == 0:
+                    fresh[n_fresh] = k
+                    n_fresh += 1
+                tally[k] += 1
+        begin, size, missing = begin_of[w], size_of[w], n_fresh
+        if size + n_fresh > room_of[w]:
+            for i in range(begin, begin + size):
+                missing -= tally[pair_topic[i]] > 0
+        if size + missing > room_of[w]:
+            room = size + missing + (size + missing) // 2 + 2
+            if end + room > pair_topic.size:
+                return b, end
+            for i in range(size):
+                pair_topic[end + i], pair_count[end + i] = pair_topic[begin + i], pair_count[begin + i]
+            begin_of[w], room_of[w], begin = end, room, end
+            end += room
+        kept = begin
+        for i in range(begin, begin + size):
+            k = pair_topic[i]
+            found = pair_count[i] + amount * tally[k]
+            tally[k] = 0
+            pair_topic[kept], pair_count[kept] = k, found
+            kept += found >= least
+            if found < least:
+                forgotten[k] += found
+                holders[k] -= 1
+        for i in range(n_fresh):
+            k = fresh[i]
+            if tally[k] > 0:
+                pair_topic[kept], pair_count[kept] = k, amount * tally[k]
+                tally[k] = 0
+                holders[k] += 1
+                kept += 1
+        size_of[w] = kept - begin
+    return words.size, end
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ import numpy as np
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid import _document_kernels as kernels
 from stickbreak.hybrid._kernels import count_topics
-from stickbreak.hybrid.state import Float, HybridState, Int, Int32
+from stickbreak.hybrid.state import Float, Int, Int32
 from stickbreak.hybrid.word_weights import Weights
 from stickbreak.indicator_factors import Factors, factors_of
 from stickbreak.inference.executor import Executor, shards
@@ -39,26 +39,26 @@ class Scratch(NamedTuple):
     absent: Int  # (K,)  all -1: no topic is in the document
     coef: Float  # (K,)
     opened: Float  # (K,)
-    own_e: Float  # (K,)
+    own_e: Float  # (K,)  e_k of the topics in the list
+    own_base: Float  # (K,)  base_k
+    at: Int  # (K,)  the column of the topic in the tables of the words
     now: Int32  # (N_d,)  topics of the tokens
     rng: np.ndarray  # (1,) uint64
 
     @classmethod
     def of(cls, n_topics: int, longest: int) -> Scratch:
         """Return room for documents of up to `longest` tokens."""
-        topic, n, m = np.zeros((3, n_topics), np.int64)
+        topic, n, m, at = np.zeros((4, n_topics), np.int64)
         place, absent = np.full((2, n_topics), -1, np.int64)
-        coef, opened, own_e = np.zeros((3, n_topics))
+        coef, opened, own_e, own_base = np.zeros((4, n_topics))
         now, rng = np.zeros(longest, np.int32), np.zeros(1, np.uint64)
-        return cls(topic, n, m, place, absent, coef, opened, own_e, now, rng)
+        return cls(topic, n, m, place, absent, coef, opened, own_e, own_base, at, now, rng)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """The saved sweeps of the documents of a minibatch."""
 
-    words: Int32  # (B,)
-    word: Int32  # (N,)  places in `words`
     z: Int32  # (S, N)  topics of the tokens
     tokens: Int  # (K,)  of the topics, over all saved sweeps
     tables: Int  # (K,)
@@ -98,36 +98,36 @@ def sample(
     tokens: Tokens,
     word: Int32,
     weights: Weights,
-    state: HybridState,
+    alpha: float,
     tables: TableFactors,
     sweeps: Sweeps,
     key: np.uint64,
     executor: Executor,
 ) -> Found:
-    """Sample the documents of a minibatch under the globals of now.                          math.md (B2), (B6)
+    """Sample the documents of a minibatch.                                                   math.md (B2), (B6)
 
     Parameters
     ----------
     tokens : Tokens
     word : ndarray of shape (N,)
-        The place of each token's word in `weights.words`.
+        The place of each token's word in `weights`.
     weights : Weights
-    state : HybridState
+    alpha : float
     tables : TableFactors
     sweeps : Sweeps
     key : uint64
         Of the random numbers: document d has stream d of it.
     executor : Executor
     """
-    longest = int(tokens.lengths.max(initial=1))
+    longest, n_topics = int(tokens.lengths.max(initial=1)), weights.of_topics.e.size
     z = np.zeros((sweeps.saved, word.size), np.int32)
     score = np.zeros(tokens.n_documents)
 
     def run(rows: tuple[int, int]) -> tuple[Int, bool]:
-        found = np.zeros(state.n_topics, np.int64)
+        found = np.zeros(n_topics, np.int64)
         reached = kernels.sample_documents(
-            *rows, tokens.start, word, weights.words, state.counts, weights.of_topics, weights.of_words, factors,
-            (sweeps.burn_in, sweeps.saved), sweeps.sampler == "sparse", key, Scratch.of(state.n_topics, longest),
+            *rows, tokens.start, word, alpha, weights.of_topics, weights.of_words, factors,
+            (sweeps.burn_in, sweeps.saved), sweeps.sampler == "sparse", key, Scratch.of(n_topics, longest),
             z, found, score,
         )  # fmt: skip
         return found, bool(reached == rows[1])
@@ -137,6 +137,6 @@ def sample(
         results = executor.map(run, shards(tokens.lengths, _SHARD_TOKENS))
         counted, done = [found for found, _ in results], all(complete for _, complete in results)
         factors = factors if done else tables.wider()
-    of_topics = np.zeros(state.n_topics, np.int64)
+    of_topics = np.zeros(n_topics, np.int64)
     count_topics(z, of_topics)
-    return Found(weights.words, word, z, of_topics, np.sum(counted, axis=0), float(score.sum()))
+    return Found(z, of_topics, np.sum(counted, axis=0), float(score.sum()))

@@ -71,8 +71,7 @@ class FittedHybrid(TopicModel):
     def components_(self) -> Float:
         """Expected tokens of each word in each topic, plus eta, (K, W)."""
         check_is_fitted(self)
-        state = self._state
-        return np.ascontiguousarray(state.scale * state.counts[:, state.alive()].T) + self.eta_
+        return self._state.pairs.dense(self._state.alive()) + self.eta_
 
     @property
     def tables_(self) -> Float:

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from stickbreak.hybrid import _kernels
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid.document_sampler import Found
-from stickbreak.hybrid.state import HybridState
+from stickbreak.hybrid.state import HybridState, Int32
 
-SMALLEST_SCALE = 1e-100  # below it the scale is multiplied into the counts
+FORGOTTEN = 0.01  # of eta: a pair with fewer expected tokens is taken for one without any
 
 
-def take_step(state: HybridState, found: Found, share: float, size: float) -> None:
+def take_step(
+    state: HybridState, tokens: Tokens, words: Int32, found: Found, share: float, size: float, eta: float
+) -> None:
     """Move the globals by a step; only pairs (word, topic) of the documents are written.          math.md (B5)
 
         S <- (1 - xi) S + xi s N,    M <- (1 - xi) M + xi s T,    s = D / (|M| saved sweeps)
+
+    Pairs of the minibatch's words that have decayed to next to nothing are forgotten: below a hundredth of eta, and
+    below half of what a token adds now, so that what a step adds is there in the next.
 
     Parameters
     ----------
     state : HybridState
         Changed in place.
+    tokens : Tokens
+        The minibatch.
+    words : ndarray of shape (B,)
+        Its words.
     found : Found
         N and T, sums over the saved sweeps.
     share : float
         D / |M|, documents of all to those of the minibatch.
     size : float
         xi.
+    eta : float
     """
     amount = size * share / found.z.shape[0]
-    state.scale *= 1.0 - size
-    if state.scale < SMALLEST_SCALE:
-        state.counts *= state.scale
-        state.scale = 1.0
-    _kernels.add_tokens(found.words, found.word, found.z, amount / state.scale, state.counts)
-    state.tokens = (1.0 - size) * state.tokens + amount * found.tokens
+    state.pairs.decay(1.0 - size)
+    start, least = tokens.word_start[[*words, words[-1] + 1]], min(FORGOTTEN * eta, 0.5 * amount)
+    lost = state.pairs.add(words, start, tokens.by_word, found.z, amount, least)
+    state.tokens = (1.0 - size) * state.tokens + amount * found.tokens - lost
     state.tables = (1.0 - size) * state.tables + amount * found.tables
     state.n_steps += 1

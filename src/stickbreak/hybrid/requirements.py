@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.hybrid.starts import RANDOM
@@ -18,6 +20,7 @@ class Parameters(Protocol):
     """The parameters that are checked here."""
 
     n_topics: int
+    batch_size: int
     eta: float
     phi_weight: str
     init: Any
@@ -37,11 +40,13 @@ def check_parameters(given: Parameters, corpus: Corpus) -> None:
         )
     check_tokens(corpus)
     n_topics = given.n_topics if isinstance(given.init, str) else len(given.init)
-    needed, installed = 8.0 * 2.0 * corpus.n_words * n_topics, memory_installed()  # the counts, the weights of words
+    longest = int(np.diff(corpus.counts.indptr).max(initial=0))  # words of a document
+    words = min(corpus.n_words, longest * min(given.batch_size, corpus.n_documents))
+    needed, installed = 8.0 * 2.0 * words * n_topics, memory_installed()  # the weights of words, twice for mean field
     if needed > installed:
         raise InputError(
-            f"n_topics is {n_topics}: with {corpus.n_words} words it needs about {needed / 2**30:.3g} GiB, more than "
-            f"the {installed / 2**30:.3g} GiB of this machine; give fewer topics or fewer words."
+            f"n_topics is {n_topics}: with up to {words} words in a minibatch it needs about {needed / 2**30:.3g} GiB, "
+            f"more than the {installed / 2**30:.3g} GiB of this machine; give fewer topics or smaller minibatches."
         )
     if isinstance(given.init, str):
         if given.init not in (RANDOM, *STARTS):

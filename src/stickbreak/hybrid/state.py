@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.hybrid.word_topics import WordTopics
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Int32 = NDArray[np.int32]
@@ -27,15 +29,10 @@ class Priors:
 
 @dataclass(slots=True)
 class HybridState:
-    """Where the hybrid stands: q(phi_k) = Dir(eta + S_k), q(G0) = Dir(gamma / K + M); K topics, W words.
+    """Where the hybrid stands: q(phi_k) = Dir(eta + S_k), q(G0) = Dir(gamma / K + M); K topics, W words."""
 
-    S is kept as `scale * counts`: a step scales all of it down, which is one multiplication, and adds only to the pairs
-    (word, topic) that its documents have.
-    """
-
-    counts: Float  # (W, K)  expected tokens S / scale
-    scale: float
-    tokens: Float  # (K,)  S.sum(0)
+    pairs: WordTopics  # S, (W, K)
+    tokens: Float  # (K,)  S summed over the words
     tables: Float  # (K,)  expected tables M
     n_steps: int
 
@@ -43,6 +40,11 @@ class HybridState:
     def n_topics(self) -> int:
         """The truncation K."""
         return self.tables.size
+
+    @property
+    def n_words(self) -> int:
+        """Words W."""
+        return self.pairs.n_words
 
     def alive(self) -> Int:
         """Return the topics with expected tokens, the largest first; never none."""
@@ -56,13 +58,18 @@ class HybridState:
 
     def check(self) -> None:
         """Raise a ValueError if the parts cannot be of one state."""
-        W, K = self.counts.shape
-        arrays = {"counts": (self.counts, (W, K)), "tokens": (self.tokens, (K,)), "tables": (self.tables, (K,))}
-        for name, (array, shape) in arrays.items():
+        K, pairs = self.n_topics, self.pairs
+        for name, array, shape in (
+            ("tokens", self.tokens, (K,)),
+            ("tables", self.tables, (K,)),
+            ("counts", pairs.count, pairs.count.shape),
+        ):
             finite = array.shape == shape and array.dtype == np.float64 and bool(np.isfinite(array).all())
             if not finite or (array < 0).any():
-                raise ValueError(f"{name} is no table of finite numbers of {W} words and {K} topics")
-        if not 0 < self.scale <= 1 or self.n_steps < 0:
+                raise ValueError(f"{name} are no finite numbers of {K} topics")
+        if K < 1 or pairs.n_words < 1 or pairs.n_topics != K:
+            raise ValueError("it has no words, or another number of topics than its parts")
+        if not 0 < pairs.scale <= 1 or self.n_steps < 0:
             raise ValueError("its scale or its number of steps cannot be")
-        if not np.allclose(self.scale * self.counts.sum(axis=0), self.tokens, rtol=1e-6, atol=1e-6):
+        if not np.allclose(pairs.sums(), self.tokens, rtol=1e-6, atol=1e-6):
             raise ValueError("its counts and its tokens disagree about the size of some topic")

@@ -15,7 +15,8 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.state import HybridState, Int, Priors
-from stickbreak.hybrid.word_weights import weigh
+from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.inference.checkpoint import KIND, read_state
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.keys import key_of
@@ -42,7 +43,7 @@ class Steps:
     def __init__(self, rules: Rules, executor: Executor) -> None:
         self.rules = rules
         self._executor = executor
-        self._tables = TableFactors()
+        self._factors, self._tables = TableFactors(), Tables()
 
     def size(self, step: int) -> float:
         """Return the size of a step; the first is 1."""
@@ -57,10 +58,14 @@ class Steps:
         if tokens.word.size == 0:
             return 0.0, 0
         words, word = words_of(tokens)
-        weights = weigh(words, state, rules.priors, self._executor, sparse=rules.sweeps.sampler == "sparse")
+        weights = weigh(
+            words, state, rules.priors, self._tables, self._executor, sparse=rules.sweeps.sampler == "sparse"
+        )
         key = key_of(rules.seed, state.n_steps + 1, "documents of the step")
-        found = sample(tokens, word, weights, state, self._tables, rules.sweeps, key, self._executor)
-        take_step(state, found, n_documents / minibatch.n_documents, self.size(state.n_steps + 1))
+        found = sample(tokens, word, weights, rules.priors.alpha, self._factors, rules.sweeps, key, self._executor)
+        self._tables.give_back(weights, self._executor)
+        share, size = n_documents / minibatch.n_documents, self.size(state.n_steps + 1)
+        take_step(state, tokens, words, found, share, size, rules.priors.eta)
         return found.log_p, int(word.size)
 
 
@@ -118,8 +123,8 @@ def row_of(state: HybridState, steps: Steps) -> dict[str, float]:
 
 def packed(state: HybridState) -> tuple[dict[str, NDArray], dict[str, Any]]:
     """Return a state as arrays and plain values."""
-    arrays = {name: getattr(state, name) for name in ("counts", "tokens", "tables")}
-    return arrays, {"scale": state.scale, "n_steps": state.n_steps}
+    arrays = {**state.pairs.packed(), "tokens": state.tokens, "tables": state.tables}
+    return arrays, {"scale": state.pairs.scale, "n_steps": state.n_steps}
 
 
 def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> HybridState:
@@ -130,10 +135,9 @@ def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: 
     KeyError, ValueError
         If it cannot be one of these words.
     """
-    counts = np.ascontiguousarray(arrays["counts"])
-    if counts.ndim != 2 or counts.shape[0] != n_words or counts.shape[1] < 1:
-        raise ValueError(f"its counts are no table of {n_words} words")
-    scale, n_steps = float(values["scale"]), int(values["n_steps"])
-    state = HybridState(counts, scale, arrays["tokens"], arrays["tables"], n_steps)
+    pairs = WordTopics.unpacked(arrays, arrays["tables"].size, float(values["scale"]))
+    if pairs.n_words != n_words:
+        raise ValueError(f"its lists are not those of {n_words} words")
+    state = HybridState(pairs, arrays["tokens"], arrays["tables"], int(values["n_steps"]))
     state.check()
     return state

@@ -14,28 +14,30 @@ from stickbreak.inference.executor import Executor, shards
 
 WEIGHTS = ("mean_field", "ratio")
 G_WEIGHTS = (*WEIGHTS, "printed")
-_SHARD_ENTRIES = 1 << 19  # pairs (word, topic) of a shard
+_SHARD_PAIRS = 1 << 15  # of words and topics
 
 
 class TopicWeights(NamedTuple):
     """The topics, for all words alike."""
 
     e: Float  # (K,)  alpha g_k
+    base: Float  # (K,)  phi_kw of words without tokens in the topic
+    mean_base: Float  # (K,)  E phi_kw of them
     prob: Float  # (K,)  alias table of e_k base_k
     alias: Int32  # (K,)
-    inverse_mean: Float  # (K,)  1 / sum of the Dirichlet of phi_k
-    numbers: Float  # (4,)  sum of e_k base_k; scale of the counts; eta; alpha
+    smooth: Float  # (1,)  sum of e_k base_k
+    column: Int  # (K,)  where the topic stands in the tables of the words; 0: no word has tokens in it
 
 
 class WordWeights(NamedTuple):
-    """The B words of a minibatch; their alias tables have entries start[b] .. start[b + 1] - 1."""
+    """The B words of a minibatch, C columns; word b has tokens in topic[start[b]] .. topic[start[b + 1] - 1]."""
 
-    phi: Float  # (B, K)  exp(E log phi_kw), or E phi_kw
+    delta: Float  # (B, C)  phi_kw - base_k: exp(E log phi_kw), or E phi_kw, above that of words without tokens
+    mean_delta: Float  # (B, C)  the same of E phi_kw
     start: Int  # (B + 1,)
     topic: Int32  # (L,)
-    prob: Float  # (L,)
-    alias: Int32  # (L,)
-    own: Float  # (B,)  sum of e_k (phi_kw - base_k)
+    sum: Float  # (L,)  running sums of e_k delta_wk over the topics of the word
+    own: Float  # (B,)  the last of them
     mean: Float  # (B,)  alpha times sum_k E[G0_k] E[phi_kw]
 
 
@@ -43,7 +45,6 @@ class WordWeights(NamedTuple):
 class Weights:
     """All that the documents of a minibatch are sampled under."""
 
-    words: Int32  # (B,)  the words, increasing
     of_topics: TopicWeights
     of_words: WordWeights
 
@@ -59,7 +60,37 @@ def topic_weights(state: HybridState, priors: Priors) -> Float:
     return found**2 / ((found + 1.0) * (total + priors.gamma))
 
 
-def weigh(words: Int32, state: HybridState, priors: Priors, executor: Executor, *, sparse: bool) -> Weights:
+class Tables:
+    """Room for tables (B, C) that hold zeros between two minibatches: to clear what was written is cheaper."""
+
+    def __init__(self) -> None:
+        self._rooms = [np.zeros(0), np.zeros(0)]
+
+    def take(self, n_words: int, n_columns: int, *, two: bool) -> tuple[Float, Float]:
+        """Return two tables of zeros, (n_words, n_columns), or twice the same one."""
+        size = n_words * n_columns
+        for i in range(1 + two):
+            if self._rooms[i].size < size:
+                self._rooms[i] = np.zeros(size)
+        first, second = (self._rooms[i][:size].reshape(n_words, n_columns) for i in (0, int(two)))
+        return first, second
+
+    def give_back(self, weights: Weights, executor: Executor) -> None:
+        """Set back to zero what the minibatch has written."""
+        of_words, column = weights.of_words, weights.of_topics.column
+
+        def clear(rows: tuple[int, int]) -> None:
+            for table in (of_words.delta, of_words.mean_delta):
+                _kernels.clear_words(*rows, of_words.start, of_words.topic, column, table)
+                if of_words.mean_delta is of_words.delta:
+                    break
+
+        executor.map(clear, shards(np.diff(of_words.start), _SHARD_PAIRS))
+
+
+def weigh(
+    words: Int32, state: HybridState, priors: Priors, tables: Tables, executor: Executor, *, sparse: bool
+) -> Weights:
     """Return the weights under the globals of now.                                       math.md (B1), (B3)
 
     Parameters
@@ -68,33 +99,35 @@ def weigh(words: Int32, state: HybridState, priors: Priors, executor: Executor, 
         Words of the minibatch, increasing.
     state : HybridState
     priors : Priors
+    tables : Tables
+        What it hands out is to be given back before it is asked again.
     executor : Executor
     sparse : bool
-        Whether alias tables are made.
+        Whether topics that no word has tokens in share a column; otherwise topic k stands in column k.
     """
     K, eta, mean_field = state.n_topics, priors.eta, priors.phi_weight == "mean_field"
-    total = state.tokens + eta * state.counts.shape[0]
-    inverse = np.exp(-digamma(total)) if mean_field else 1.0 / total
+    total = state.tokens + eta * state.n_words
+    inverse_mean = 1.0 / total
+    inverse = np.exp(-digamma(total)) if mean_field else inverse_mean
     base = inverse * (np.exp(digamma(eta)) if mean_field else eta)
     e = priors.alpha * topic_weights(state, priors)
     prob, alias, spare = np.empty(K), np.empty(K, np.int32), np.empty((2, K), np.int32)
     smooth = _kernels.fill_alias(e * base, K, prob, alias, *spare)
-    of_topics = TopicWeights(e, prob, alias, 1.0 / total, np.array([smooth, state.scale, eta, priors.alpha]))
+    pairs = state.pairs
+    held = pairs.holders > 0
+    column = np.where(held, np.cumsum(held), 0) if sparse else np.arange(K)
+    of_topics = TopicWeights(e, base, eta * inverse_mean, prob, alias, np.array([smooth]), column)
 
-    sizes = np.zeros(words.size, np.int64)
-    _kernels.count_pairs(words, state.counts, sizes)
-    start = np.concatenate(([0], np.cumsum(sizes)))
-    n_entries = int(start[-1]) if sparse else 0
-    entries = np.empty(n_entries, np.int32), np.empty(n_entries), np.empty(n_entries, np.int32)
-    own, mean = np.zeros((2, words.size))
-    of_words = WordWeights(np.empty((words.size, K)), start, *entries, own, mean)
+    start = np.concatenate(([0], np.cumsum(pairs.size[words])))
+    entries = np.empty(int(start[-1]), np.int32), np.empty(int(start[-1]))
+    of_words = WordWeights(
+        *tables.take(words.size, int(column.max()) + 1, two=mean_field), start, *entries, *np.zeros((2, words.size))
+    )
     mean_e = priors.alpha * state.corpus_weights(priors.gamma)
+    stored = pairs.first, pairs.size, pairs.topic, pairs.count, pairs.scale
 
     def fill(rows: tuple[int, int]) -> None:
-        _kernels.weigh_words(
-            *rows, words, state.counts, state.scale, eta, mean_field, inverse, base, e, mean_e, 1.0 / total,
-            of_words, sparse,
-        )  # fmt: skip
+        _kernels.weigh_words(*rows, words, stored, eta, mean_field, of_topics, inverse, mean_e, inverse_mean, of_words)
 
-    executor.map(fill, shards(np.full(words.size, K), _SHARD_ENTRIES))
-    return Weights(words, of_topics, of_words)
+    executor.map(fill, shards(np.diff(start), _SHARD_PAIRS))
+    return Weights(of_topics, of_words)

@@ -1,0 +1,149 @@
+"""The expected counts of (word, topic) pairs, of which most are zero: each word has a list of its topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.hybrid import _kernels
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+
+SMALLEST_SCALE = 1e-100  # below it the scale is multiplied into the counts
+
+
+@dataclass(slots=True)
+class WordTopics:
+    """S_wk = scale * count, for W words and K topics.
+
+    Word w has the pairs first[w] .. first[w] + size[w] - 1 of a common store, in the order in which they came. To scale
+    all of S down is one multiplication. A list that outgrows its room moves to the end of the store.
+    """
+
+    first: Int  # (W,)
+    size: Int  # (W,)  pairs
+    room: Int  # (W,)  pairs that have room
+    topic: Int32  # (P,)
+    count: Float  # (P,)
+    holders: Int  # (K,)  words that have a topic
+    scale: float = 1.0
+
+    @classmethod
+    def from_pairs(cls, size: Int, topic: Int32, count: Float, n_topics: int, scale: float = 1.0) -> WordTopics:
+        """Take lists that stand one after another."""
+        first, holders = np.cumsum(size) - size, np.bincount(topic, minlength=n_topics)
+        return cls(first.astype(np.int64), size.astype(np.int64), size.astype(np.int64), topic, count, holders, scale)
+
+    @classmethod
+    def from_dense(cls, counts: Float) -> WordTopics:
+        """Take the pairs of a table (W, K) that are not zero."""
+        words, topics = np.nonzero(counts)
+        size = np.bincount(words, minlength=counts.shape[0])
+        found = np.asarray(counts[words, topics], dtype=np.float64)
+        return cls.from_pairs(size, topics.astype(np.int32), found, counts.shape[1])
+
+    @property
+    def n_words(self) -> int:
+        """Number of words W."""
+        return self.size.size
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics K."""
+        return self.holders.size
+
+    def packed(self) -> dict[str, NDArray]:
+        """Return the lists one after another: "size" (W,), "topic" and "count" (pairs,)."""
+        places = self._places()
+        return {"size": self.size.copy(), "topic": self.topic[places], "count": self.count[places]}
+
+    @classmethod
+    def unpacked(cls, arrays: Mapping[str, NDArray], n_topics: int, scale: float) -> WordTopics:
+        """Return what `packed` took apart.
+
+        Raises
+        ------
+        ValueError
+            If the lists cannot be.
+        """
+        size, topic, count = arrays["size"], arrays["topic"], arrays["count"]
+        if size.ndim != 1 or size.dtype != np.int64 or (size < 0).any():
+            raise ValueError("the sizes of its lists cannot be")
+        if topic.dtype != np.int32 or count.dtype != np.float64 or not topic.shape == count.shape == (int(size.sum()),):
+            raise ValueError("its lists of topics have other sizes than they say")
+        if topic.size and not 0 <= topic.min() <= topic.max() < n_topics:
+            raise ValueError(f"a word has a topic that is none of {n_topics}")
+        return cls.from_pairs(size, topic, count, n_topics, scale)
+
+    def dense(self, topics: Int) -> Float:
+        """Return S of some topics, (len(topics), W)."""
+        out = np.zeros((len(topics), self.n_words))
+        row = np.full(self.n_topics, -1, np.int64)
+        row[topics] = np.arange(len(topics))
+        places, words = self._places(), np.repeat(np.arange(self.n_words), self.size)
+        rows = row[self.topic[places]]
+        out[rows[rows >= 0], words[rows >= 0]] = self.scale * self.count[places][rows >= 0]
+        return out
+
+    def sums(self) -> Float:
+        """Return S summed over the words, (K,)."""
+        places = self._places()
+        found = np.bincount(self.topic[places], self.count[places], minlength=self.n_topics).astype(np.float64)
+        return self.scale * found
+
+    def decay(self, factor: float) -> None:
+        """S <- factor S."""
+        self.scale *= factor
+        if self.scale < SMALLEST_SCALE:
+            self.count *= self.scale
+            self.scale = 1.0
+        if factor == 0.0:
+            self.size[:], self.holders[:] = 0, 0
+
+    def add(self, words: Int32, start: Int, tokens: Int32 | Int, z: Int32, amount: float, least: float) -> Float:
+        """S_wk += amount for each token of word w with topic k; forget pairs below `least` among those of the words.
+
+        Parameters
+        ----------
+        words : ndarray of shape (B,)
+        start : ndarray of shape (B + 1,)
+        tokens : ndarray of shape (N,)
+            Word words[b] has the tokens tokens[start[b]] .. tokens[start[b + 1] - 1].
+        z : ndarray of shape (S, N)
+            Topics of the tokens, several times.
+        amount, least : float
+
+        Returns
+        -------
+        ndarray of shape (K,)
+            What was forgotten.
+        """
+        forgotten, done, end = np.zeros(self.n_topics), 0, int((self.first + self.room).max(initial=0))
+        while True:
+            done, end = _kernels.add_tokens(
+                done, words, start, tokens, z, amount / self.scale, least / self.scale, end,
+                self.first, self.size, self.room, self.topic, self.count, self.holders, forgotten,
+            )  # fmt: skip
+            if done == words.size:
+                return self.scale * forgotten
+            end = self._make_room(start[done + 1] - start[done], z.shape[0])
+
+    def _make_room(self, n_tokens: int, n_sweeps: int) -> int:
+        """Close the gaps, and make room for the next list at least; return where the free end of the store begins."""
+        kept = self.packed()
+        used = kept["topic"].size
+        free = max(used, 1024, 2 * (int(self.size.max(initial=0)) + n_tokens * n_sweeps))
+        self.topic = np.concatenate([kept["topic"], np.zeros(free, np.int32)])
+        self.count = np.concatenate([kept["count"], np.zeros(free)])
+        self.first, self.room = np.cumsum(self.size) - self.size, self.size.copy()
+        return used
+
+    def _places(self) -> Int:
+        """Return the places of all pairs, word by word."""
+        begins = np.cumsum(self.size) - self.size
+        return np.repeat(self.first - begins, self.size) + np.arange(int(self.size.sum()))
