@@ -6,10 +6,11 @@ import hashlib
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import stickbreak
@@ -17,9 +18,11 @@ import stickbreak
 Record = dict[str, Any]
 
 
-def code_digest(function: Callable[[Record], Record]) -> str:
+def code_digest(function: Callable[[Record], Record], helpers: Sequence[ModuleType] = ()) -> str:
     """Return a digest of a measurement and the sources of stickbreak: results of others are not taken for theirs."""
     digest = hashlib.sha256(inspect.getsource(function).encode())
+    for helper in helpers:
+        digest.update(inspect.getsource(helper).encode())
     root = Path(stickbreak.__file__).parent
     for file in sorted(root.rglob("*.py")):
         digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
@@ -40,7 +43,14 @@ class Records:
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         self._all: list[Record] = [json.loads(line) for line in text.splitlines()]
 
-    def run(self, function: Callable[[Record], Record], keys: list[Record], processes: int = 1) -> list[Record]:
+    def run(
+        self,
+        function: Callable[[Record], Record],
+        keys: list[Record],
+        processes: int = 1,
+        *,
+        helpers: Sequence[ModuleType] = (),
+    ) -> list[Record]:
         """Return the record of each key: from the file if the same code made it, else what `function` makes of the key.
 
         Parameters
@@ -51,8 +61,11 @@ class Records:
             Plain values: all that a run depends on besides the code.
         processes : int
             How many runs at a time; seconds are right with 1 only.
+        helpers : sequence of modules
+            Of the benchmarks, whose code decides about results too.
         """
-        keys = [{**key, "code": code_digest(function)} for key in keys]
+        digest = code_digest(function, helpers)
+        keys = [{**key, "code": digest} for key in keys]
         missing = [key for key in keys if self._find(key) is None]
         for key, result in _results(function, missing, processes):
             self._add(json.loads(json.dumps({**key, **result})))

@@ -16,21 +16,20 @@ import argparse
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from chains import make_chain, sweeps
+from contenders import ALPHA, GAMMA, processor_seconds, tomotopy_model
 from corpora import load_split, table
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.sampling.chain import REPRESENTATIONS
 
 PEER = "tomotopy"
 SYSTEMS = (*REPRESENTATIONS, PEER)
-ALPHA, GAMMA, ETA = 1.0, 1.0, 0.1
+ETA = 0.1
 
 
 class Ours:
@@ -59,17 +58,7 @@ class Peer:
     """tomotopy's sampler; its hyperparameters stay as they are."""
 
     def __init__(self, corpus: Corpus, n_topics: int) -> None:
-        import tomotopy
-
-        self._model = tomotopy.HDPModel(initial_k=max(n_topics, 2), alpha=ALPHA, gamma=GAMMA, eta=ETA, seed=1)
-        self._model.optim_interval = 0
-        self._model.burn_in = 0
-        names = np.array([str(w) for w in range(corpus.n_words)])
-        counts = corpus.counts
-        for first, last in zip(counts.indptr[:-1], counts.indptr[1:], strict=True):
-            if last > first:
-                times = counts.data[first:last].astype(np.int64)
-                self._model.add_doc(np.repeat(names[counts.indices[first:last]], times).tolist())
+        self._model = tomotopy_model(corpus, n_topics, eta=ETA, seed=1, fixed=True)
         self._model.train(0, workers=1)
 
     def sweep(self, n: int) -> None:
@@ -83,13 +72,6 @@ class Peer:
 def build(system: str, corpus: Corpus, n_topics: int) -> Ours | Peer:
     """Return a system at its start."""
     return Peer(corpus, n_topics) if system == PEER else Ours(corpus, n_topics, system)
-
-
-def processor_seconds(work: Callable[[], None]) -> float:
-    """Return the processor seconds of all threads of this process."""
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
 
 
 def compile_kernels() -> None:
