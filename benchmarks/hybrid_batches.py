@@ -110,6 +110,7 @@ def plot(records: list[Record], path: Path) -> None:
             panel.plot(record[against], record[score], line, marker=".", markersize=4, color=colour, linewidth=1.3)
             panel.set(xscale="log", xlabel="updates" if against == "updates" else "processor seconds")
             panel.xaxis.set_major_formatter("{x:g}")
+            panel.xaxis.set_minor_formatter("")
             panel.spines[["top", "right"]].set_visible(False)
             if against == "updates":
                 panel.set_xticks(record["looks"])

@@ -156,6 +156,7 @@ def plot(records: list[Record], path: Path) -> None:
             panels[j, i].set_title(f"{name}, {n_topics} topics", fontsize=9)
             panels[j, i].set(xscale="log")
             panels[j, i].xaxis.set_major_formatter("{x:g}")
+            panels[j, i].xaxis.set_minor_formatter("")
             panels[j, i].spines[["top", "right"]].set_visible(False)
         panels[-1, i].set_xlabel("processor seconds")
     for panel in panels[:, 0]:
