@@ -10,6 +10,7 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InvalidCorpus
+from stickbreak.inference.loop import Trace
 
 
 def size_of(folder) -> int:
@@ -194,3 +195,39 @@ def test_state_is_no_larger_after_ten_times_the_documents(entry, corpus, tmp_pat
     assert sizes["few"][2] == sizes["many"][2]
     assert sizes["many"][0] <= sizes["few"][0] + 64  # the digits of a number or two
     assert sizes["many"][1] <= sizes["few"][1] + 64
+
+
+def test_call_of_partial_fit_adds_a_row_to_the_trace_and_reads_none_of_the_others(entry, corpus, monkeypatch):
+    model = entry.make()
+    if not hasattr(model, "partial_fit"):
+        pytest.skip("it has no partial_fit")
+    model.partial_fit(corpus).partial_fit(corpus)
+    columns = model._trace.columns
+    before = {name: (column, list(column)) for name, column in columns.items()}
+
+    def fail(*_):
+        raise AssertionError("a call that copies the trace costs as much as all calls before it")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trace, "arrays", fail)
+        patch.setattr(Trace, "from_arrays", fail)
+        model.partial_fit(corpus)
+    assert model._trace.columns.keys() == before.keys()
+    for name, (column, rows) in before.items():
+        assert model._trace.columns[name] is column
+        assert column[:-1] == rows
+
+
+def test_trace_that_was_handed_out_and_copies_of_the_model_are_their_own(entry, model, corpus):
+    handed, twin = model.trace_, copy.deepcopy(model)
+    rows = len(handed["lap"])
+    objective = handed["objective"].copy()
+    handed["objective"][:] = 0.0
+    handed.clear()
+    np.testing.assert_array_equal(model.trace_["objective"], objective)
+    if hasattr(model, "partial_fit"):
+        model.partial_fit(corpus)
+        assert len(model.trace_["lap"]) == rows + 1
+    assert len(twin.trace_["lap"]) == rows
+    with pytest.raises(AttributeError):
+        model.trace_ = {}

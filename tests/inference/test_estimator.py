@@ -10,6 +10,7 @@ from stickbreak import persistence
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.estimator import TopicModel
+from stickbreak.inference.loop import Trace
 
 TOPICS = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
 
@@ -30,7 +31,7 @@ class GivenTopics(TopicModel):
         corpus = self._corpus(X, reset=True)
         self.components_ = TOPICS * np.nan_to_num(self.strength)
         self.vocabulary_ = corpus.words
-        self.trace_ = {"lap": np.array([1, 2]), "objective": np.array([-2.0, np.nan])}
+        self._trace = Trace({"lap": [1, 2], "objective": [-2.0, np.nan]})
         self.note_ = float("inf")
         return self
 

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from stickbreak.exceptions import InputError
-from stickbreak.inference.executor import ThreadExecutor, count_jobs, shards
+from stickbreak.inference.executor import ThreadExecutor, count_jobs, one_blas_thread, shards
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -83,3 +84,14 @@ def test_shards_follow_the_sizes():
     assert shards(np.full(12, 10), 30) == [(0, 3), (3, 6), (6, 9), (9, 12)]
     assert shards(np.zeros(4), 30) == [(0, 4)]
     assert shards(np.zeros(0), 30) == []
+
+
+def test_blas_has_one_thread_inside_the_block_and_those_it_had_after_it():
+    def threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    with threadpool_limits(2, user_api="blas"):
+        for _ in range(2):
+            with one_blas_thread():
+                assert set(threads()) == {1}
+            assert set(threads()) == {2}

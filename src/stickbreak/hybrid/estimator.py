@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from threadpoolctl import threadpool_limits
 
 from stickbreak.corpus import Corpus
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
@@ -23,7 +22,7 @@ from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.steps import HybridCourse, Rules, Steps, row_of
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.requirements import check_total
@@ -245,7 +244,7 @@ class HybridHDP(FittedHybrid):
         with (
             progress_bar(self.verbose, callback) as report,
             ThreadExecutor(self.n_jobs) as executor,
-            threadpool_limits(1, user_api="blas"),
+            one_blas_thread(),
         ):
             course = HybridCourse(Steps(self._rules(seed, fitted=False), executor), corpus, int(self.batch_size))
             run = run_fit(
@@ -302,7 +301,7 @@ class HybridHDP(FittedHybrid):
         elif corpus.n_tokens == 0:
             self.n_documents_seen_ = seen
             return self
-        with ThreadExecutor(self.n_jobs) as executor, threadpool_limits(1, user_api="blas"):
+        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
             self._step(corpus, total, executor, first=first)
         self.n_documents_seen_ = seen
         self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
@@ -318,8 +317,7 @@ class HybridHDP(FittedHybrid):
             self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
             began = time.perf_counter()
         else:
-            seed, state = self._seed, self._state
-            trace = Trace({name: column.tolist() for name, column in self.trace_.items()})
+            seed, state, trace = self._seed, self._state, self._trace
         steps = Steps(self._rules(seed, fitted=True), executor)
         log_p, n_tokens = steps.learn(state, corpus, total)
         trace.append(

@@ -106,7 +106,7 @@ class FittedHybrid(TopicModel):
     def _take(self, state: HybridState, trace: Trace, seed: int) -> None:
         """Copy the result into the fitted attributes."""
         self._state, self._seed = state, seed
-        self.trace_ = trace.arrays()
+        self._trace = trace
         self.objective_ = float(trace.columns["objective"][-1])
         self.n_laps_ = len(trace)
 

@@ -17,6 +17,7 @@ from stickbreak import persistence
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.document_completion import document_completion
+from stickbreak.inference.loop import Trace
 from stickbreak.inference.words import check_same_words
 
 Float = NDArray[np.float64]
@@ -36,7 +37,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     learn: Sequence[str] = ()  # hyperparameters that a fit learns
     vocabulary_: tuple[str, ...]
-    trace_: dict[str, NDArray]
+    _trace: Trace
     n_features_in_: int
 
     def __sklearn_tags__(self) -> Tags:
@@ -64,6 +65,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Number of topics K of the fitted model."""
         check_is_fitted(self)
         return int(self.topic_word_.shape[0])
+
+    @property
+    def trace_(self) -> dict[str, NDArray]:
+        """Equally long arrays, an entry for each lap; made anew whenever they are asked for."""
+        check_is_fitted(self)
+        return self._trace.arrays()
 
     @property
     def _n_features_out(self) -> int:
@@ -189,7 +196,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 setattr(model, name, arrays[name])
             for name in cls._fitted_values:
                 setattr(model, name, meta["values"][name])
-            model.trace_ = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
+            columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
+            model._trace = Trace.from_arrays(columns)
             model.vocabulary_ = tuple(meta["vocabulary"])
             model.n_features_in_ = int(meta["n_features"])
             if meta["feature_names"]:
@@ -228,7 +236,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise ValueError(f"it has {len(words)} words and topics over {topics.shape[1]}, but {W} features")
         if not all(isinstance(word, str) for word in words):
             raise ValueError("its vocabulary holds something else than strings")
-        if len({column.shape for column in self.trace_.values()}) > 1 or any(c.ndim != 1 for c in self.trace_.values()):
+        trace = self.trace_.values()
+        if len({column.shape for column in trace}) > 1 or any(column.ndim != 1 for column in trace):
             raise ValueError("the columns of its trace are not equally long")
         if hasattr(self, "_parameter_constraints"):
             self._validate_params()

@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
 from itertools import pairwise
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from stickbreak.exceptions import InputError
 
@@ -70,6 +73,21 @@ def count_jobs(n_jobs: int | None) -> int:
         return int(n_jobs)
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, available + 1 + int(n_jobs))
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Hold BLAS to one thread for a while: the threads are ours, and it must not add its own to them."""
+    limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return limits
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Find the libraries that have threads of their own, once: it takes milliseconds, as long as a small step.
+
+    They are loaded by then: whatever imports an estimator imports NumPy's and SciPy's linear algebra.
+    """
+    return ThreadpoolController()
 
 
 def shards(sizes: NDArray[Any], target: int) -> list[tuple[int, int]]:

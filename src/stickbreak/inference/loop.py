@@ -6,7 +6,7 @@ import logging
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple, Self
@@ -33,6 +33,11 @@ class Trace:
     """Equally long columns, one entry per lap."""
 
     columns: dict[str, list[float]] = field(default_factory=dict)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        """Take back what `arrays` returned."""
+        return cls({name: column.tolist() for name, column in arrays.items()})
 
     def append(self, row: dict[str, float]) -> None:
         """Add a lap."""

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError
 from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.run import Identity, run_fit
@@ -349,7 +348,7 @@ class GibbsHDP(FittedGibbs):
                 checkpoint=None,
                 resume=False,
                 identity=kept.identity,
-                trace=Trace({name: column.tolist() for name, column in self.trace_.items()}),
+                trace=Trace.from_arrays(self.trace_),
             )
         self._take(ensemble, run, kept.identity)
         return self
@@ -361,7 +360,7 @@ class GibbsHDP(FittedGibbs):
         with (
             progress_bar(self.verbose, callback) as report,
             ThreadExecutor(self.n_jobs) as executor,
-            threadpool_limits(1, user_api="blas"),
+            one_blas_thread(),
         ):
             yield self._ensemble(Tokens.from_corpus(corpus), seeds, executor), report
 

@@ -197,7 +197,7 @@ class FittedGibbs(TopicModel):
         self.n_tokens_ = ensemble.n_tokens
         self.objective_ = sample.log_joint / self.n_tokens_
         self.burn_in_ = burn_in
-        self.trace_ = run.trace.arrays()
+        self._trace = run.trace
         self.n_laps_ = len(run.trace)
         self.converged_, self.stop_reason_ = run.outcome
         if self.n_laps_ <= burn_in:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from threadpoolctl import threadpool_limits
 
 from stickbreak.corpus import Corpus
 from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.requirements import check_names, check_total
@@ -308,7 +307,7 @@ class VariationalHDP(FittedHDP):
         with (
             progress_bar(self.verbose, callback) as report,
             ThreadExecutor(self.n_jobs) as executor,
-            threadpool_limits(1, user_api="blas"),  # the threads are ours: BLAS must not add its own to them
+            one_blas_thread(),
         ):
             self._fit(corpus, seed, executor, report, checkpoint, resume)
         return self
@@ -353,7 +352,7 @@ class VariationalHDP(FittedHDP):
         elif corpus.n_tokens == 0:
             self.n_documents_seen_ = seen
             return self
-        with ThreadExecutor(self.n_jobs) as executor, threadpool_limits(1, user_api="blas"):
+        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
             self._step(corpus, seen, total, executor, first=first)
         return self
 
@@ -369,7 +368,7 @@ class VariationalHDP(FittedHDP):
         settings = self._settings()
         batch = Batch.from_corpus(corpus)
         info = learn_from(batch, state, model, self._rule(), settings, executor, n_documents=total)
-        trace = Trace() if first else Trace({name: column.tolist() for name, column in self.trace_.items()})
+        trace = Trace() if first else self._trace
         row = {
             "lap": len(trace) + 1,
             "objective": info.objective * corpus.n_documents / (total * corpus.n_tokens),

@@ -101,7 +101,7 @@ class FittedHDP(TopicModel):
         self.rho_, self.omega_ = parameters.rho, parameters.omega
         for name, value in model.hyperparameters.items():
             setattr(self, f"{name}_", float(value))
-        self.trace_ = trace.arrays()
+        self._trace = trace
         self.objective_ = float(trace.columns["objective"][-1])
         self.n_laps_ = len(trace)
 
