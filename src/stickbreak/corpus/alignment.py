@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.exceptions import InputError
 
-__all__ = ["align"]
+__all__ = ["align", "in_columns", "only_numbered"]
 
 
 def align(corpus: Corpus, vocabulary: Sequence[str]) -> tuple[Corpus, int | float]:
@@ -44,8 +44,7 @@ def align(corpus: Corpus, vocabulary: Sequence[str]) -> tuple[Corpus, int | floa
     (array([[4, 0, 1]], dtype=int32), 2)
     """
     words = tuple(vocabulary)
-    numbered = words == tuple(f"w{column}" for column in range(len(words)))
-    if corpus.vocabulary is None or numbered:
+    if only_numbered(corpus, words):
         if corpus.n_words != len(words):
             raise InputError(
                 f"the documents have {corpus.n_words} columns but the model has {len(words)} words, and not "
@@ -54,24 +53,57 @@ def align(corpus: Corpus, vocabulary: Sequence[str]) -> tuple[Corpus, int | floa
         return Corpus.from_counts(corpus.counts, words, corpus.names), 0
     if corpus.vocabulary == words:
         return corpus, 0
-    aligned = _in_columns(corpus, words)
-    return aligned, corpus.n_tokens - aligned.n_tokens
-
-
-def _in_columns(corpus: Corpus, words: tuple[str, ...]) -> Corpus:
-    """Take the columns of some words, in their order; columns of zeros for those that do not occur."""
     column_of = {word: column for column, word in enumerate(words)}
-    new_column = np.array([column_of.get(word, -1) for word in corpus.words], dtype=np.int64)
-    entries = corpus.counts.tocoo()
-    column = new_column[entries.col]
-    inside = column >= 0
-    if corpus.n_tokens and not inside.any():
+    aligned = in_columns(corpus, np.array([column_of.get(word, -1) for word in corpus.words]), words)
+    if corpus.n_tokens and not aligned.n_tokens:
         raise InputError(
             "none of the words of these documents is in the vocabulary of the model; is it a model of other "
             "documents, or another language?"
         )
+    return aligned, corpus.n_tokens - aligned.n_tokens
+
+
+def only_numbered(corpus: Corpus, words: tuple[str, ...]) -> bool:
+    """Tell whether columns can be matched by their place alone: the documents, or the model, only number their words.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Documents.
+    words : tuple of str
+        The words of a model. If they are w0, w1, ... they are taken for numbers, unless the documents name one of them.
+
+    Returns
+    -------
+    bool
+    """
+    if corpus.vocabulary is None:
+        return True
+    return words == tuple(f"w{column}" for column in range(len(words))) and set(words).isdisjoint(corpus.vocabulary)
+
+
+def in_columns(corpus: Corpus, column: np.ndarray, words: tuple[str, ...]) -> Corpus:
+    """Count documents in other columns.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Documents.
+    column : ndarray of int of shape (corpus.n_words,)
+        Where each word goes, no two to the same place; -1: it is left out.
+    words : tuple of str
+        The words of the new columns, all different.
+
+    Returns
+    -------
+    Corpus
+        With columns of zeros for words that do not occur.
+    """
+    entries = corpus.counts.tocoo()
+    column = column[entries.col]
+    inside = column >= 0
     counts = sp.csr_matrix(
         (entries.data[inside], (entries.row[inside], column[inside])),
         shape=(corpus.n_documents, len(words)),
     )
-    return Corpus.from_counts(counts, words, corpus.names)
+    return Corpus(counts, words, corpus.names)

@@ -14,6 +14,24 @@ Int = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
 
+def whole_counts(corpus: Corpus) -> Int:
+    """Return how many tokens each stored count of a corpus stands for.
+
+    Raises
+    ------
+    InvalidCorpus
+        If a count is not a whole number.
+    """
+    given = corpus.counts.data
+    whole = np.rint(given)
+    if not np.array_equal(whole, given):
+        found = float(given[whole != given][0])
+        raise InvalidCorpus(
+            f"the counts hold {found:g}, but a sampler assigns each token to a topic; give whole numbers of tokens."
+        )
+    return whole.astype(np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """The tokens of a corpus, document by document; equal words of a document stand together."""
@@ -33,14 +51,8 @@ class Tokens:
         InvalidCorpus
             If a count is not a whole number.
         """
-        counts = corpus.counts
-        whole = np.rint(counts.data)
-        if not np.array_equal(whole, counts.data):
-            found = float(counts.data[whole != counts.data][0])
-            raise InvalidCorpus(
-                f"the counts hold {found:g}, but a sampler assigns each token to a topic; give whole numbers of tokens."
-            )
-        word = np.repeat(counts.indices, whole.astype(np.int64)).astype(np.int32)
+        counts, whole = corpus.counts, whole_counts(corpus)
+        word = np.repeat(counts.indices, whole).astype(np.int32)
         start = np.concatenate(([0], np.cumsum(whole)))[counts.indptr].astype(np.int64)
         word_start = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=corpus.n_words)))).astype(np.int64)
         by_word = np.argsort(word, kind="stable")

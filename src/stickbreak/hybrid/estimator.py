@@ -30,7 +30,13 @@ from stickbreak.inference.run import run_fit
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 
-_NOT_IDENTITY = ("n_laps", "n_jobs", "verbose", "total_documents")  # a fit that goes on may change these
+_NOT_IDENTITY = (
+    "n_laps",
+    "n_jobs",
+    "verbose",
+    "total_documents",
+    "grow_vocabulary",
+)  # a fit that goes on may change these
 
 
 class HybridHDP(FittedHybrid):
@@ -79,6 +85,10 @@ class HybridHDP(FittedHybrid):
         See there: larger makes the first steps smaller.
     total_documents : int or None, default=None
         Documents of the whole stream, for `partial_fit`. None: those seen so far.
+    grow_vocabulary : bool, default=False
+        Whether words that a later minibatch of `partial_fit` is the first to name join the model, at the end of
+        `vocabulary_`, with eta in every topic. Words are then found by their names: they may come in any order, and not
+        all of them; `transform` and `score` leave out those that the model does not know.
     random_state : int, RandomState or None, default=None
         The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -152,6 +162,7 @@ class HybridHDP(FittedHybrid):
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
         "learning_offset": [Interval(Real, 0, None, closed="left")],
         "total_documents": [None, Interval(Integral, 1, None, closed="left")],
+        "grow_vocabulary": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["boolean"],
@@ -176,6 +187,7 @@ class HybridHDP(FittedHybrid):
         learning_decay: float = 0.6,
         learning_offset: float = 1.0,
         total_documents: int | None = None,
+        grow_vocabulary: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -196,6 +208,7 @@ class HybridHDP(FittedHybrid):
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
         self.total_documents = total_documents
+        self.grow_vocabulary = grow_vocabulary
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -276,8 +289,8 @@ class HybridHDP(FittedHybrid):
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
-            Counts in the words of the first call. Documents without words count as seen; if there is no other, no
-            step is taken.
+            Counts in the words of the first call, or with `grow_vocabulary` a Corpus or data frame that names its
+            words. Documents without words count as seen; if there is no other, no step is taken.
         y : ignored
 
         Returns
@@ -287,18 +300,21 @@ class HybridHDP(FittedHybrid):
         Raises
         ------
         InvalidCorpus
-            If the words are not those of the first call, or the first minibatch holds no token.
+            If the words are not those of the first call and may not or cannot join, or the first minibatch holds no
+            token.
         InputError
             If a parameter does not fit the documents, or more of them were seen than `total_documents`.
         """
         first = not hasattr(self, "_state")
-        corpus = self._corpus(X, reset=first)
+        corpus = self._corpus(X, reset=True) if first else self._minibatch(X)
         seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
         total = seen if self.total_documents is None else int(self.total_documents)
         check_total(total, seen)
         if first:
             check_parameters(self, corpus)
-        elif corpus.n_tokens == 0:
+        else:
+            self._learn_words(corpus)
+        if corpus.n_tokens == 0:
             self.n_documents_seen_ = seen
             return self
         with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():

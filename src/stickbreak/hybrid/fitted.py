@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import whole_counts
 from stickbreak.hybrid.state import Float, HybridState
 from stickbreak.hybrid.steps import packed, unpacked
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Trace
+from stickbreak.inference.words import NamedColumns, check_same_words
 
 
 class FittedHybrid(TopicModel):
@@ -40,8 +43,10 @@ class FittedHybrid(TopicModel):
     n_laps_: int
     n_documents_seen_: int
     n_jobs: int | None
+    grow_vocabulary: bool
     _state: HybridState
     _seed: int
+    _columns: NamedColumns | None = None  # of `vocabulary_`, made when it is asked for
 
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
@@ -52,6 +57,8 @@ class FittedHybrid(TopicModel):
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
+            With `grow_vocabulary` words are found by name where they have names, and those that the model does not
+            know are left out, as if they were not in the documents.
 
         Returns
         -------
@@ -102,6 +109,38 @@ class FittedHybrid(TopicModel):
         """Number of topics with expected tokens."""
         check_is_fitted(self)
         return int(self._state.alive().size)
+
+    def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
+        """Check documents and make them a Corpus over the words of the model."""
+        if not reset and self.grow_vocabulary and (isinstance(X, Corpus) or hasattr(X, "columns")):
+            return self._named_columns().known(Corpus.from_counts(X))
+        return super()._corpus(X, reset=reset)
+
+    def _minibatch(self, X: Any) -> Corpus:
+        """Check a minibatch and make it a Corpus over the words of the model, and new ones if they may join."""
+        if self.grow_vocabulary:
+            return self._named_columns().joined(Corpus.from_counts(X))
+        if isinstance(X, Corpus):
+            check_same_words(self, X, otherwise=", or set grow_vocabulary=True")
+        return self._corpus(X)
+
+    def _learn_words(self, minibatch: Corpus) -> None:
+        """Let new words of a minibatch join, without tokens."""
+        if minibatch.n_words == self.n_features_in_:
+            return
+        whole_counts(minibatch)  # refuses what no step can be taken on, before anything has changed
+        columns = self._named_columns()
+        columns.add(minibatch.words)
+        self._state.pairs.grow(minibatch.n_words)
+        self.vocabulary_, self.n_features_in_ = columns.words, minibatch.n_words
+        if hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = np.array(columns.words, dtype=object)
+
+    def _named_columns(self) -> NamedColumns:
+        """Return where the words of the model stand."""
+        if self._columns is None or self._columns.words is not self.vocabulary_:
+            self._columns = NamedColumns(self.vocabulary_)
+        return self._columns
 
     def _take(self, state: HybridState, trace: Trace, seed: int) -> None:
         """Copy the result into the fitted attributes."""

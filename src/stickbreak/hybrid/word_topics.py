@@ -96,6 +96,11 @@ class WordTopics:
         found = np.bincount(self.topic[places], self.count[places], minlength=self.n_topics).astype(np.float64)
         return self.scale * found
 
+    def grow(self, n_words: int) -> None:
+        """Add words without pairs at the end, up to `n_words`."""
+        none = np.zeros(n_words - self.n_words, np.int64)
+        self.first, self.size, self.room = (np.concatenate([of, none]) for of in (self.first, self.size, self.room))
+
     def decay(self, factor: float) -> None:
         """S <- factor S."""
         self.scale *= factor
