@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["assemble_csr", "row_of_entry", "row_sums"]
+__all__ = ["assemble_csr", "row_blocks", "row_of_entry", "row_sums"]
+
+_BLOCK = 1 << 20  # entries
 
 
 def assemble_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_words: int) -> sp.csr_matrix:
@@ -44,10 +48,36 @@ def row_sums(counts: sp.csr_matrix) -> np.ndarray:
     """
     dtype = np.float64 if counts.data.dtype.kind == "f" else np.int64
     sums = np.zeros(counts.shape[0], dtype)
-    filled = np.flatnonzero(np.diff(counts.indptr))
-    if filled.size:  # reduceat sums up to the next start: right because the empty rows are left out
-        sums[filled] = np.add.reduceat(counts.data, counts.indptr[filled], dtype=dtype)
+    for rows in row_blocks(counts, _BLOCK):  # reduceat makes a copy in the other dtype first
+        pointers = counts.indptr[rows.start : rows.stop + 1]
+        begin, filled = int(pointers[0]), np.flatnonzero(np.diff(pointers))
+        if filled.size:  # it sums up to the next start: right because the empty rows are left out
+            data = counts.data[begin : int(pointers[-1])]
+            sums[rows.start + filled] = np.add.reduceat(data, pointers[filled] - begin, dtype=dtype)
     return sums
+
+
+def row_blocks(counts: sp.csr_matrix, n_entries: int) -> Iterator[slice]:
+    """Cut rows into runs that are small enough to be worked on in memory.
+
+    Parameters
+    ----------
+    counts : csr_matrix of shape (D, W)
+        Perhaps on disk.
+    n_entries : int
+        Most entries of a run; a single row may have more.
+
+    Yields
+    ------
+    slice
+        Consecutive runs of rows that together are all rows.
+    """
+    first, indptr = 0, counts.indptr
+    while first < counts.shape[0]:
+        most = indptr.dtype.type(min(int(indptr[first]) + n_entries, int(indptr[-1])))  # another dtype: a copy
+        last = max(int(np.searchsorted(indptr, most, side="right")) - 1, first + 1)
+        yield slice(first, last)
+        first = last
 
 
 def row_of_entry(counts: sp.csr_matrix, at: int) -> int:

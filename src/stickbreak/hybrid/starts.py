@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid.state import HybridState
+from stickbreak.hybrid.state import HybridState, Int
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.inference.streams import stream
 from stickbreak.initialization import Start
 
 RANDOM = "random"
+_BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 bytes a token
 
 
 def random_state(corpus: Corpus, n_topics: int, seed: int, share: float) -> HybridState:
@@ -28,14 +30,27 @@ def random_state(corpus: Corpus, n_topics: int, seed: int, share: float) -> Hybr
     share : float
         Documents of all to those of `corpus`.
     """
-    tokens = Tokens.from_corpus(corpus)
-    z = stream(seed, "random start").integers(n_topics, size=tokens.word.size)
-    found, times = np.unique(tokens.word.astype(np.int64) * n_topics + z, return_counts=True)
+    rng, tables = stream(seed, "random start"), np.zeros(n_topics)
+    found, times = np.zeros((2, 0), np.int64)  # pairs (word, topic) as one number each, increasing; their tokens
+    for block in row_blocks(corpus.counts, _BLOCK):  # a corpus may be on disk, and larger than the memory
+        tokens = Tokens.from_corpus(corpus[block])
+        z = rng.integers(n_topics, size=tokens.word.size)
+        found, times = _tally(found, times, tokens.word.astype(np.int64) * n_topics + z)
+        document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
+        tables += np.bincount(np.unique(document * n_topics + z) % n_topics, minlength=n_topics)
     size, topic = np.bincount(found // n_topics, minlength=corpus.n_words), (found % n_topics).astype(np.int32)
-    pairs = WordTopics.from_pairs(size, topic, share * times, n_topics)
-    document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
-    tables = np.bincount(np.unique(document * n_topics + z) % n_topics, minlength=n_topics).astype(np.float64)
+    pairs = WordTopics.from_pairs(size, topic, share * times.astype(np.float64), n_topics)
     return HybridState(pairs, pairs.sums(), share * tables, 0)
+
+
+def _tally(found: Int, times: Int, further: Int) -> tuple[Int, Int]:
+    """Count further numbers among those that were found before, increasing, and how often each was."""
+    numbers, n = np.unique(further, return_counts=True)
+    place = np.searchsorted(found, numbers)
+    known = np.append(found, -1)[place] == numbers
+    times[place[known]] += n[known]
+    new = ~known
+    return np.insert(found, place[new], numbers[new]), np.insert(times, place[new], n[new])
 
 
 def state_from_topics(start: Start, corpus: Corpus, share: float) -> HybridState:
