@@ -175,6 +175,13 @@ def test_stream_goes_on_from_a_fit_with_new_words_and_a_fit_forgets_them(parts):
     assert model.vocabulary_ == WORDS[:22]
 
 
+def test_fit_may_be_resumed_by_a_model_whose_vocabulary_may_grow(parts, tmp_path):
+    settings = {"n_topics": 5, "batch_size": 10, "random_state": 0}
+    HybridHDP(**settings, n_laps=1).fit(parts[0], checkpoint=tmp_path / "c")
+    model = HybridHDP(**settings, n_laps=2, grow_vocabulary=True).fit(parts[0], checkpoint=tmp_path / "c", resume=True)
+    assert_same(model, HybridHDP(**settings, n_laps=2).fit(parts[0]))
+
+
 def test_minibatch_that_is_refused_leaves_the_words_alone(parts):
     model = HybridHDP(**SETTINGS, grow_vocabulary=True).partial_fit(over(parts[0], WORDS[:20]))
     before = pickle.dumps(model)

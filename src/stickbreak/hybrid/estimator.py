@@ -129,6 +129,7 @@ class HybridHDP(FittedHybrid):
         False: there is no test of convergence.
     stop_reason_ : str
     vocabulary_ : tuple of str
+        The words, those that joined last at the end.
 
     References
     ----------
@@ -282,9 +283,9 @@ class HybridHDP(FittedHybrid):
         """Take one step on a minibatch of a stream.
 
         The first call makes the start from its documents, as `fit` does, scaled up to `total_documents`. After a `fit`
-        the call goes on from the fitted topics, as step n_steps_ + 1. The memory does not grow with the stream, and a
-        model that was saved and loaded goes on to the same bits. The first call (or the fit) also fixes `alpha`,
-        `gamma` and `eta`.
+        the call goes on from the fitted topics, as step n_steps_ + 1. The memory grows with the stream by a row of
+        `trace_` a call, and by the new words if they may join. A model that was saved and loaded goes on to the same
+        bits. The first call (or the fit) also fixes `alpha`, `gamma` and `eta`.
 
         Parameters
         ----------
