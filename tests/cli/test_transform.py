@@ -67,3 +67,20 @@ def test_documents_of_another_world_are_refused(refuse, model, tmp_path):
 def test_unwritable_output_is_one_sentence(refuse, model, documents, tmp_path):
     out = tmp_path / "no" / "weights.csv"
     assert refuse("transform", model, documents, "--quiet", "--out", out).startswith("Error: cannot write")
+
+
+def test_model_of_a_stream_whose_words_have_grown_is_read_by_every_command(run, documents, tmp_path):
+    corpus = read(documents)
+    counts, words = corpus.counts.toarray(), np.array(corpus.words)
+    model = stickbreak.HybridHDP(n_topics=4, grow_vocabulary=True, random_state=0)
+    for columns in (np.arange(12), np.arange(words.size)[::-1]):
+        model.partial_fit(corpus.from_counts(counts[:, columns], [str(word) for word in words[columns]]))
+    model.save(tmp_path / "grown")
+    assert set(model.vocabulary_) == set(corpus.words) != set(corpus.words[:12])
+    found = json.loads(run("topics", tmp_path / "grown", "--words", 5, "--json").stdout)
+    shown = {topic["id"]: [word["word"] for word in topic["words"]] for topic in found["topics"]}
+    assert [shown[k] for k in range(model.n_topics_)] == model.top_words(5)
+    lines = [json.loads(line) for line in run("transform", tmp_path / "grown", documents, "--json").stdout.splitlines()]
+    np.testing.assert_array_equal([line["weights"] for line in lines], model.transform(corpus))
+    run("evaluate", tmp_path / "grown", documents)
+    run("report", tmp_path / "grown", documents, "--out", tmp_path / "grown.html")
