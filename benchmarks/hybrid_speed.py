@@ -19,6 +19,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.evaluation import document_completion
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.global_step import take_step
+from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.steps import HybridCourse, Rules, Steps
@@ -50,6 +52,23 @@ FITS: dict[str, Callable[[], Any]] = {
     "hybrid, collapsed start, offset 100, phi mean field": lambda: HybridHDP(
         n_topics=100, init="collapsed", learning_offset=100.0, phi_weight="mean_field", random_state=0
     ),
+    "hybrid, random start, all learned": lambda: HybridHDP(n_topics=100, learn=LEARNABLE, random_state=0),
+    "hybrid, unbounded from 100, all learned": lambda: HybridHDP(
+        n_topics=100, top_level="unbounded", learn=LEARNABLE, random_state=0
+    ),
+    **{
+        f"hybrid, unbounded from {n_topics}, gamma {gamma:g}, decay {decay:g}": partial(
+            HybridHDP,
+            n_topics=n_topics,
+            top_level="unbounded",
+            gamma=gamma,
+            g_weight="ratio",
+            learning_decay=decay,
+            random_state=0,
+        )
+        for n_topics in (1, 20, 100)
+        for gamma, decay in ((1.0, 0.6), (10.0, 0.6), (10.0, 0.3))
+    },
     "variational, near-uniform start": lambda: VariationalHDP(
         n_topics=100, init="near-uniform", n_laps=20, moves=(), document_weights="collapsed", random_state=0
     ),

@@ -44,16 +44,17 @@ def test_options_reach_the_sampler(run, documents, tmp_path):
 
 def test_options_reach_the_hybrid(run, documents, tmp_path):
     options = (
-        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --init random --laps 2 --learning-decay 0.7 --learning-offset 2 "
+        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --init random --laps 2 "
+        "--learning-decay 0.7 --learning-offset 2 "
         "--batch-size 30 --burn-in-sweeps 2 --saved-sweeps 3 --sampler dense --seed 5 --jobs 1 --held-out 0.2"
     )
     printed = run("fit", documents, "--out", tmp_path / "m", "--method", "hybrid", "--quiet", *options.split()).stdout
     assert "(started with 7)" in printed
     assert "(predictive log-likelihood)" in printed
     given = {
-        "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "init": "random", "n_laps": 2, "learning_decay": 0.7,
-        "learning_offset": 2.0, "batch_size": 30, "burn_in_sweeps": 2, "saved_sweeps": 3, "sampler": "dense",
-        "random_state": 5, "n_jobs": 1,
+        "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "learn": ("alpha", "eta"), "init": "random", "n_laps": 2,
+        "learning_decay": 0.7, "learning_offset": 2.0, "batch_size": 30, "burn_in_sweeps": 2, "saved_sweeps": 3,
+        "sampler": "dense", "random_state": 5, "n_jobs": 1,
     }  # fmt: skip
     found = stickbreak.load(tmp_path / "m").get_params()
     assert {name: found[name] for name in given} == given

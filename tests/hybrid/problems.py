@@ -40,13 +40,13 @@ def weights_of(e, phi):
     return Weights(of_topics, of_words)
 
 
-def state_of(counts, tables=None, scale=1.0, n_steps=0):
+def state_of(counts, tables=None, scale=1.0, n_steps=0, *, unbounded=False):
     """Return the state with scale * counts (W, K) expected tokens."""
     counts = np.asarray(counts, dtype=float)
     pairs = WordTopics.from_dense(counts)
     pairs.scale = scale
     tables = np.ones(counts.shape[1]) if tables is None else np.asarray(tables, dtype=float)
-    return HybridState(pairs, scale * counts.sum(axis=0), tables, n_steps)
+    return HybridState(pairs, scale * counts.sum(axis=0), tables, n_steps, unbounded)
 
 
 def expected_counts(state):

@@ -75,6 +75,7 @@ METHODS = {
     "hybrid": Method(
         "HybridHDP",
         {
+            **_LEARN,
             **_STEPS,
             "batch_size": "--batch-size",
             "burn_in_sweeps": "--burn-in-sweeps",

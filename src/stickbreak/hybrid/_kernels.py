@@ -137,6 +137,18 @@ def add_tokens(
 
 
 @njit(cache=True, nogil=True)
+def drop_topics(gone, begin_of, size_of, pair_topic, pair_count):
+    """Take the pairs of topics out of the lists of their words."""
+    for w in range(size_of.size):
+        kept = begin_of[w]
+        for i in range(begin_of[w], begin_of[w] + size_of[w]):
+            if not gone[pair_topic[i]]:
+                pair_topic[kept], pair_count[kept] = pair_topic[i], pair_count[i]
+                kept += 1
+        size_of[w] = kept - begin_of[w]
+
+
+@njit(cache=True, nogil=True)
 def count_topics(z, out):
     """Count the tokens of each topic over the saved sweeps."""
     for s in range(z.shape[0]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,16 +16,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from stickbreak.corpus import Corpus
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
 from stickbreak.hybrid.fitted import FittedHybrid
+from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.requirements import check_parameters
 from stickbreak.hybrid.starts import RANDOM, random_state, state_from_topics
-from stickbreak.hybrid.state import HybridState, Priors
+from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, HybridState, Priors
 from stickbreak.hybrid.steps import HybridCourse, Rules, Steps, row_of
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
-from stickbreak.inference.requirements import check_total
+from stickbreak.inference.requirements import check_names, check_total
 from stickbreak.inference.run import run_fit
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
@@ -50,13 +51,21 @@ class HybridHDP(FittedHybrid):
     Parameters
     ----------
     n_topics : int, default=100
-        Most topics (the truncation K); those that find no tokens are not shown.
+        Most topics (the truncation K); those that find no tokens are not shown. Unbounded: topics at the start.
+    top_level : {"truncated", "unbounded"}, default="truncated"
+        Whether `n_topics` share gamma, or gamma is for topics that are not there yet: then every minibatch may open a
+        new topic, and topics that vanish are dropped. From few topics growth takes many steps; larger ones
+        (learning_decay=0.3), gamma=5 or more and g_weight="ratio" speed it up.
     alpha : float, default=1.0
         Document-level concentration (b1 in the paper).
     gamma : float, default=1.0
         Corpus-level concentration (b0).
     eta : float, default=0.1
         Pseudo-count of every word in every topic.
+    learn : sequence of {"alpha", "gamma", "eta"}, default=()
+        Hyperparameters that are learned from the samples, after each step (eta after some), under Gamma(1, 1) priors;
+        `alpha`, `gamma` and `eta` are then where they start. All three together predict better than the defaults from
+        a start with many topics; a gamma that is learned from one or two topics stays too small for more to come.
     sampler : {"sparse", "dense"}, default="sparse"
         Topics outside the document by alias tables and rejection, or all one by one: the same law.
     g_weight : {"mean_field", "ratio", "printed"}, default="mean_field"
@@ -110,13 +119,13 @@ class HybridHDP(FittedHybrid):
     tables_ : ndarray of shape (n_topics_,)
         Expected tables of each topic.
     alpha_, gamma_, eta_ : float
-        The hyperparameters of the fit.
+        The hyperparameters at the end: learned, or those that were given.
     objective_ : float
         Last entry of the trace's "objective".
     trace_ : dict of ndarray of shape (n_laps_,)
         A row for each lap, or for each call of `partial_fit`: "lap", "objective", "n_topics", "seconds", "moved" (0),
-        "step_size" (of the last step), "n_steps". The objective is predictive, in nats per token: the documents of a
-        minibatch before their step, each word given those before it in its document.
+        "step_size" (of the last step), "n_steps", "alpha", "gamma", "eta". The objective is predictive, in nats per
+        token: the documents of a minibatch before their step, each word given those before it in its document.
     n_laps_ : int
         Rows of the trace.
     n_steps_ : int
@@ -148,9 +157,11 @@ class HybridHDP(FittedHybrid):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [Interval(Integral, 1, None, closed="left")],
+        "top_level": [StrOptions({TRUNCATED, UNBOUNDED})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "eta": [Interval(Real, 0, None, closed="neither")],
+        "learn": [list, tuple],
         "sampler": [StrOptions(set(SAMPLERS))],
         "g_weight": [StrOptions(set(G_WEIGHTS))],
         "phi_weight": [StrOptions(set(WEIGHTS))],
@@ -173,9 +184,11 @@ class HybridHDP(FittedHybrid):
         self,
         *,
         n_topics: int = 100,
+        top_level: str = TRUNCATED,
         alpha: float = 1.0,
         gamma: float = 1.0,
         eta: float = 0.1,
+        learn: Sequence[str] = (),
         sampler: str = "sparse",
         g_weight: str = "mean_field",
         phi_weight: str = "ratio",
@@ -194,9 +207,11 @@ class HybridHDP(FittedHybrid):
         verbose: bool = False,
     ) -> None:
         self.n_topics = n_topics
+        self.top_level = top_level
         self.alpha = alpha
         self.gamma = gamma
         self.eta = eta
+        self.learn = learn
         self.sampler = sampler
         self.g_weight = g_weight
         self.phi_weight = phi_weight
@@ -251,10 +266,11 @@ class HybridHDP(FittedHybrid):
             If a parameter does not fit the documents, or the checkpoint is of another fit.
         """
         corpus = self._corpus(X, reset=True)
-        check_parameters(self, corpus)
+        check_parameters(self, corpus, int(self.batch_size))
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
         init = self.init if isinstance(self.init, str) else np.asarray(self.init)
+        named = {"init": init, "learn": list(self.learn)}
         with (
             progress_bar(self.verbose, callback) as report,
             ThreadExecutor(self.n_jobs) as executor,
@@ -269,11 +285,10 @@ class HybridHDP(FittedHybrid):
                 report=report,
                 checkpoint=checkpoint,
                 resume=resume,
-                identity=fingerprint(type(self).__name__, corpus, {**kept, "init": init, "random_state": seed}),
+                identity=fingerprint(type(self).__name__, corpus, {**kept, **named, "random_state": seed}),
             )
         self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
-        self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
-        self._take(course.state, run.trace, seed)
+        self._take(course.state, course.priors, run.trace, seed)
         self.n_documents_seen_ = corpus.n_documents
         self.converged_, self.stop_reason_ = run.outcome
         return self
@@ -285,7 +300,7 @@ class HybridHDP(FittedHybrid):
         The first call makes the start from its documents, as `fit` does, scaled up to `total_documents`. After a `fit`
         the call goes on from the fitted topics, as step n_steps_ + 1. The memory grows with the stream by a row of
         `trace_` a call, and by the new words if they may join. A model that was saved and loaded goes on to the same
-        bits. The first call (or the fit) also fixes `alpha`, `gamma` and `eta`.
+        bits. The first call (or the fit) also fixes those of `alpha`, `gamma` and `eta` that are not learned.
 
         Parameters
         ----------
@@ -312,8 +327,9 @@ class HybridHDP(FittedHybrid):
         total = seen if self.total_documents is None else int(self.total_documents)
         check_total(total, seen)
         if first:
-            check_parameters(self, corpus)
+            check_parameters(self, corpus, corpus.n_documents)
         else:
+            check_names("learn", self.learn, LEARNABLE)
             self._learn_words(corpus)
         if corpus.n_tokens == 0:
             self.n_documents_seen_ = seen
@@ -347,23 +363,24 @@ class HybridHDP(FittedHybrid):
                 **row_of(state, steps),
             }
         )
-        self._take(state, trace, seed)
+        self._take(state, steps.rules.priors_of(state), trace, seed)
 
     def _rules(self, seed: int, *, fitted: bool) -> Rules:
         """Return what the steps have in common, under the hyperparameters that are given, or those of the fit."""
         alpha, gamma, eta = (self.alpha_, self.gamma_, self.eta_) if fitted else (self.alpha, self.gamma, self.eta)
         priors = Priors(float(alpha), float(gamma), float(eta), self.g_weight, self.phi_weight)
         sweeps = Sweeps(int(self.burn_in_sweeps), int(self.saved_sweeps), self.sampler)
-        return Rules(priors, sweeps, float(self.learning_decay), float(self.learning_offset), seed)
+        return Rules(priors, sweeps, float(self.learning_decay), float(self.learning_offset), seed, tuple(self.learn))
 
     def _begin(
         self, corpus: Corpus, seed: int, share: float, report: Callback, stop: Callable[[], bool]
     ) -> HybridState:
         """Return the globals at the start."""
+        unbounded = self.top_level == UNBOUNDED
         if not isinstance(self.init, str):
-            return state_from_topics(start_from_topics(self.init, corpus), corpus, share)
+            return state_from_topics(start_from_topics(self.init, corpus), corpus, share, unbounded=unbounded)
         if self.init == RANDOM:
-            return random_state(corpus, int(self.n_topics), seed, share)
+            return random_state(corpus, int(self.n_topics), seed, share, unbounded=unbounded)
         settings = StartSettings(
             int(self.n_topics),
             self.alpha,
@@ -374,4 +391,4 @@ class HybridHDP(FittedHybrid):
             lambda done, total: report({"stage": "init", "done": done, "total": total}),
             stop,
         )
-        return state_from_topics(make_start(self.init, corpus, settings), corpus, share)
+        return state_from_topics(make_start(self.init, corpus, settings), corpus, share, unbounded=unbounded)

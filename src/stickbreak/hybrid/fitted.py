@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import whole_counts
-from stickbreak.hybrid.state import Float, HybridState
+from stickbreak.hybrid.state import Float, HybridState, Priors
 from stickbreak.hybrid.steps import packed, unpacked
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
@@ -142,9 +142,10 @@ class FittedHybrid(TopicModel):
             self._columns = NamedColumns(self.vocabulary_)
         return self._columns
 
-    def _take(self, state: HybridState, trace: Trace, seed: int) -> None:
+    def _take(self, state: HybridState, priors: Priors, trace: Trace, seed: int) -> None:
         """Copy the result into the fitted attributes."""
         self._state, self._seed = state, seed
+        self.alpha_, self.gamma_, self.eta_ = priors.alpha, priors.gamma, priors.eta
         self._trace = trace
         self.objective_ = float(trace.columns["objective"][-1])
         self.n_laps_ = len(trace)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid.document_sampler import Found
 from stickbreak.hybrid.state import HybridState, Int32
@@ -39,6 +41,6 @@ def take_step(
     state.pairs.decay(1.0 - size)
     start, least = tokens.word_start[[*words, words[-1] + 1]], min(FORGOTTEN * eta, 0.5 * amount)
     lost = state.pairs.add(words, start, tokens.by_word, found.z, amount, least)
-    state.tokens = (1.0 - size) * state.tokens + amount * found.tokens - lost
+    state.tokens = np.maximum((1.0 - size) * state.tokens + amount * found.tokens - lost, 0.0)
     state.tables = (1.0 - size) * state.tables + amount * found.tables
     state.n_steps += 1

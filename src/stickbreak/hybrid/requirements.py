@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.hybrid.learning import LEARNABLE
+from stickbreak.hybrid.new_topics import check_columns
 from stickbreak.hybrid.starts import RANDOM
-from stickbreak.inference.memory import memory_installed
-from stickbreak.inference.requirements import check_start, check_tokens
+from stickbreak.hybrid.state import UNBOUNDED
+from stickbreak.inference.requirements import check_names, check_start, check_tokens
 from stickbreak.initialization import STARTS
 
 SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
@@ -20,13 +23,14 @@ class Parameters(Protocol):
     """The parameters that are checked here."""
 
     n_topics: int
-    batch_size: int
     eta: float
+    learn: Sequence[str]
     phi_weight: str
+    top_level: str
     init: Any
 
 
-def check_parameters(given: Parameters, corpus: Corpus) -> None:
+def check_parameters(given: Parameters, corpus: Corpus, batch_size: int) -> None:
     """Refuse what no fit could make sense of, and more topics than the memory can carry.
 
     Raises
@@ -38,16 +42,13 @@ def check_parameters(given: Parameters, corpus: Corpus) -> None:
             f"eta is {given.eta}, for which exp(psi(eta)) is no number that can be computed with; "
             f"give {SMALLEST_ETA} or more, or set phi_weight='ratio'."
         )
+    check_names("learn", given.learn, LEARNABLE)
     check_tokens(corpus)
     n_topics = given.n_topics if isinstance(given.init, str) else len(given.init)
     longest = int(np.diff(corpus.counts.indptr).max(initial=0))  # words of a document
-    words = min(corpus.n_words, longest * min(given.batch_size, corpus.n_documents))
-    needed, installed = 8.0 * 2.0 * words * n_topics, memory_installed()  # the weights of words, twice for mean field
-    if needed > installed:
-        raise InputError(
-            f"n_topics is {n_topics}: with up to {words} words in a minibatch it needs about {needed / 2**30:.3g} GiB, "
-            f"more than the {installed / 2**30:.3g} GiB of this machine; give fewer topics or smaller minibatches."
-        )
+    n_words = min(corpus.n_words, longest * min(batch_size, corpus.n_documents))
+    n_columns = n_topics * (1 + (given.top_level == UNBOUNDED))  # as many again for topics to come
+    check_columns(n_words, n_columns, f"n_topics is {n_topics}")
     if isinstance(given.init, str):
         if given.init not in (RANDOM, *STARTS):
             known = ", ".join(map(repr, (RANDOM, *STARTS)))

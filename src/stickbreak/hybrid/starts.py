@@ -16,7 +16,7 @@ RANDOM = "random"
 _BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 bytes a token
 
 
-def random_state(corpus: Corpus, n_topics: int, seed: int, share: float) -> HybridState:
+def random_state(corpus: Corpus, n_topics: int, seed: int, share: float, *, unbounded: bool = False) -> HybridState:
     """Start from tokens that are assigned to topics at random.
 
     Every topic then has many tables: under g_weight="mean_field" one without tables would never come back.
@@ -29,6 +29,8 @@ def random_state(corpus: Corpus, n_topics: int, seed: int, share: float) -> Hybr
     seed : int
     share : float
         Documents of all to those of `corpus`.
+    unbounded : bool, default=False
+        Whether topics may be added.
     """
     rng, tables = stream(seed, "random start"), np.zeros(n_topics)
     found, times = np.zeros((2, 0), np.int64)  # pairs (word, topic) as one number each, increasing; their tokens
@@ -40,7 +42,7 @@ def random_state(corpus: Corpus, n_topics: int, seed: int, share: float) -> Hybr
         tables += np.bincount(np.unique(document * n_topics + z) % n_topics, minlength=n_topics)
     size, topic = np.bincount(found // n_topics, minlength=corpus.n_words), (found % n_topics).astype(np.int32)
     pairs = WordTopics.from_pairs(size, topic, share * times.astype(np.float64), n_topics)
-    return HybridState(pairs, pairs.sums(), share * tables, 0)
+    return HybridState(pairs, pairs.sums(), share * tables, 0, unbounded)
 
 
 def _tally(found: Int, times: Int, further: Int) -> tuple[Int, Int]:
@@ -53,10 +55,10 @@ def _tally(found: Int, times: Int, further: Int) -> tuple[Int, Int]:
     return np.insert(found, place[new], numbers[new]), np.insert(times, place[new], n[new])
 
 
-def state_from_topics(start: Start, corpus: Corpus, share: float) -> HybridState:
+def state_from_topics(start: Start, corpus: Corpus, share: float, *, unbounded: bool = False) -> HybridState:
     """Start from given topics, scaled to all tokens, with a table for each topic that a document would have."""
     counts = np.asarray(start.counts, dtype=np.float64) * (share * corpus.n_tokens / start.counts.sum())
     lengths = corpus.document_lengths.astype(np.float64)
     weights = start.weights / start.weights.sum()
     tables = share * np.array([float(np.sum(-np.expm1(lengths * np.log1p(-min(w, 1.0 - 1e-12))))) for w in weights])
-    return HybridState(WordTopics.from_dense(counts), counts.sum(axis=0), tables, 0)
+    return HybridState(WordTopics.from_dense(counts), counts.sum(axis=0), tables, 0, unbounded)

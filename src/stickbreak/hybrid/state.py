@@ -13,6 +13,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
+TRUNCATED, UNBOUNDED = "truncated", "unbounded"
 ALIVE_TOKENS = 0.5  # a topic with fewer expected tokens is not shown
 
 
@@ -27,18 +28,45 @@ class Priors:
     phi_weight: str = "mean_field"
 
 
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The hyperparameters of now where some are learned, and what alpha is learned from."""
+
+    alpha: float
+    gamma: float
+    eta: float
+    closed: float  # expected sum_d N_d / (N_d + alpha)
+    opened: float  # expected sum_d psi(alpha + 1 + N_d) - psi(alpha + 1)
+
+    def check(self) -> None:
+        """Raise a ValueError if the parts cannot be of one state."""
+        hyperparameters = np.array([self.alpha, self.gamma, self.eta])
+        statistics = np.array([self.closed, self.opened])
+        if not (np.isfinite([*hyperparameters, *statistics]).all() and (hyperparameters > 0).all()):
+            raise ValueError("its hyperparameters are no positive numbers")
+        if (statistics < 0).any():
+            raise ValueError("what its alpha was learned from cannot be")
+
+
 @dataclass(slots=True)
 class HybridState:
-    """Where the hybrid stands: q(phi_k) = Dir(eta + S_k), q(G0) = Dir(gamma / K + M); K topics, W words."""
+    """Where the hybrid stands: q(phi_k) = Dir(eta + S_k), q(G0) = Dir(gamma / K + M); K columns, W words.
+
+    Truncated, every column is a topic. Unbounded, those with tables are: q(G0) = Dir(M_1, ..., gamma), gamma for all
+    topics that are not there yet. The first column without tables is the slot: what the documents may open a new topic
+    in. The other columns without tables weigh nothing.
+    """
 
     pairs: WordTopics  # S, (W, K)
     tokens: Float  # (K,)  S summed over the words
     tables: Float  # (K,)  expected tables M
     n_steps: int
+    unbounded: bool = False
+    learned: Learned | None = None
 
     @property
     def n_topics(self) -> int:
-        """The truncation K."""
+        """The number of columns K: the truncation, or the room for topics."""
         return self.tables.size
 
     @property
@@ -46,14 +74,27 @@ class HybridState:
         """Words W."""
         return self.pairs.n_words
 
+    @property
+    def slot(self) -> int | None:
+        """The column of the next new topic (`make_room` sees to it); None where the top level is truncated."""
+        return int(np.flatnonzero(self.tables == 0)[0]) if self.unbounded else None
+
+    def concentrations(self, gamma: float) -> Float:
+        """Return the Dirichlet parameters of q(G0), (K,): gamma / K + M, or M and gamma for the slot."""
+        if self.slot is None:
+            return self.tables + gamma / self.n_topics
+        found = self.tables.copy()
+        found[self.slot] = gamma
+        return found
+
     def alive(self) -> Int:
         """Return the topics with expected tokens, the largest first; never none."""
         order = np.argsort(-self.tokens, kind="stable")
         return order[: max(1, int(np.count_nonzero(self.tokens >= ALIVE_TOKENS)))]
 
     def corpus_weights(self, gamma: float) -> Float:
-        """Return E[G0], (K,)."""
-        found = self.tables + gamma / self.n_topics
+        """Return E[G0], (K,); the slot has the share gamma / (M + gamma)."""
+        found = self.concentrations(gamma)
         return found / found.sum()
 
     def check(self) -> None:
@@ -73,3 +114,7 @@ class HybridState:
             raise ValueError("its scale or its number of steps cannot be")
         if not np.allclose(pairs.sums(), self.tokens, rtol=1e-6, atol=1e-6):
             raise ValueError("its counts and its tokens disagree about the size of some topic")
+        if self.learned is not None:
+            self.learned.check()
+        if self.unbounded and self.tokens[self.tables == 0].any():
+            raise ValueError("it has topics without tables")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,9 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.global_step import take_step
-from stickbreak.hybrid.state import HybridState, Int, Priors
+from stickbreak.hybrid.learning import learn_from
+from stickbreak.hybrid.new_topics import make_room
+from stickbreak.hybrid.state import HybridState, Int, Learned, Priors
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.inference.checkpoint import KIND, read_state
@@ -35,6 +37,12 @@ class Rules:
     decay: float
     offset: float
     seed: int
+    learn: tuple[str, ...] = ()
+
+    def priors_of(self, state: HybridState) -> Priors:
+        """Return the priors of now: those that were given, or learned."""
+        now = state.learned
+        return self.priors if now is None else replace(self.priors, alpha=now.alpha, gamma=now.gamma, eta=now.eta)
 
 
 class Steps:
@@ -58,14 +66,17 @@ class Steps:
         if tokens.word.size == 0:
             return 0.0, 0
         words, word = words_of(tokens)
-        weights = weigh(
-            words, state, rules.priors, self._tables, self._executor, sparse=rules.sweeps.sampler == "sparse"
-        )
-        key = key_of(rules.seed, state.n_steps + 1, "documents of the step")
-        found = sample(tokens, word, weights, rules.priors.alpha, self._factors, rules.sweeps, key, self._executor)
+        if state.unbounded:
+            make_room(state, words.size)
+        priors, step, sparse = rules.priors_of(state), state.n_steps + 1, rules.sweeps.sampler == "sparse"
+        weights = weigh(words, state, priors, self._tables, self._executor, sparse=sparse)
+        key = key_of(rules.seed, step, "documents of the step")
+        found = sample(tokens, word, weights, priors.alpha, self._factors, rules.sweeps, key, self._executor)
         self._tables.give_back(weights, self._executor)
-        share, size = n_documents / minibatch.n_documents, self.size(state.n_steps + 1)
-        take_step(state, tokens, words, found, share, size, rules.priors.eta)
+        share, size = n_documents / minibatch.n_documents, self.size(step)
+        take_step(state, tokens, words, found, share, size, priors.eta)
+        if rules.learn:
+            learn_from(state, rules.learn, priors, tokens.lengths, share, size)
         return found.log_p, int(word.size)
 
 
@@ -81,6 +92,11 @@ class HybridCourse:
     def begin(self, state: HybridState) -> None:
         """Take the start."""
         self.state = state
+
+    @property
+    def priors(self) -> Priors:
+        """The priors of now."""
+        return self._steps.rules.priors_of(self.state)
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every lap."""
@@ -118,13 +134,22 @@ class HybridCourse:
 
 def row_of(state: HybridState, steps: Steps) -> dict[str, float]:
     """Return the columns of the trace that are the hybrid's own."""
-    return {"step_size": steps.size(max(1, state.n_steps)), "n_steps": state.n_steps}
+    now = steps.rules.priors_of(state)
+    return {
+        "step_size": steps.size(max(1, state.n_steps)),
+        "n_steps": state.n_steps,
+        "alpha": now.alpha,
+        "gamma": now.gamma,
+        "eta": now.eta,
+    }
 
 
 def packed(state: HybridState) -> tuple[dict[str, NDArray], dict[str, Any]]:
     """Return a state as arrays and plain values."""
     arrays = {**state.pairs.packed(), "tokens": state.tokens, "tables": state.tables}
-    return arrays, {"scale": state.pairs.scale, "n_steps": state.n_steps}
+    learned = None if state.learned is None else asdict(state.learned)
+    values = {"scale": state.pairs.scale, "n_steps": state.n_steps, "unbounded": state.unbounded, "learned": learned}
+    return arrays, values
 
 
 def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> HybridState:
@@ -138,6 +163,9 @@ def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: 
     pairs = WordTopics.unpacked(arrays, arrays["tables"].size, float(values["scale"]))
     if pairs.n_words != n_words:
         raise ValueError(f"its lists are not those of {n_words} words")
-    state = HybridState(pairs, arrays["tokens"], arrays["tables"], int(values["n_steps"]))
+    n_steps, unbounded = int(values["n_steps"]), bool(values["unbounded"])
+    state = HybridState(pairs, arrays["tokens"], arrays["tables"], n_steps, unbounded)
+    if values["learned"] is not None:
+        state.learned = Learned(**{name: float(value) for name, value in values["learned"].items()})
     state.check()
     return state

@@ -96,6 +96,27 @@ class WordTopics:
         found = np.bincount(self.topic[places], self.count[places], minlength=self.n_topics).astype(np.float64)
         return self.scale * found
 
+    def expected(self) -> Float:
+        """Return S of all pairs, word by word, (pairs,)."""
+        return self.scale * self.count[self._places()]
+
+    def drop(self, topics: Int) -> None:
+        """Forget all pairs of some topics."""
+        if self.holders[topics].any():
+            gone = np.zeros(self.n_topics, np.bool_)
+            gone[topics] = True
+            _kernels.drop_topics(gone, self.first, self.size, self.topic, self.count)
+            self.holders[topics] = 0
+
+    def renumber(self, kept: Int, n_topics: int) -> None:
+        """Make topic kept[i] topic i of now `n_topics`; the others must have no pairs."""
+        number = np.zeros(self.n_topics, np.int32)
+        number[kept] = np.arange(kept.size)
+        places, holders = self._places(), np.zeros(n_topics, np.int64)
+        self.topic[places] = number[self.topic[places]]
+        holders[: kept.size] = self.holders[kept]
+        self.holders = holders
+
     def grow(self, n_words: int) -> None:
         """Add words without pairs at the end, up to `n_words`."""
         none = np.zeros(n_words - self.n_words, np.int64)

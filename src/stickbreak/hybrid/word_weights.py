@@ -50,14 +50,21 @@ class Weights:
 
 
 def topic_weights(state: HybridState, priors: Priors) -> Float:
-    """Return g_k, what the corpus says to a new table of topic k, (K,).                       math.md (B1)"""
-    found = state.tables + priors.gamma / state.n_topics
+    """Return g_k, what the corpus says to a new table of topic k, (K,).                 math.md (B1), (B7)
+
+    An unbounded top level has gamma / (M + gamma) for the slot of a new topic, and nothing for other empty columns.
+    """
+    slot, found = state.slot, state.concentrations(priors.gamma)
     total = found.sum()
     if priors.g_weight == "mean_field":
-        return np.exp(digamma(found) - digamma(total))
-    if priors.g_weight == "ratio":
-        return found / total
-    return found**2 / ((found + 1.0) * (total + priors.gamma))
+        weights = np.exp(digamma(found) - digamma(total))
+    elif priors.g_weight == "ratio":
+        weights = found / total
+    else:
+        weights = found**2 / ((found + 1.0) * (total + priors.gamma * (slot is None)))
+    if slot is not None:
+        weights[slot] = priors.gamma / total
+    return weights
 
 
 class Tables:
@@ -110,6 +117,8 @@ def weigh(
     inverse_mean = 1.0 / total
     inverse = np.exp(-digamma(total)) if mean_field else inverse_mean
     base = inverse * (np.exp(digamma(eta)) if mean_field else eta)
+    if state.slot is not None:
+        base[state.slot] = 1.0 / state.n_words  # a new topic: the mean of the prior, whatever phi_weight is
     e = priors.alpha * topic_weights(state, priors)
     prob, alias, spare = np.empty(K), np.empty(K, np.int32), np.empty((2, K), np.int32)
     smooth = _kernels.fill_alias(e * base, K, prob, alias, *spare)

@@ -1,0 +1,111 @@
+"""Learning alpha, gamma and eta from the samples, step by step (math.md (B8)-(B10)).
+
+Each moves to the mean or the maximum under a Gamma prior that the samplers would draw it from, with expected tables and
+tokens in place of those of a sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from scipy.special import digamma
+
+from stickbreak.hybrid._learning_kernels import poisson_tails
+from stickbreak.hybrid.state import Float, HybridState, Int, Learned, Priors
+from stickbreak.maximum import maximiser
+
+LEARNABLE = ("alpha", "gamma", "eta")
+SHAPE, RATE = 1.0, 1.0  # of the Gamma prior of each, as the samplers have it
+GAMMA_LIMITS = (1e-3, 1e3)
+ETA_LIMITS = (0.002, 1e2)  # below it exp(psi(eta)) is no number that can be computed with
+LARGE = 40  # tokens of a pair whose digamma is taken at their expectation
+ETA_EVERY = 32  # steps; and at the steps 1, 2, 4, 8, 16
+
+
+def learn_from(
+    state: HybridState, names: Collection[str], priors: Priors, lengths: Int, share: float, size: float
+) -> None:
+    """Move the hyperparameters after a step; what they are then is in `state.learned`.
+
+    Parameters
+    ----------
+    state : HybridState
+        After the step; `learned` is changed.
+    names : collection of {"alpha", "gamma", "eta"}
+    priors : Priors
+        Under which the documents were sampled.
+    lengths : ndarray of shape (D_b,)
+        Tokens of the documents of the minibatch.
+    share : float
+        D / |M|, documents of all to those of the minibatch.
+    size : float
+        xi of the step.
+    """
+    alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
+    closed, opened = (share * part for part in table_statistics(alpha, lengths))
+    if state.learned is not None:
+        before = state.learned
+        closed, opened = (
+            before.closed + size * (closed - before.closed),
+            before.opened + size * (opened - before.opened),
+        )
+    if "alpha" in names:
+        alpha = float((SHAPE + max(state.tables.sum() - closed, 0.0)) / (RATE + opened))  # (B8)
+    if "gamma" in names:
+        gamma = best_gamma(state, gamma)
+    if "eta" in names and eta_is_due(state.n_steps):
+        eta = best_eta(state, eta)
+    state.learned = Learned(alpha, gamma, eta, closed, opened)
+
+
+def table_statistics(alpha: float, lengths: Int | Float) -> tuple[float, float]:
+    """Return sum_d N_d / (N_d + alpha) and sum_d psi(alpha + 1 + N_d) - psi(alpha + 1).              math.md (B8)"""
+    n = np.asarray(lengths, dtype=np.float64)
+    return float((n / (n + alpha)).sum()), float((digamma(alpha + 1.0 + n) - digamma(alpha + 1.0)).sum())
+
+
+def best_gamma(state: HybridState, start: float) -> float:
+    """Return the gamma that maximises its posterior given the tables M, in log gamma.               math.md (B9)"""
+    M = state.tables[state.tables > 0]
+    total, K = float(M.sum()), state.n_topics
+
+    def slope(gamma: float) -> float:
+        if state.unbounded:
+            of_topics = alive / gamma
+        else:
+            of_topics = float((digamma(gamma / K + M) - digamma(gamma / K)).sum()) / K
+        return float(SHAPE / gamma - RATE + of_topics - (digamma(gamma + total) - digamma(gamma)))
+
+    alive = state.alive().size
+    return maximiser(slope, start, GAMMA_LIMITS)
+
+
+def best_eta(state: HybridState, start: float) -> float:
+    """Return the eta that maximises its expected posterior, in log eta, for counts n_kw ~ Poisson(S_kw). math.md (B10)
+
+    psi(eta + S_kw) in place of its expectation would take many fractions of a token for many tokens, and find eta too
+    large by several times.
+    """
+    S = state.pairs.expected()
+    tails, many = poisson_tails(S, LARGE), S[S > LARGE]
+    W, order = state.n_words, np.arange(tails.size)
+
+    def slope(eta: float) -> float:
+        total = W * eta
+        topics = W * float((digamma(total + state.tokens) - digamma(total)).sum())
+        words = float((tails / (eta + order)).sum() + (digamma(eta + many) - digamma(eta)).sum())
+        return SHAPE / eta - RATE + words - topics
+
+    return maximiser(slope, start, ETA_LIMITS)
+
+
+def eta_is_due(step: int) -> bool:
+    """Tell whether eta is learned after a step: it costs a pass over all pairs of words and topics.
+
+    Examples
+    --------
+    >>> [step for step in range(1, 100) if eta_is_due(step)]
+    [1, 2, 4, 8, 16, 32, 64, 96]
+    """
+    return step % ETA_EVERY == 0 or (step < ETA_EVERY and step & (step - 1) == 0)

@@ -1,0 +1,216 @@
+"""Learning alpha, gamma and eta from the samples."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
+from scipy.stats import poisson
+
+import stickbreak
+from stickbreak import HybridHDP
+from stickbreak.corpus import planted_hdp, planted_lda
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.hybrid._learning_kernels import poisson_tails
+from stickbreak.hybrid.learning import LARGE, LEARNABLE, best_eta, best_gamma, learn_from, table_statistics
+from stickbreak.hybrid.state import Priors
+from stickbreak.persistence import read_folder, write_folder
+
+from .problems import expected_counts, state_of
+
+
+@pytest.fixture
+def corpus(seed):
+    return planted_lda(90, 40, n_topics=4, mean_tokens=40, seed=seed)[0]
+
+
+def some_state(seed, *, unbounded=False):
+    """Return 12 columns over 30 words: some pairs and topics are empty, some pairs have many tokens."""
+    rng = np.random.default_rng(seed)
+    S = rng.gamma(0.2, 20.0, (30, 12)) * (rng.random((30, 12)) < 0.6)
+    S[:, [3, 7]] = 0.0
+    tables = rng.gamma(0.7, 30.0, 12) * (S.sum(axis=0) > 0)
+    assert (S > LARGE).any()
+    return state_of(4.0 * S, tables, 0.25, 5, unbounded=unbounded)
+
+
+def largest(log_density):
+    """Return where a log density of x, in log x, is largest, under a Gamma(1, 1) prior."""
+
+    def cost(log_x):
+        x = np.exp(log_x)
+        return -(log_x - x + log_density(x))
+
+    return float(np.exp(minimize_scalar(cost, bounds=(-7.0, 5.0), method="bounded", options={"xatol": 1e-9}).x))
+
+
+def test_alpha_moves_to_the_maximum_of_its_posterior(seed):
+    state, lengths, priors = some_state(seed), np.array([0, 1, 3, 20, 35, 60, 200]), Priors(0.3, 1.0, 0.1)
+    share, T = 9.0, state.tables.sum()
+
+    def log_density(alpha):
+        return T * np.log(alpha) + share * (gammaln(alpha) - gammaln(alpha + lengths)).sum()
+
+    for _ in range(300):
+        learn_from(state, ("alpha",), priors, lengths, share, 1.0)
+        priors = Priors(state.learned.alpha, 1.0, 0.1)
+    assert priors.alpha == pytest.approx(largest(log_density), rel=1e-5)
+    assert (state.learned.gamma, state.learned.eta) == (1.0, 0.1)
+
+
+def test_what_alpha_is_learned_from_moves_by_the_steps():
+    state, priors = some_state(0), Priors(0.7, 1.0, 0.1)
+    first, second = np.array([10, 50]), np.array([7, 0, 90])
+    learn_from(state, (), priors, first, 4.0, 0.3)
+    expected = 4.0 * np.array(table_statistics(0.7, first))
+    np.testing.assert_allclose([state.learned.closed, state.learned.opened], expected)
+    learn_from(state, (), priors, second, 6.0, 0.3)
+    expected = 0.7 * expected + 0.3 * 6.0 * np.array(table_statistics(0.7, second))
+    np.testing.assert_allclose([state.learned.closed, state.learned.opened], expected)
+    assert (state.learned.alpha, state.learned.gamma, state.learned.eta) == (0.7, 1.0, 0.1)
+
+
+def test_gamma_is_the_maximum_of_its_posterior(seed):
+    state = some_state(seed)
+    M, K = state.tables, state.n_topics
+
+    def log_density(gamma):
+        topics = gammaln(gamma / K + M) - gammaln(gamma / K)
+        return gammaln(gamma) - gammaln(gamma + M.sum()) + topics.sum()
+
+    assert best_gamma(state, 3.0) == pytest.approx(largest(log_density), rel=1e-5)
+
+
+def test_gamma_of_an_unbounded_top_level_follows_the_number_of_topics(seed):
+    state = some_state(seed, unbounded=True)
+    K, M = state.alive().size, state.tables.sum()
+    assert K < state.n_topics
+    expected = largest(lambda gamma: K * np.log(gamma) + gammaln(gamma) - gammaln(gamma + M))
+    assert best_gamma(state, 3.0) == pytest.approx(expected, rel=1e-5)
+
+
+def test_tails_are_those_of_poisson_counts(seed):
+    S = np.random.default_rng(seed).gamma(0.1, 60.0, (20, 9))
+    S[0] = [0.0, 1e-17, 1e-9, 1e-3, LARGE, LARGE + 1e-9, 1.0, 3.0, 0.0]
+    tails = poisson_tails(S.ravel(), LARGE)
+    few = S[(S > 0) & (S <= LARGE)]
+    np.testing.assert_allclose(tails, poisson.sf(np.arange(tails.size)[:, None], few).sum(axis=1), rtol=1e-9, atol=1e-9)
+
+
+def test_eta_is_the_maximum_of_its_expected_posterior(seed):
+    state = some_state(seed)
+    S, W = expected_counts(state), 30
+    n = np.arange(400)[:, None]
+    law = poisson.pmf(n, S[(S > 0) & (S <= LARGE)])
+
+    def log_density(eta):
+        few = (law * (gammaln(eta + n) - gammaln(eta))).sum()
+        many = (gammaln(eta + S[S > LARGE]) - gammaln(eta)).sum()
+        return few + many + (gammaln(W * eta) - gammaln(W * eta + S.sum(axis=0))).sum()
+
+    assert best_eta(state, 0.3) == pytest.approx(largest(log_density), rel=1e-5)
+
+
+def test_eta_of_drawn_counts_is_found_where_expected_counts_are_smeared():
+    rng, eta = np.random.default_rng(0), 0.05
+    phi = rng.dirichlet(np.full(500, eta), 20)
+    S = np.array([3000.0 * row for row in phi]).T  # the mean of the counts, given the topics
+    state = state_of(S, np.ones(20), n_steps=1)
+    assert best_eta(state, 1.0) == pytest.approx(eta, rel=0.1)
+
+
+@pytest.mark.parametrize("top_level", ["truncated", "unbounded"])
+def test_planted_hyperparameters_are_found(top_level):
+    corpus, truth = planted_hdp(1000, 300, gamma=8.0, alpha=0.5, eta=0.02, mean_tokens=100, seed=1)
+    model = HybridHDP(
+        init=truth.topic_word, top_level=top_level, learn=LEARNABLE, alpha=2.0, gamma=1.0, eta=0.2, n_laps=6,
+        batch_size=50, learning_offset=10.0, random_state=0,
+    ).fit(corpus)  # fmt: skip
+    assert model.alpha_ == pytest.approx(0.5, rel=0.1)
+    assert model.gamma_ == pytest.approx(8.0, rel=0.4)
+    assert model.eta_ == pytest.approx(0.02, rel=0.4)
+
+
+SMALL = {"n_topics": 8, "learn": LEARNABLE, "random_state": 0}
+
+
+def assert_same(left, right):
+    np.testing.assert_array_equal(expected_counts(left._state), expected_counts(right._state))
+    np.testing.assert_array_equal(left._state.tables, right._state.tables)
+    assert left._state.learned == right._state.learned
+    for name in ("objective", *LEARNABLE):
+        assert left.trace_[name].tolist() == right.trace_[name].tolist()
+    assert (left.alpha_, left.gamma_, left.eta_) == (right.alpha_, right.gamma_, right.eta_)
+
+
+@pytest.mark.parametrize("top_level", ["truncated", "unbounded"])
+def test_cut_stream_equals_the_uncut_one(corpus, tmp_path, top_level):
+    parts = [corpus[begin : begin + 15] for begin in range(0, 90, 15)]
+    whole = HybridHDP(**SMALL, top_level=top_level, total_documents=500, n_jobs=2)
+    cut = HybridHDP(**SMALL, top_level=top_level, total_documents=500)
+    for part in parts:
+        whole.partial_fit(part)
+    for part in parts[:3]:
+        cut.partial_fit(part)
+    cut.save(tmp_path / "cut")
+    on = stickbreak.load(tmp_path / "cut")
+    for part in parts[3:]:
+        on.partial_fit(part)
+    assert_same(whole, on)
+    alpha, gamma, eta = (whole.trace_[name] for name in LEARNABLE)
+    assert np.unique(alpha).size == np.unique(gamma).size == 6
+    assert np.diff(eta, prepend=0.1).nonzero()[0].tolist() == [0, 1, 3], "eta is learned after steps 1, 2 and 4"
+    assert (alpha[-1], gamma[-1], eta[-1]) == (whole.alpha_, whole.gamma_, whole.eta_)
+
+
+def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
+    settings = {**SMALL, "batch_size": 30}
+    HybridHDP(**settings, n_laps=2).fit(corpus, checkpoint=tmp_path / "c")
+    on = HybridHDP(**settings, n_laps=4).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+    assert_same(HybridHDP(**settings, n_laps=4).fit(corpus), on)
+    with pytest.raises(InputError, match="another learn"):
+        HybridHDP(**{**settings, "learn": ()}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+
+
+@pytest.mark.parametrize("name", LEARNABLE)
+def test_one_is_learned_and_the_others_stay(corpus, name):
+    model = HybridHDP(**{**SMALL, "learn": (name,)}, n_laps=2).fit(corpus)
+    given = {"alpha": 1.0, "gamma": 1.0, "eta": 0.1}
+    changed = {other for other, value in given.items() if getattr(model, f"{other}_") != value}
+    assert changed == {name}
+    np.testing.assert_array_equal(model.components_.min(axis=0) >= model.eta_, True)
+
+
+def test_learning_can_begin_and_end_within_a_stream(corpus):
+    model = HybridHDP(**{**SMALL, "learn": ()}).partial_fit(corpus)
+    assert model.trace_["alpha"].tolist() == [1.0]
+    model.set_params(learn=["alpha"]).partial_fit(corpus)
+    learned = model.alpha_
+    assert learned != 1.0
+    model.set_params(learn=()).partial_fit(corpus)
+    assert model.alpha_ == learned
+
+
+def test_documents_are_sampled_under_what_was_learned(corpus):
+    """The score of the second minibatch is that of a model which was given what the first one has learned."""
+    model = HybridHDP(**SMALL).partial_fit(corpus)
+    other = HybridHDP(**{**SMALL, "learn": ()}).partial_fit(corpus)
+    other.alpha_, other.gamma_, other.eta_ = model.alpha_, model.gamma_, model.eta_
+    assert model.partial_fit(corpus).objective_ == other.partial_fit(corpus).objective_
+
+
+def test_unknown_names_are_refused(corpus):
+    with pytest.raises(InputError, match="learn names 'beta'"):
+        HybridHDP(learn=("beta",)).fit(corpus)
+    model = HybridHDP(**SMALL).partial_fit(corpus)
+    with pytest.raises(InputError, match="'eta' more than once"):
+        model.set_params(learn=("eta", "eta")).partial_fit(corpus)
+
+
+@pytest.mark.parametrize(("name", "value"), [("alpha", -1.0), ("opened", float("nan")), ("closed", -1.0)])
+def test_damaged_state_is_refused(corpus, tmp_path, name, value):
+    HybridHDP(**SMALL, n_laps=1).fit(corpus).save(tmp_path / "m")
+    arrays, meta = read_folder(tmp_path / "m", kind="HybridHDP")
+    meta["kept"]["learned"][name] = value
+    write_folder(tmp_path / "d", kind="HybridHDP", arrays=arrays, meta=meta)
+    with pytest.raises(ModelFormatError, match="damaged"):
+        stickbreak.load(tmp_path / "d")

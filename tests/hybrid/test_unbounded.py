@@ -1,0 +1,249 @@
+"""An unbounded top level: the slot of a new topic, topics that are born, and columns that are freed."""
+
+import numpy as np
+import pytest
+from scipy.special import digamma
+
+import stickbreak
+from stickbreak import HybridHDP
+from stickbreak.corpus import Corpus, planted_lda, toy_bars
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.hybrid import new_topics
+from stickbreak.hybrid.document_sampler import SAMPLERS, Found, Sweeps
+from stickbreak.hybrid.global_step import FORGOTTEN, take_step
+from stickbreak.hybrid.new_topics import VANISHED_TOKENS, make_room
+from stickbreak.hybrid.state import Priors
+from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, topic_weights
+from stickbreak.persistence import read_folder, write_folder
+
+from ..sampling.laws import ALARM, chi_square
+from . import reference
+from .problems import expected_counts, found_under, state_of
+
+ALPHA, GAMMA, ETA, W = 1.3, 0.8, 0.4, 3
+
+
+@pytest.fixture
+def corpus(seed):
+    return planted_lda(90, 40, n_topics=4, mean_tokens=40, seed=seed)[0]
+
+
+def some_state():
+    """Return topics in columns 0 and 2; column 1 is the slot, column 3 is empty."""
+    S = np.array([[9.0, 0.0, 1.0, 0.0], [0.5, 0.0, 3.0, 0.0], [0.0, 0.0, 2.0, 0.0]])
+    return state_of(2.0 * S, [2.5, 0.0, 4.0, 0.0], 0.5, 3, unbounded=True)
+
+
+def law_of(g_weight, phi_weight):
+    """Return e (3,) and phi (3, W) of topic 0, the slot, and topic 2, from SPEC 3."""
+    state = some_state()
+    M = state.tables[[0, 2]]
+    total = M.sum() + GAMMA
+    weight = {
+        "ratio": M / total,
+        "mean_field": np.exp(digamma(M) - digamma(total)),
+        "printed": M**2 / ((M + 1) * (M.sum() + GAMMA)),
+    }[g_weight]
+    phi = reference.word_weights(expected_counts(state)[:, [0, 2]], ETA, phi_weight).T
+    e = ALPHA * np.array([weight[0], GAMMA / (GAMMA + M.sum()), weight[1]])
+    return e, np.array([phi[0], np.full(W, 1 / W), phi[1]])
+
+
+def copies(words, n_copies):
+    return Tokens.from_corpus(Corpus.from_counts(np.tile(np.bincount(words, minlength=W), (n_copies, 1))))
+
+
+@pytest.mark.parametrize("g_weight", G_WEIGHTS)
+def test_weights_are_those_of_the_specification(g_weight):
+    state, priors = some_state(), Priors(ALPHA, GAMMA, ETA, g_weight)
+    e, _ = law_of(g_weight, "ratio")
+    np.testing.assert_allclose(ALPHA * topic_weights(state, priors), [e[0], e[1], e[2], 0.0], rtol=1e-12)
+    np.testing.assert_allclose(state.corpus_weights(GAMMA), np.array([2.5, GAMMA, 4.0, 0.0]) / (6.5 + GAMMA))
+
+
+@pytest.mark.parametrize("phi_weight", WEIGHTS)
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_frequencies_of_documents_are_their_law_with_the_slot_as_a_topic(sampler, phi_weight):
+    words, n_copies, columns = [0, 1, 2, 2], 20_000, (0, 1, 2)
+    tokens, state, priors = copies(words, n_copies), some_state(), Priors(ALPHA, GAMMA, ETA, "ratio", phi_weight)
+    found = found_under(tokens, state, priors, Sweeps(20, 1, sampler), 5)
+    law, p, _ = reference.law(words, *law_of("ratio", phi_weight))
+    place = {}
+    for (z, _), q in zip(law, p, strict=True):
+        code = int(np.array(z) @ 4 ** np.arange(4))
+        place[code] = place.get(code, 0.0) + q
+    expected = np.array([place.get(code, 0.0) for code in range(4**4)])
+    order = np.argsort(tokens.word[:4], kind="stable")
+    seen = np.bincount(found.z[0].reshape(n_copies, 4)[:, order] @ 4 ** np.arange(4), minlength=4**4)
+    assert chi_square(seen, expected) > ALARM
+    mean = sum(q * np.array(m) for q, (_, m) in zip(p, law, strict=True))
+    squares = sum(q * np.array(m) ** 2 for q, (_, m) in zip(p, law, strict=True))
+    error = np.sqrt((squares - mean**2) / n_copies)
+    assert (np.abs(found.tables[list(columns)] / n_copies - mean) < 5 * error).all()
+    assert found.tables[3] == found.tokens[3] == 0
+    assert found.tables[1] > 100, "hardly a document opens the new topic, so its law is not tested"
+
+
+def test_predictive_probability_counts_the_new_topic():
+    state, priors = some_state(), Priors(ALPHA, GAMMA, ETA)
+    for w in range(W):
+        tokens = copies([w], 1)
+        found = found_under(tokens, state, priors, Sweeps(0, 1), 0)
+        phi = reference.word_weights(expected_counts(state)[:, [0, 2]], ETA, "ratio")[w]
+        p = (phi @ [2.5, 4.0] + GAMMA / W) / (6.5 + GAMMA)
+        assert found.log_p == pytest.approx(np.log(p), rel=1e-12)
+
+
+def step_in(column, state, size, n_tokens=6):
+    """Take a step on documents whose tokens are all in one column, and make room for the next one."""
+    z = np.full((1, n_tokens), column, np.int32)
+    of_topics = np.bincount(z[0], minlength=state.n_topics)
+    words = np.arange(n_tokens) % W
+    take_step(
+        state, copies(words, 1), np.arange(W, dtype=np.int32), Found(z, of_topics, of_topics.clip(max=2), -1.0),
+        1.0, size, ETA,
+    )  # fmt: skip
+    make_room(state, W)
+
+
+def test_new_topic_takes_the_slot_and_the_next_free_column_becomes_it():
+    state = some_state()
+    assert state.slot == 1
+    step_in(1, state, 0.1)
+    assert (state.slot, state.n_topics) == (3, 4)
+    assert state.tokens[1] == pytest.approx(0.6)
+    assert state.tables[1] == pytest.approx(0.2)
+    state.check()
+    before = expected_counts(state)
+    step_in(3, state, 0.1)
+    assert (state.slot, state.n_topics) == (4, 8)
+    np.testing.assert_allclose(expected_counts(state)[:, :3], 0.9 * before[:, :3], rtol=1e-12)
+    state.check()
+
+
+def test_column_of_a_vanished_topic_is_empty_and_used_again():
+    state = some_state()
+    least = min(FORGOTTEN * ETA, 0.25)  # pairs below it are forgotten
+    while state.tokens[0] * 0.5 >= max(VANISHED_TOKENS, 2 * least):
+        step_in(2, state, 0.5)
+    assert state.tables[0] > 0
+    for _ in range(3):
+        step_in(2, state, 0.5)
+    assert state.slot == 0
+    assert not expected_counts(state)[:, 0].any()
+    assert state.tokens[0] == state.tables[0] == 0.0
+    step_in(0, state, 0.5)
+    assert state.slot == 1
+    assert state.tokens[0] == pytest.approx(3.0)
+    state.check()
+
+
+def test_columns_are_cut_down_when_most_are_free():
+    counts = np.zeros((W, 40))
+    counts[:, [5, 17, 30]] = np.random.default_rng(0).gamma(1.0, 5.0, (W, 3))
+    tables = (counts.sum(axis=0) > 0) * 2.0
+    state = state_of(counts, tables, unbounded=True)
+    make_room(state, W)
+    assert (state.n_topics, state.slot) == (8, 3)
+    np.testing.assert_array_equal(expected_counts(state)[:, :3], counts[:, [5, 17, 30]])
+    state.check()
+    before = state.tokens
+    make_room(state, W)
+    assert state.tokens is before
+
+
+@pytest.mark.parametrize("n_topics", [1, 2])
+def test_planted_topics_grow_from_one(n_topics):
+    corpus, truth = toy_bars(n_documents=1000, size=5, tokens=50, seed=1)
+    model = HybridHDP(
+        n_topics=n_topics, top_level="unbounded", gamma=5.0, g_weight="ratio", learning_decay=0.3, n_laps=20,
+        batch_size=20, random_state=0,
+    ).fit(corpus)  # fmt: skip
+    distance = 0.5 * np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2)
+    assert distance.min(axis=1).max() < 0.15
+    large = model.topic_weights_[model.topic_weights_ > 0.02]
+    assert 10 <= large.size <= 13
+    assert large.sum() > 0.93
+    assert model.trace_["n_topics"][0] < 10
+
+
+SMALL = {"n_topics": 2, "top_level": "unbounded", "gamma": 3.0, "random_state": 0}
+
+
+def state_arrays(model):
+    return expected_counts(model._state), model._state.tokens, model._state.tables
+
+
+def assert_same(left, right):
+    for a, b in zip(state_arrays(left), state_arrays(right), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert left.trace_["objective"].tolist() == right.trace_["objective"].tolist()
+
+
+def test_cut_stream_equals_the_uncut_one(corpus, tmp_path):
+    parts = [corpus[begin : begin + 10] for begin in range(0, 80, 10)]
+    whole = HybridHDP(**SMALL, total_documents=500, n_jobs=2)
+    cut = HybridHDP(**SMALL, total_documents=500)
+    for part in parts:
+        whole.partial_fit(part)
+    for part in parts[:4]:
+        cut.partial_fit(part)
+    cut.save(tmp_path / "cut")
+    on = stickbreak.load(tmp_path / "cut")
+    for part in parts[4:]:
+        on.partial_fit(part)
+    assert whole._state.n_topics > 3, "no topic was born"
+    assert_same(whole, on)
+
+
+def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
+    settings = {**SMALL, "batch_size": 15}
+    HybridHDP(**settings, n_laps=2).fit(corpus, checkpoint=tmp_path / "c")
+    on = HybridHDP(**settings, n_laps=5).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+    assert_same(HybridHDP(**settings, n_laps=5).fit(corpus), on)
+    with pytest.raises(InputError, match="another top_level"):
+        HybridHDP(**{**settings, "top_level": "truncated"}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+
+
+@pytest.mark.parametrize("init", ["collapsed", "array"])
+def test_found_and_given_topics_start_the_fit(init, corpus):
+    topics = np.random.default_rng(0).dirichlet(np.ones(corpus.n_words), 6)
+    start = topics if init == "array" else init
+    model = HybridHDP(**{**SMALL, "n_topics": 6}, init=start, learning_offset=1e9, n_laps=1, init_sweeps=3).fit(corpus)
+    assert model.n_topics_ == 6
+    assert model._state.slot is not None
+
+
+def test_topics_that_are_shown_leave_gamma_to_the_others(corpus):
+    model = HybridHDP(**SMALL, n_laps=3, batch_size=15).fit(corpus)
+    state = model._state
+    np.testing.assert_allclose(model.topic_weights_, state.tables[state.alive()] / (state.tables.sum() + 3.0))
+    assert state.corpus_weights(3.0)[state.slot] == pytest.approx(3.0 / (state.tables.sum() + 3.0))
+    np.testing.assert_allclose(model.expected_weights(corpus).sum(axis=1), 1.0)
+
+
+def test_too_many_topics_for_the_memory_are_refused(corpus, monkeypatch):
+    monkeypatch.setattr(new_topics, "memory_installed", lambda: 16.0 * 40 * 9)
+    with pytest.raises(InputError, match="n_topics is 5: with 40 words"):
+        HybridHDP(**{**SMALL, "n_topics": 5}).fit(corpus)
+    HybridHDP(**{**SMALL, "n_topics": 5, "top_level": "truncated"}, n_laps=1).fit(corpus)
+    model = HybridHDP(**{**SMALL, "gamma": 50.0})
+    for _ in range(50):
+        model.partial_fit(corpus)
+        if np.count_nonzero(model._state.tables) == 8:
+            break
+    before = [array.copy() for array in state_arrays(model)]
+    with pytest.raises(InputError, match="the fit has found 8 topics"):
+        model.partial_fit(corpus)
+    np.testing.assert_array_equal(before[0], state_arrays(model)[0])
+    assert model.transform(corpus).shape == (90, model.n_topics_)
+
+
+def test_damaged_state_is_refused(corpus, tmp_path):
+    HybridHDP(**SMALL, n_laps=1).fit(corpus).save(tmp_path / "m")
+    arrays, meta = read_folder(tmp_path / "m", kind="HybridHDP")
+    wrong = {**arrays, "kept.tables": np.zeros_like(arrays["kept.tables"])}
+    write_folder(tmp_path / "d", kind="HybridHDP", arrays=wrong, meta=meta)
+    with pytest.raises(ModelFormatError, match="topics without tables"):
+        stickbreak.load(tmp_path / "d")
