@@ -79,7 +79,8 @@ def only_numbered(corpus: Corpus, words: tuple[str, ...]) -> bool:
     """
     if corpus.vocabulary is None:
         return True
-    return words == tuple(f"w{column}" for column in range(len(words))) and set(words).isdisjoint(corpus.vocabulary)
+    numbered = all(word == f"w{column}" for column, word in enumerate(words))  # most often the first is none
+    return numbered and set(words).isdisjoint(corpus.vocabulary)
 
 
 def in_columns(corpus: Corpus, column: np.ndarray, words: tuple[str, ...]) -> Corpus:
