@@ -13,7 +13,7 @@ from stickbreak.persistence import read_folder, write_folder
 
 from .problems import expected_counts
 
-SMALL = {"n_topics": 12, "batch_size": 20, "n_laps": 3, "random_state": 0}
+SMALL = {"init": "random", "alpha": 1.0, "eta": 0.1, "n_topics": 12, "batch_size": 20, "n_laps": 3, "random_state": 0}
 
 
 @pytest.fixture
@@ -36,8 +36,9 @@ def assert_same(left, right):
 def test_planted_topics_are_found():
     corpus, truth = toy_bars(n_documents=400, seed=1)
     model = HybridHDP(
-        n_topics=30, eta=0.5, phi_weight="mean_field", n_laps=12, batch_size=50, learning_offset=5.0, random_state=0
-    ).fit(corpus)
+        n_topics=30, alpha=1.0, eta=0.5, phi_weight="mean_field", init="random", n_laps=12, batch_size=50,
+        learning_offset=5.0, random_state=0,
+    ).fit(corpus)  # fmt: skip
     distance = 0.5 * np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2)
     assert distance.min(axis=1).max() < 0.15
     share = model.topic_weights_ / model.topic_weights_.sum()
@@ -67,7 +68,7 @@ def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
     whole = HybridHDP(**longer).fit(corpus)
     assert_same(whole, on)
     with pytest.raises(InputError, match="another eta"):
-        HybridHDP(**longer, eta=0.3).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+        HybridHDP(**{**longer, "eta": 0.3}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
 
 
 def test_stream_goes_on_after_a_fit_with_smaller_steps(corpus):
@@ -122,7 +123,7 @@ def test_objective_of_one_topic_is_the_predictive_probability_of_its_words(corpu
 
 def test_objective_is_that_of_documents_not_yet_learned_from():
     corpus, _ = planted_lda(60, 300, n_topics=3, mean_tokens=80, seed=3)
-    model = HybridHDP(n_topics=3, batch_size=60, n_laps=8, random_state=0).fit(corpus)
+    model = HybridHDP(n_topics=3, init="random", batch_size=60, n_laps=8, random_state=0).fit(corpus)
     first, last = model.trace_["objective"][[0, -1]]
     assert last > first + 0.1
     fresh, _ = planted_lda(60, 300, n_topics=3, mean_tokens=80, seed=4)  # other topics
@@ -131,7 +132,16 @@ def test_objective_is_that_of_documents_not_yet_learned_from():
 
 
 def test_topics_without_tokens_are_not_shown(corpus):
-    model = HybridHDP(n_topics=60, n_laps=40, batch_size=30, phi_weight="mean_field", random_state=0).fit(corpus)
+    model = HybridHDP(
+        n_topics=60,
+        alpha=1.0,
+        eta=0.1,
+        init="random",
+        n_laps=40,
+        batch_size=30,
+        phi_weight="mean_field",
+        random_state=0,
+    ).fit(corpus)
     assert model.n_topics_ < 60
     tokens = model._state.tokens
     assert (tokens >= ALIVE_TOKENS).sum() == model.n_topics_ == len(model.topic_weights_) == len(model.tables_)
@@ -192,7 +202,7 @@ def test_wrong_parameter_is_refused(corpus, parameters, words):
 
 
 def test_ratio_takes_any_eta(corpus):
-    model = HybridHDP(**SMALL, eta=1e-6, phi_weight="ratio").fit(corpus)
+    model = HybridHDP(**{**SMALL, "eta": 1e-6}, phi_weight="ratio").fit(corpus)
     assert np.isfinite(model.objective_)
 
 
@@ -223,3 +233,34 @@ def test_every_step_draws_anew(corpus):
     first, second = model.trace_["objective"]
     assert first != second
     assert first == pytest.approx(second, abs=0.1)
+
+
+def test_offset_of_a_found_start_makes_the_first_step_the_share_of_a_minibatch(corpus, tmp_path):
+    model = HybridHDP(n_topics=5, n_laps=1, batch_size=9, init_sweeps=3, random_state=0).fit(corpus)
+    assert model.learning_offset_ == pytest.approx(10 ** (1 / 0.6) - 1)
+    first = HybridHDP(n_topics=5, n_laps=1, batch_size=90, init_sweeps=3, random_state=0).fit(corpus)
+    assert first.learning_offset_ == 1.0
+    assert first.trace_["step_size"][0] == pytest.approx(2**-0.6)
+    random = HybridHDP(n_topics=5, init="random", n_laps=1, batch_size=9, random_state=0).fit(corpus)
+    assert random.learning_offset_ == 1.0
+    given = HybridHDP(n_topics=5, n_laps=1, batch_size=9, learning_offset=7.0, init_sweeps=3, random_state=0)
+    assert given.fit(corpus).learning_offset_ == 7.0
+    smallest = HybridHDP(n_topics=5, n_laps=1, batch_size=9, learning_decay=1e-9, init_sweeps=3, random_state=0)
+    assert np.isfinite(smallest.fit(corpus).objective_)
+
+
+def test_stream_keeps_its_offset(corpus, tmp_path):
+    model = HybridHDP(n_topics=5, init_sweeps=3, random_state=0).partial_fit(corpus[:20])
+    assert model.learning_offset_ == 1.0
+    fitted = HybridHDP(n_topics=5, n_laps=1, batch_size=9, init_sweeps=3, random_state=0).fit(corpus)
+    fitted.save(tmp_path / "m")
+    on = stickbreak.load(tmp_path / "m").set_params(learning_offset=0.5).partial_fit(corpus[:9])
+    assert on.trace_["step_size"][-1] == pytest.approx((11 + 10 ** (1 / 0.6) - 1) ** -0.6)
+
+
+def test_defaults_predict_at_least_as_well_as_a_random_start():
+    corpus, _ = planted_lda(300, 200, n_topics=12, mean_tokens=60, seed=5)
+    found, random = (
+        HybridHDP(n_topics=30, init=init, random_state=0).fit(corpus[:250]) for init in ("collapsed", "random")
+    )
+    assert found.score(corpus[250:]) > random.score(corpus[250:])

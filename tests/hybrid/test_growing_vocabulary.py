@@ -17,7 +17,7 @@ from stickbreak.persistence import read_folder, write_folder
 from stickbreak.report import build_report
 
 WORDS = tuple(f"{first}{second}" for first in "abcdefgh" for second in "aeiou")  # 40
-SETTINGS = {"n_topics": 7, "total_documents": 400, "random_state": 3}
+SETTINGS = {"init": "random", "n_topics": 7, "total_documents": 400, "random_state": 3}
 
 
 @pytest.fixture(scope="module")

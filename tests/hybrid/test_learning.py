@@ -130,7 +130,7 @@ def test_planted_hyperparameters_are_found(top_level):
     assert model.eta_ == pytest.approx(0.02, rel=0.4)
 
 
-SMALL = {"n_topics": 8, "learn": LEARNABLE, "random_state": 0}
+SMALL = {"init": "random", "alpha": 1.0, "eta": 0.1, "n_topics": 8, "learn": LEARNABLE, "random_state": 0}
 
 
 def assert_same(left, right):

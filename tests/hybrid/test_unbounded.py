@@ -157,7 +157,7 @@ def test_columns_are_cut_down_when_most_are_free():
 def test_planted_topics_grow_from_one(n_topics):
     corpus, truth = toy_bars(n_documents=1000, size=5, tokens=50, seed=1)
     model = HybridHDP(
-        n_topics=n_topics, top_level="unbounded", gamma=5.0, g_weight="ratio", learning_decay=0.3, n_laps=20,
+        n_topics=n_topics, init="random", alpha=1.0, eta=0.1, top_level="unbounded", gamma=5.0, g_weight="ratio", learning_decay=0.3, n_laps=20,
         batch_size=20, random_state=0,
     ).fit(corpus)  # fmt: skip
     distance = 0.5 * np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2)
@@ -168,7 +168,15 @@ def test_planted_topics_grow_from_one(n_topics):
     assert model.trace_["n_topics"][0] < 10
 
 
-SMALL = {"n_topics": 2, "top_level": "unbounded", "gamma": 3.0, "random_state": 0}
+SMALL = {
+    "init": "random",
+    "alpha": 1.0,
+    "eta": 0.1,
+    "n_topics": 2,
+    "top_level": "unbounded",
+    "gamma": 3.0,
+    "random_state": 0,
+}
 
 
 def state_arrays(model):
@@ -210,7 +218,9 @@ def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
 def test_found_and_given_topics_start_the_fit(init, corpus):
     topics = np.random.default_rng(0).dirichlet(np.ones(corpus.n_words), 6)
     start = topics if init == "array" else init
-    model = HybridHDP(**{**SMALL, "n_topics": 6}, init=start, learning_offset=1e9, n_laps=1, init_sweeps=3).fit(corpus)
+    model = HybridHDP(**{**SMALL, "n_topics": 6, "init": start}, learning_offset=1e9, n_laps=1, init_sweeps=3).fit(
+        corpus
+    )
     assert model.n_topics_ == 6
     assert model._state.slot is not None
 

@@ -84,7 +84,7 @@ METHODS = {
         },
         ("random", *_FOUND),
         ("random", *_FOUND),
-        "random",
+        "collapsed",
     ),
 }
 STARTS = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.starts))

@@ -56,31 +56,30 @@ class HybridHDP(FittedHybrid):
         Whether `n_topics` share gamma, or gamma is for topics that are not there yet: then every minibatch may open a
         new topic, and topics that vanish are dropped. From few topics growth takes many steps; larger ones
         (learning_decay=0.3), gamma=5 or more and g_weight="ratio" speed it up.
-    alpha : float, default=1.0
+    alpha : float, default=5.0
         Document-level concentration (b1 in the paper).
     gamma : float, default=1.0
         Corpus-level concentration (b0).
-    eta : float, default=0.1
+    eta : float, default=0.02
         Pseudo-count of every word in every topic.
     learn : sequence of {"alpha", "gamma", "eta"}, default=()
         Hyperparameters that are learned from the samples, after each step (eta after some), under Gamma(1, 1) priors;
-        `alpha`, `gamma` and `eta` are then where they start. All three together predict better than the defaults from
-        a start with many topics; a gamma that is learned from one or two topics stays too small for more to come.
+        `alpha`, `gamma` and `eta` are then where they start. Over many laps of the same documents alpha falls and eta
+        grows, and that predicts worse. A gamma that is learned from one or two topics stays too small for more to come.
     sampler : {"sparse", "dense"}, default="sparse"
         Topics outside the document by alias tables and rejection, or all one by one: the same law.
     g_weight : {"mean_field", "ratio", "printed"}, default="mean_field"
         What the corpus weights are to a document: exp(E log G0), E G0, or the paper's approximation of the first.
     phi_weight : {"ratio", "mean_field"}, default="ratio"
         What a topic's words are to a document: E phi, or exp(E log phi), which is hard on words that a topic has little
-        of: from a random start it stays with poor topics; from topics that are found first it predicts better.
-    init : str or array-like of shape (K, W), default="random"
-        Where the topics start: tokens in topics at random ("random", the paper's); topics that are found first
-        ("collapsed", "near-uniform", "documents", "anchors", see `VariationalHDP`) or given: word distributions or
-        expected counts. A start that is worth keeping needs a larger `learning_offset`: by default the first step
-        replaces two thirds of it.
+        of: from a random start it stays with poor topics. Over many laps of the same documents it holds better.
+    init : str or array-like of shape (K, W), default="collapsed"
+        Where the topics start: topics that are found first ("collapsed", "near-uniform", "documents", "anchors", see
+        `VariationalHDP`) or given (word distributions or expected counts); or tokens in topics at random ("random", the
+        paper's), which costs nothing and takes more laps: for very many topics.
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
-    n_laps : int, default=10
+    n_laps : int, default=5
         Passes of `fit` over the documents.
     batch_size : int, default=100
         Documents of a minibatch of `fit`.
@@ -90,8 +89,9 @@ class HybridHDP(FittedHybrid):
         Sweeps that count.
     learning_decay : float, default=0.6
         Step t has the size (t + learning_offset) ** -learning_decay.
-    learning_offset : float, default=1.0
-        See there: larger makes the first steps smaller.
+    learning_offset : float or None, default=None
+        See there: larger makes the first steps smaller. None: 1 from a random start, which is worth nothing; in `fit`
+        from topics that are found or given as much as makes the first step the minibatch's share of the documents.
     total_documents : int or None, default=None
         Documents of the whole stream, for `partial_fit`. None: those seen so far.
     grow_vocabulary : bool, default=False
@@ -120,6 +120,8 @@ class HybridHDP(FittedHybrid):
         Expected tables of each topic.
     alpha_, gamma_, eta_ : float
         The hyperparameters at the end: learned, or those that were given.
+    learning_offset_ : float
+        The offset of the steps.
     objective_ : float
         Last entry of the trace's "objective".
     trace_ : dict of ndarray of shape (n_laps_,)
@@ -172,7 +174,7 @@ class HybridHDP(FittedHybrid):
         "burn_in_sweeps": [Interval(Integral, 0, None, closed="left")],
         "saved_sweeps": [Interval(Integral, 1, None, closed="left")],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
-        "learning_offset": [Interval(Real, 0, None, closed="left")],
+        "learning_offset": [None, Interval(Real, 0, None, closed="left")],
         "total_documents": [None, Interval(Integral, 1, None, closed="left")],
         "grow_vocabulary": ["boolean"],
         "random_state": ["random_state"],
@@ -185,21 +187,21 @@ class HybridHDP(FittedHybrid):
         *,
         n_topics: int = 100,
         top_level: str = TRUNCATED,
-        alpha: float = 1.0,
+        alpha: float = 5.0,
         gamma: float = 1.0,
-        eta: float = 0.1,
+        eta: float = 0.02,
         learn: Sequence[str] = (),
         sampler: str = "sparse",
         g_weight: str = "mean_field",
         phi_weight: str = "ratio",
-        init: str | NDArray = "random",
+        init: str | NDArray = "collapsed",
         init_sweeps: int = 50,
-        n_laps: int = 10,
+        n_laps: int = 5,
         batch_size: int = 100,
         burn_in_sweeps: int = 5,
         saved_sweeps: int = 5,
         learning_decay: float = 0.6,
-        learning_offset: float = 1.0,
+        learning_offset: float | None = None,
         total_documents: int | None = None,
         grow_vocabulary: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -276,7 +278,8 @@ class HybridHDP(FittedHybrid):
             ThreadExecutor(self.n_jobs) as executor,
             one_blas_thread(),
         ):
-            course = HybridCourse(Steps(self._rules(seed, fitted=False), executor), corpus, int(self.batch_size))
+            priors, offset = self._given_priors(), self._offset(min(1.0, self.batch_size / corpus.n_documents))
+            course = HybridCourse(Steps(self._rules(priors, offset, seed), executor), corpus, int(self.batch_size))
             run = run_fit(
                 course,
                 lambda stop: course.begin(self._begin(corpus, seed, 1.0, report, stop)),
@@ -289,6 +292,7 @@ class HybridHDP(FittedHybrid):
             )
         self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
         self._take(course.state, course.priors, run.trace, seed)
+        self.learning_offset_ = offset
         self.n_documents_seen_ = corpus.n_documents
         self.converged_, self.stop_reason_ = run.outcome
         return self
@@ -300,7 +304,8 @@ class HybridHDP(FittedHybrid):
         The first call makes the start from its documents, as `fit` does, scaled up to `total_documents`. After a `fit`
         the call goes on from the fitted topics, as step n_steps_ + 1. The memory grows with the stream by a row of
         `trace_` a call, and by the new words if they may join. A model that was saved and loaded goes on to the same
-        bits. The first call (or the fit) also fixes those of `alpha`, `gamma` and `eta` that are not learned.
+        bits. The first call (or the fit) also fixes the offset, and those of `alpha`, `gamma` and `eta` that are not
+        learned.
 
         Parameters
         ----------
@@ -345,13 +350,15 @@ class HybridHDP(FittedHybrid):
         began = time.perf_counter()
         if first:
             self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
+            self.learning_offset_ = self._offset(1.0)
             seed, trace = seed_from(self.random_state), Trace()
             state = self._begin(corpus, seed, total / corpus.n_documents, lambda event: None, lambda: False)
             self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
             began = time.perf_counter()
         else:
             seed, state, trace = self._seed, self._state, self._trace
-        steps = Steps(self._rules(seed, fitted=True), executor)
+        priors = Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
+        steps = Steps(self._rules(priors, self.learning_offset_, seed), executor)
         log_p, n_tokens = steps.learn(state, corpus, total)
         trace.append(
             {
@@ -365,12 +372,25 @@ class HybridHDP(FittedHybrid):
         )
         self._take(state, steps.rules.priors_of(state), trace, seed)
 
-    def _rules(self, seed: int, *, fitted: bool) -> Rules:
-        """Return what the steps have in common, under the hyperparameters that are given, or those of the fit."""
-        alpha, gamma, eta = (self.alpha_, self.gamma_, self.eta_) if fitted else (self.alpha, self.gamma, self.eta)
-        priors = Priors(float(alpha), float(gamma), float(eta), self.g_weight, self.phi_weight)
+    def _given_priors(self) -> Priors:
+        """Return the hyperparameters that were given."""
+        return Priors(float(self.alpha), float(self.gamma), float(self.eta), self.g_weight, self.phi_weight)
+
+    def _rules(self, priors: Priors, offset: float, seed: int) -> Rules:
+        """Return what the steps have in common."""
         sweeps = Sweeps(int(self.burn_in_sweeps), int(self.saved_sweeps), self.sampler)
-        return Rules(priors, sweeps, float(self.learning_decay), float(self.learning_offset), seed, tuple(self.learn))
+        return Rules(priors, sweeps, float(self.learning_decay), offset, seed, tuple(self.learn))
+
+    def _offset(self, share: float) -> float:
+        """Return the offset of the steps, where minibatches are this share of what the start was found in.
+
+        math.md (B5)
+        """
+        if self.learning_offset is not None:
+            return float(self.learning_offset)
+        if isinstance(self.init, str) and self.init == RANDOM:
+            return 1.0
+        return max(1.0, float(np.exp(min(-np.log(share) / self.learning_decay, 700.0))) - 1.0)
 
     def _begin(
         self, corpus: Corpus, seed: int, share: float, report: Callback, stop: Callable[[], bool]

@@ -32,6 +32,7 @@ class FittedHybrid(TopicModel):
         "alpha_",
         "gamma_",
         "eta_",
+        "learning_offset_",
         "n_documents_seen_",
     )
 
@@ -40,6 +41,7 @@ class FittedHybrid(TopicModel):
     alpha_: float
     gamma_: float
     eta_: float
+    learning_offset_: float
     n_laps_: int
     n_documents_seen_: int
     n_jobs: int | None
@@ -165,6 +167,8 @@ class FittedHybrid(TopicModel):
             value = getattr(self, name)
             if not isinstance(value, float) or not 0 < value < np.inf:
                 raise ValueError(f"{name} is {value!r}, not a positive number")
+        if not isinstance(self.learning_offset_, float) or not self.learning_offset_ >= 0:
+            raise ValueError("the offset of its steps cannot be")
         for name in ("n_laps_", "n_documents_seen_"):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
                 raise ValueError(f"{name} is no number of laps or documents")
