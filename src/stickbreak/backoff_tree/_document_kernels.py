@@ -152,7 +152,7 @@ def sweep_documents(
         open_stream(rng, key, d)
         n_here = open_document(z, doc_start[d], doc_start[d + 1], d_leaf, n, common, slot, path, below)
         n_others = doc_start[d + 1] - doc_start[d] - 1
-        score, level_before = 0.0, -1
+        score, level_before = 0.0, np.int64(-1)
         for i in range(doc_start[d], doc_start[d + 1]):
             w, old = word[i], np.int64(z[i])
             begin, level = start[w], np.int64(d_level[w])
