@@ -129,8 +129,8 @@ class BackoffTreeTopics(FittedTree):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [Interval(Integral, 1, None, closed="left")],
         "branching": [StrOptions({"wide", "tall"}), list, tuple],
-        "alpha": [Interval(Real, 0, 1, closed="neither"), "array-like"],
-        "eta": [Interval(Real, 0, 1, closed="neither"), "array-like"],
+        "alpha": [Real, "array-like"],
+        "eta": [Real, "array-like"],
         "learn": [list, tuple],
         "learn_every": [Interval(Integral, 1, None, closed="left")],
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],

@@ -81,6 +81,7 @@ class FittedTree(TopicModel):
         "start_seconds_",
     )
     lap_noun: ClassVar[str] = "sweep"
+    sparse_weights: ClassVar[bool] = True
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
     word_start_: Int
@@ -210,6 +211,24 @@ class FittedTree(TopicModel):
             raise InputError(f"vocabulary has {len(words)} words; the model has {self.n_features_in_}: give one each.")
         return [[str(words[w]) for w in row] for row, _ in self._ranked(n, leaves)]
 
+    def largest_leaves(self, n_leaves: int, n_words: int = 10) -> list[tuple[int, float, list[str], list[float]]]:
+        """Return the leaves with the most tokens: leaf, share of all tokens, top words and P(w | z) of these.
+
+        Parameters
+        ----------
+        n_leaves : int
+            Most leaves.
+        n_words : int, default=10
+            Most words of each, as `top_words` ranks them.
+        """
+        check_is_fitted(self)
+        order = np.argsort(-self.leaf_tokens_, kind="stable")[:n_leaves]
+        leaves, weights = self.leaves_[order], self.topic_weights_[order]
+        return [
+            (int(z), float(weight), [str(self.vocabulary_[w]) for w in words], prob.tolist())
+            for z, weight, (words, prob) in zip(leaves, weights, self._ranked(n_words, leaves), strict=True)
+        ]
+
     def expected_weights(self, X: Any) -> Float:
         """Refuse: weights that are nowhere zero, of documents times leaves, are what a tree of this size avoids."""
         raise InputError("a tree has no dense weights of documents; ask for its sparse ones (transform).")
@@ -251,13 +270,15 @@ class FittedTree(TopicModel):
         check_is_fitted(self)
         return self.complete(*self._corpus(X).halves(seed=0)).active
 
-    def complete(self, observed: Corpus, held_out: Corpus) -> Completion:
+    def complete(self, observed: Corpus, held_out: Corpus, *, seen: ArrayLike | None = None) -> Completion:
         """Score how the model completes documents: leaves from the observed halves, words of the held-out ones.
 
         Parameters
         ----------
         observed, held_out : Corpus
             The two halves of the same documents, as `Corpus.halves` cuts them.
+        seen : array-like of bool, of shape (W,), optional
+            Words to score; the default scores all.
 
         Returns
         -------
@@ -282,8 +303,14 @@ class FittedTree(TopicModel):
                 "no document has tokens in both halves, so there is nothing to complete; "
                 "give documents of two words or more."
             )
+        scored = held_out[rows].counts
+        if seen is not None:
+            scored = sparse.csr_matrix(scored.multiply(np.asarray(seen, dtype=bool)))
+            scored.eliminate_zeros()
+        if scored.nnz == 0:
+            raise InputError("none of the held-out words is among the seen ones, so there is nothing to score.")
         with ThreadExecutor(self.n_jobs) as executor:
-            total, n_tokens = self._model.log_predictive(observed[rows], held_out[rows], executor)
+            total, n_tokens = self._model.log_predictive(observed[rows], Corpus.from_counts(scored), executor)
         return Completion(total / n_tokens, total / n_tokens, n_tokens, int(rows.size))
 
     def forget_tokens(self) -> None:

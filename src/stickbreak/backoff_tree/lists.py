@@ -11,7 +11,7 @@ from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int, Int3
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor, shards
 
-_SHARD_TOKENS = 262_144
+_SHARD_TOKENS = 16_384
 
 
 def empty_lists(tokens: Tokens) -> WordLeaves:

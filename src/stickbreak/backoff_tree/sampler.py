@@ -13,7 +13,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.executor import Executor, ThreadExecutor, shards
 from stickbreak.inference.keys import key_of
 
-_SHARD_TOKENS = 65_536
+_SHARD_TOKENS = 16_384
 
 
 class TreeSampler:
