@@ -124,12 +124,17 @@ def test_words_that_the_fit_never_saw_say_nothing(fitted, corpus):
     assert fitted.score(counts) < fitted.score(corpus)
 
 
-def test_score_is_the_mean_over_samples_of_the_predictive_distribution(fitted, corpus):
+@pytest.mark.parametrize("branching", [(2, 3), (6, 8, 10)])
+def test_score_is_the_mean_over_samples_of_the_predictive_distribution(corpus, branching):
     """Against dense vectors: P(z | document) P(w | z) summed over all leaves, what empty leaves lack given to words."""
+    fitted = BackoffTreeTopics(**{**SMALL, "branching": branching}).fit(corpus)
     model = fitted._model
+    assert (model.n_tokens == 0).any() == (len(branching) == 3), (
+        "both kinds of trees are meant: full, with empty leaves"
+    )
     observed, held_out = corpus.halves(seed=0)
     rows = np.flatnonzero((observed.document_lengths > 0) & (held_out.document_lengths > 0))
-    trees = Tree((2, 3), fitted.alpha_levels_), Tree((2, 3), fitted.eta_levels_)
+    trees = Tree(branching, fitted.alpha_levels_), Tree(branching, fitted.eta_levels_)
     start = fitted.word_start_
     words = [
         {int(fitted.word_leaf_[j]): int(fitted.word_count_[j]) for j in range(start[w], start[w + 1])}
