@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stickbreak import corpus, evaluation, report
+    from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.corpus import Corpus
     from stickbreak.hybrid import HybridHDP
     from stickbreak.inference.estimator import TopicModel
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from stickbreak.variational import VariationalHDP
 
 ESTIMATORS = {  # class name -> where it lives; what `load` knows
+    "BackoffTreeTopics": "stickbreak.backoff_tree",
     "GibbsHDP": "stickbreak.sampling",
     "HybridHDP": "stickbreak.hybrid",
     "VariationalHDP": "stickbreak.variational",
@@ -29,7 +31,17 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
 _LAZY = {**ESTIMATORS, "Corpus": "stickbreak.corpus"}
 _MODULES = ("corpus", "evaluation", "report")
 
-__all__ = ["Corpus", "GibbsHDP", "HybridHDP", "VariationalHDP", "corpus", "evaluation", "load", "report"]
+__all__ = [
+    "BackoffTreeTopics",
+    "Corpus",
+    "GibbsHDP",
+    "HybridHDP",
+    "VariationalHDP",
+    "corpus",
+    "evaluation",
+    "load",
+    "report",
+]
 
 
 def load(path: str | os.PathLike[str]) -> TopicModel:

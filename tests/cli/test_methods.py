@@ -17,7 +17,7 @@ def test_options_of_a_method_are_parameters_of_its_estimator():
     for method in METHODS.values():
         estimator = getattr(stickbreak, method.estimator)()
         assert set(method.options) <= set(estimator.get_params())
-        assert estimator.init == method.default_start
+        assert getattr(estimator, "init", None) == method.default_start
     assert sorted(method.estimator for method in METHODS.values()) == sorted(stickbreak.ESTIMATORS)
 
 
@@ -64,7 +64,7 @@ def test_options_reach_the_hybrid(run, documents, tmp_path):
 def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method):
     values = {"bound": "quadratic", "document_weights": "collapsed", "schedule": "memoized", "stick_rule": "natural",
               "moves": "merge", "representation": "direct", "estimate": "best", "learn": "alpha",
-              "sampler": "dense"}  # fmt: skip
+              "sampler": "dense", "init": "random", "updates": "serial"}  # fmt: skip
     theirs = {pair: name for name, other in METHODS.items() for pair in other.options.items()}
     refused = theirs.keys() - METHODS[method].options.items()
     assert {theirs[pair] for pair in refused} == METHODS.keys() - {method}
@@ -84,7 +84,7 @@ def test_start_of_another_method_is_refused(refuse, documents, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--method", "luck"], "--method is 'luck'; give variational, gibbs or hybrid"),
+        (["--method", "luck"], "--method is 'luck'; give variational, gibbs, hybrid or tree"),
         ([*GIBBS, "--estimate", "mean"], "--estimate is 'mean'; give last, best or average"),
         ([*GIBBS, "--representation", "crf"], "--representation is 'crf'"),
         ([*GIBBS, "--burn-in", "6"], "burn_in is 6, but n_sweeps is 6"),
@@ -126,3 +126,44 @@ def test_interrupted_chain_resumes_from_its_checkpoint(run, documents, tmp_path)
     run("fit", documents, "--out", tmp_path / "on", *more, *place, "--resume")
     run("fit", documents, "--out", tmp_path / "whole", *more, "--no-report", "--burn-in", "1")
     assert stickbreak.load(tmp_path / "on").objective_ == stickbreak.load(tmp_path / "whole").objective_
+
+
+TREE = ["--method", "tree", "--sweeps", "4", "--jobs", "1", "--quiet"]
+
+
+def test_options_reach_the_tree(run, documents, tmp_path):
+    options = "--topics 7 --alpha 0.6 --eta 0.2 --learn eta --branching 2,3,3 --stages none --updates serial --seed 5"
+    run("fit", documents, "--out", tmp_path / "m", *TREE, *options.split(), "--held-out", "0.2")
+    given = {
+        "n_topics": 7, "alpha": 0.6, "eta": 0.2, "learn": ("eta",), "branching": (2, 3, 3), "stages": (),
+        "updates": "serial", "n_sweeps": 4, "random_state": 5, "n_jobs": 1,
+    }  # fmt: skip
+    found = stickbreak.load(tmp_path / "m").get_params()
+    assert {name: found[name] for name in given} == given
+    assert not (tmp_path / "m" / "report.html").exists()
+
+
+def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documents, tmp_path):
+    import numpy as np
+
+    done = json.loads(run("fit", documents, "--out", tmp_path / "m", *TREE, "--topics", "18", "--json").stdout)
+    assert "gamma" not in done
+    assert 0 < done["n_topics"] <= 18
+    assert sum(topic["weight"] for topic in done["topics"]) == pytest.approx(1)
+    printed = json.loads(run("topics", tmp_path / "m", "--json").stdout)
+    assert printed["topics"] == done["topics"]
+    run("transform", tmp_path / "m", documents, "--out", tmp_path / "w.npz", "--quiet")
+    with np.load(tmp_path / "w.npz") as rows:
+        assert rows["shape"].tolist() == [rows["names"].size, 18]
+        assert rows["data"].sum() == pytest.approx(np.count_nonzero(np.diff(rows["indptr"])))
+    for out in ([], ["--out", tmp_path / "w.csv"]):
+        assert "give --out FILE.npz" in refuse("transform", tmp_path / "m", documents, *out)
+    assert "no report of a tree" in refuse("report", tmp_path / "m", documents, "--out", tmp_path / "r.html")
+    assert json.loads(run("evaluate", tmp_path / "m", documents, "--json").stdout)
+
+
+def test_tree_takes_no_report_and_only_numbers_of_children(refuse, documents, tmp_path):
+    line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--report", tmp_path / "r.html")
+    assert "too many topics for one page" in line
+    line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--branching", "bushy")
+    assert "give whole numbers, as 3,6,6" in line

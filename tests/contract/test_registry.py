@@ -6,7 +6,7 @@ import stickbreak
 def test_every_public_estimator_is_under_contract(request):
     plugin = request.config.pluginmanager
     entries = next(
-        module.ESTIMATORS
+        (*module.ESTIMATORS, *module.SPARSE)
         for module in plugin.get_plugins()
         if str(getattr(module, "__file__", "")).endswith("contract/conftest.py")
     )

@@ -157,7 +157,8 @@ def test_columns_are_cut_down_when_most_are_free():
 def test_planted_topics_grow_from_one(n_topics):
     corpus, truth = toy_bars(n_documents=1000, size=5, tokens=50, seed=1)
     model = HybridHDP(
-        n_topics=n_topics, init="random", alpha=1.0, eta=0.1, top_level="unbounded", gamma=5.0, g_weight="ratio", learning_decay=0.3, n_laps=20,
+        n_topics=n_topics, init="random", alpha=1.0, eta=0.1, top_level="unbounded", gamma=5.0, g_weight="ratio",
+        learning_decay=0.3, n_laps=20,
         batch_size=20, random_state=0,
     ).fit(corpus)  # fmt: skip
     distance = 0.5 * np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2)

@@ -63,6 +63,9 @@ def fit(
     burn_in_sweeps: o.BurnInSweeps = None,
     saved_sweeps: o.SavedSweeps = None,
     sampler: o.Sampler = None,
+    branching: o.Branching = None,
+    stages: o.Stages = None,
+    updates: o.Updates = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     held_out: o.HeldOut = None,
@@ -82,7 +85,7 @@ def fit(
     """
     job = FitJob(
         out=out,
-        report=_report_file(out, report, no_report),
+        report=_report_file(out, report, no_report, method),
         method=method,
         parameters=parameters_of(
             method,
@@ -116,6 +119,9 @@ def fit(
                 "burn_in_sweeps": burn_in_sweeps,
                 "saved_sweeps": saved_sweeps,
                 "sampler": sampler,
+                "branching": _branching(branching),
+                "stages": None if stages is None else _numbers("--stages", stages),
+                "updates": updates,
                 "random_state": seed,
                 "n_jobs": jobs or _ALL_CORES,
             },
@@ -146,10 +152,27 @@ def _read(documents: Path, settings: InputSettings, quiet: bool) -> "Corpus":
     return corpus
 
 
-def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None:
+def _report_file(out: Path, report: Path | None, no_report: bool, method: str) -> Path | None:
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; give one of them")
+    if method == "tree":
+        if report is not None:
+            raise InputError("--report: a tree has too many topics for one page; leave it out with --method tree")
+        return None
     return None if no_report else report or out / "report.html"
+
+
+def _branching(text: str | None) -> str | tuple[int, ...] | None:
+    """Read wide and tall as they are, 3,6,6 as numbers of children."""
+    return text if text in (None, "wide", "tall") else _numbers("--branching", str(text))
+
+
+def _numbers(option: str, text: str) -> tuple[int, ...]:
+    """Read 3,5 as two numbers, none as no number."""
+    parts = [] if text == "none" else [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise InputError(f"{option} is {text!r}; give whole numbers, as 3,6,6")
+    return tuple(map(int, parts))
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -119,8 +119,10 @@ class FitJob:
         train, held = (corpus, None) if self.held_out is None else corpus.split(self.held_out, seed=self.seed)
         model = self._fit(train)
         check_target(self.out, overwrite=self.force)
-        if hasattr(model, "forget_chains"):
-            model.forget_chains()  # they are as large as the corpus; on this line it is a checkpoint that goes on
+        for forget in ("forget_chains", "forget_tokens"):
+            getattr(
+                model, forget, lambda: None
+            )()  # they are as large as the corpus; on this line it is a checkpoint that goes on
         with replace_folder(self.out, overwrite=self.force or self.out.is_dir()) as folder:
             model.save(folder)
             settings.remember(folder)
@@ -239,7 +241,11 @@ class FitResult:
             "converged": bool(model.converged_),
             "stop_reason": str(model.stop_reason_),
             "objective": float(model.objective_),
-            **{name: float(getattr(model, name + "_")) for name in ("alpha", "gamma", "eta")},
+            **{
+                name: float(getattr(model, name + "_"))
+                for name in ("alpha", "gamma", "eta")
+                if name in model.get_params()
+            },
             "seconds": float(sum(trace["seconds"])),
             "held_out": None if self.completion is None else completion_json(self.completion),
             "topics": [topic.as_json() for topic in topics],

@@ -23,23 +23,26 @@ class Method:
         Values of --init.
     counted_starts : tuple of str
         Those of them that begin with the number of topics that is given.
-    default_start : str
+    default_start : str or None
+        None for a method that knows one start only.
     """
 
     estimator: str
     options: Mapping[str, str]
     starts: tuple[str, ...]
     counted_starts: tuple[str, ...]
-    default_start: str
+    default_start: str | None
 
 
 _LEARN = {"learn": "--learn"}
+_HDP = {"gamma": "--gamma", "init": "--init"}
 _STEPS = {"n_laps": "--laps", "learning_decay": "--learning-decay", "learning_offset": "--learning-offset"}
 _FOUND = ("collapsed", "near-uniform", "documents", "anchors")  # topics that are found before the fit
 METHODS = {
     "variational": Method(
         "VariationalHDP",
         {
+            **_HDP,
             **_LEARN,
             "bound": "--bound",
             "document_weights": "--document-weights",
@@ -58,6 +61,7 @@ METHODS = {
     "gibbs": Method(
         "GibbsHDP",
         {
+            **_HDP,
             **_LEARN,
             "n_sweeps": "--sweeps",
             "burn_in": "--burn-in",
@@ -76,6 +80,7 @@ METHODS = {
         "HybridHDP",
         {
             **_LEARN,
+            **_HDP,
             **_STEPS,
             "batch_size": "--batch-size",
             "burn_in_sweeps": "--burn-in-sweeps",
@@ -85,6 +90,19 @@ METHODS = {
         ("random", *_FOUND),
         ("random", *_FOUND),
         "collapsed",
+    ),
+    "tree": Method(
+        "BackoffTreeTopics",
+        {
+            **_LEARN,
+            "n_sweeps": "--sweeps",
+            "branching": "--branching",
+            "stages": "--stages",
+            "updates": "--updates",
+        },
+        (),
+        (),
+        None,
     ),
 }
 STARTS = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.starts))

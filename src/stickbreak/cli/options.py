@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _READING, _WORDS, _MODEL, _OUTPUT = "Reading", "Text to counts", "Model", "Output"
 _GIBBS = "Model, with --method gibbs"
 _HYBRID = "Model, with --method hybrid"
+_TREE = "Model, with --method tree"
 
 
 def _choice(option: str, *names: str, metavar: str | None = None, panel: str = _MODEL, help: str) -> Any:
@@ -112,7 +113,8 @@ MethodName = Annotated[
     _choice(
         "--method",
         *METHODS,
-        help="Fit by optimisation, draw from the posterior (slower, and exact), or both, by minibatches.",
+        help="Fit by optimisation, draw from the posterior (slower, and exact), both, by minibatches, "
+        "or sample the leaves of a tree of up to millions of topics.",
     ),
 ]
 Topics = Annotated[
@@ -300,6 +302,34 @@ Sampler = Annotated[
         "dense",
         panel=_HYBRID,
         help="Topics outside a document by alias tables, or one by one: the same law, slower.",
+    ),
+]
+Branching = Annotated[
+    str | None,
+    typer.Option(
+        "--branching",
+        rich_help_panel=_TREE,
+        metavar="wide|tall|NUMBERS",
+        help="Shape of the tree for --topics leaves, or the children of a node of each level (3,6,6).",
+    ),
+]
+Stages = Annotated[
+    str | None,
+    typer.Option(
+        "--stages",
+        rich_help_panel=_TREE,
+        metavar="NUMBERS",
+        help="Levels of coarser trees to begin with (3,5), ten sweeps each; none: the whole tree from the start.",
+    ),
+]
+Updates = Annotated[
+    str | None,
+    _choice(
+        "--updates",
+        "parallel",
+        "serial",
+        panel=_TREE,
+        help="Words of a sweep as they were at its beginning, or changing with every draw (slower, one thread).",
     ),
 ]
 Jobs = Annotated[

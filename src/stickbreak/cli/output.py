@@ -12,12 +12,16 @@ import typer
 __all__ = ["TopicLine", "complain", "describe_topics", "print_json", "print_topics", "printable", "say"]
 
 
+_MOST_LINES = 100  # of topics that are the leaves of a tree
+
+
 class _Topics(Protocol):
     """What is read of a fitted model here."""
 
     vocabulary_: Sequence[str]
     topic_word_: Any
     topic_weights_: Any
+    largest_leaves: Any  # of a tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class TopicLine:
 
 
 def describe_topics(model: _Topics, n_words: int) -> list[TopicLine]:
-    """Gather the topics of a fitted model, by decreasing weight; they keep their numbers.
+    """Gather the topics of a fitted model, by decreasing weight, with their numbers; the largest leaves of a tree.
 
     Parameters
     ----------
@@ -51,6 +55,11 @@ def describe_topics(model: _Topics, n_words: int) -> list[TopicLine]:
     """
     from stickbreak.evaluation.coherence import top_word_indices
 
+    if getattr(model, "sparse_weights", False):
+        return [
+            TopicLine(leaf, weight, tuple(words), tuple(probabilities))
+            for leaf, weight, words, probabilities in model.largest_leaves(_MOST_LINES, n_words)
+        ]
     phi, weights = model.topic_word_, model.topic_weights_
     top = top_word_indices(phi, n_words)
     lines = [

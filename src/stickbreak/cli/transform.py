@@ -47,6 +47,7 @@ def transform(
     if out is not None:
         check_weight_file(out)
     fitted = stickbreak.load(model)
+    check_weight_file(out, fitted)
     given = InputSettings(format, text_field, name_field, encoding, vocabulary)
     read = read_for_model(documents, model, fitted, given)
     if not quiet:

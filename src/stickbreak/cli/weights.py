@@ -22,20 +22,24 @@ WEIGHT_FORMATS = (".csv", ".jsonl", ".npz", ".parquet")
 Blocks = Iterator[tuple[tuple[str, ...], "np.ndarray"]]
 
 
-def check_weight_file(path: Path) -> None:
-    """Refuse a file name whose ending names no format.
+def check_weight_file(path: Path | None, model: Any = None) -> None:
+    """Refuse a file name whose ending names no format, or one that does not suit the model.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    path : Path or None
+        The file; None stands for standard output.
+    model : fitted model, optional
+        Sparse weights can only be written as .npz.
 
     Raises
     ------
     InputError
         If it does not end in one of `WEIGHT_FORMATS`.
     """
-    if path.suffix not in WEIGHT_FORMATS:
+    if getattr(model, "sparse_weights", False) and (path is None or path.suffix != ".npz"):
+        raise InputError("the weights of a tree are sparse; give --out FILE.npz")
+    if path is not None and path.suffix not in WEIGHT_FORMATS:
         raise InputError(f"--out {path} does not say a format; end it in {', '.join(WEIGHT_FORMATS)}")
 
 
@@ -109,7 +113,8 @@ def write_weights(model: Any, corpus: "Corpus", path: Path) -> None:
     corpus : Corpus
         Documents in the words of the model.
     path : Path
-        Ends in .csv or .jsonl (as `csv_lines`, `jsonl_lines`), .npz (arrays "names" and "weights") or
+        Ends in .csv or .jsonl (as `csv_lines`, `jsonl_lines`), .npz (arrays "names" and "weights"; of a tree
+        "names" and the "data", "indices", "indptr" and "shape" of a sparse matrix in rows) or
         .parquet (columns "document", "topic_0", ...). An existing file is replaced.
 
     Raises
@@ -119,7 +124,7 @@ def write_weights(model: Any, corpus: "Corpus", path: Path) -> None:
     WriteError
         If the file cannot be written.
     """
-    check_weight_file(path)
+    check_weight_file(path, model)
     with replace_file(path) as temporary:
         if path.suffix == ".npz":
             _write_npz(model, corpus, temporary)
@@ -134,6 +139,14 @@ def write_weights(model: Any, corpus: "Corpus", path: Path) -> None:
 def _write_npz(model: Any, corpus: "Corpus", file: Path) -> None:
     import numpy as np
 
+    if getattr(model, "sparse_weights", False):
+        rows = model.transform(corpus)
+        with open(file, "wb") as handle:
+            np.savez_compressed(
+                handle, names=np.array(corpus.document_names), data=rows.data, indices=rows.indices,
+                indptr=rows.indptr, shape=np.array(rows.shape),
+            )  # fmt: skip
+        return
     weights = np.concatenate([block for _, block in weight_blocks(model, corpus)])
     with open(file, "wb") as handle:  # savez would change a name that does not end in .npz
         np.savez_compressed(handle, names=np.array(corpus.document_names), weights=weights)

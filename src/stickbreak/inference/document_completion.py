@@ -76,6 +76,10 @@ def document_completion(
             f"the observed half has {observed.n_documents} documents and the held-out half "
             f"{held_out.n_documents}; give the two halves of the same documents, as Corpus.halves makes them."
         )
+    complete = getattr(model, "complete", None)
+    if complete is not None:
+        completion: Completion = complete(observed, held_out, seen=seen)
+        return completion
     scored = np.flatnonzero((observed.document_lengths > 0) & (held_out.document_lengths > 0))
     if scored.size == 0:
         raise InputError(

@@ -34,6 +34,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     _fitted_values: ClassVar[tuple[str, ...]]
     lap_noun: ClassVar[str] = "lap"  # what a pass over the documents is called
     objective_name: ClassVar[str] = "objective"  # what `objective_` is
+    sparse_weights: ClassVar[bool] = False  # too many topics for dense weights of documents: it completes them itself
 
     learn: Sequence[str] = ()  # hyperparameters that a fit learns
     vocabulary_: tuple[str, ...]

@@ -91,6 +91,8 @@ def build_report(
     """
     corpus = Corpus.from_counts(corpus)
     check_same_words(model, corpus)
+    if getattr(model, "sparse_weights", False):
+        raise InputError("there is no report of a tree, whose topics are too many for one page; ask for its top_words.")
     for name, value, least in (
         ("n_words", n_words, 1),
         ("n_examples", n_examples, 0),

@@ -1,0 +1,5 @@
+"""Sparse backoff trees: topics are the leaves of a tree, up to millions of them."""
+
+from stickbreak.backoff_tree.estimator import BackoffTreeTopics
+
+__all__ = ["BackoffTreeTopics"]

@@ -1,0 +1,123 @@
+"""New documents under the words' trees of a fitted model, and what these trees give to their own entries."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from stickbreak.backoff_tree._document_kernels import add_token, draw_leaf, open_document, take_token
+from stickbreak.backoff_tree._product_kernels import NOWHERE, weigh
+from stickbreak.kernel_random import mix, open_stream
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sample_documents(
+    first, last, doc_start, word, below, of_documents, of_words, words, directory, key, n_burn, samples, scratch
+):
+    """Sample the leaves of documents first .. last - 1, the words fixed.                            math.md (T10)
+
+    Each token is placed given those before it, then all are sampled anew pass by pass; passes after the first n_burn
+    go to `samples` (passes, N). The random numbers of a document come from its words, not from its place.
+    """
+    delta_doc, rate_doc, above_doc = of_documents.delta, of_documents.rate, of_documents.above
+    delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
+    start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
+    d_start, d_level, row = directory.start, directory.level, directory.row
+    d_leaf, n, common, slot, path, weight = (
+        scratch.leaf, scratch.n, scratch.common, scratch.slot, scratch.path, scratch.weight
+    )  # fmt: skip
+    low, high, smoothed, shared, stride, rng = (
+        scratch.low, scratch.high, scratch.smoothed, scratch.shared, scratch.stride, scratch.rng
+    )  # fmt: skip
+    for d in range(first, last):
+        content = np.uint64(0)
+        for i in range(doc_start[d], doc_start[d + 1]):
+            content = mix(content ^ np.uint64(word[i] + 1))
+        open_stream(rng, key, content)
+        z = samples[0]
+        n_here = open_document(z, doc_start[d], doc_start[d], d_leaf, n, common, slot, path, below)
+        for sweep in range(n_burn + samples.shape[0]):
+            before = z
+            z = samples[max(0, sweep - n_burn)]
+            for i in range(doc_start[d], doc_start[d + 1]):
+                if sweep > 0:
+                    n_here = take_token(np.int64(before[i]), n_here, d_leaf, n, common, slot)
+                w = word[i]
+                level = np.int64(d_level[w])
+                for h in range(level + 1):
+                    stride[h] = below[h] // below[level]
+                n_others = i - doc_start[d] if sweep == 0 else doc_start[d + 1] - doc_start[d] - 1
+                new, _ = draw_leaf(
+                    n_others, n_here, n, common, slot, path, below, delta_doc, above_doc, rate_doc, delta_word,
+                    rate_word, from_word, w, start[w], np.int64(sizes[w]), leaf, mass, level, row, d_start[w], stride,
+                    NOWHERE, np.int64(NOWHERE), 0, 0.0, low, high, smoothed, shared, weight, rng,
+                )  # fmt: skip
+                z[i] = new
+                n_here = add_token(new, n_here, d_leaf, n, common, slot, path, below)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def predict_words(
+    first, last, doc_start, samples, held_start, held_word, below, of_documents, of_words, words, directory, peak,
+    missing, share, scratch, prob,
+):  # fmt: skip
+    """Add up the probability of held-out words of documents first .. last - 1 over samples. math.md (T11)
+
+    `missing` (L + 1,) holds running sums over leaves of what the words' probabilities there lack to one; words take
+    it by their `share` (W,). `prob` is parallel to `held_word`.
+    """
+    depth = below.size - 1
+    rate_doc, above_doc = of_documents.rate, of_documents.above
+    rate_word, from_word = of_words.rate, of_words.from_here
+    start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
+    d_start, d_level, row = directory.start, directory.level, directory.row
+    d_leaf, n, common, slot, path, weight = (
+        scratch.leaf, scratch.n, scratch.common, scratch.slot, scratch.path, scratch.weight
+    )  # fmt: skip
+    low, high, smoothed, shared, stride = scratch.low, scratch.high, scratch.smoothed, scratch.shared, scratch.stride
+    n_leaves = below[0]
+    for d in range(first, last):
+        n_tokens = doc_start[d + 1] - doc_start[d]
+        for s in range(samples.shape[0]):
+            n_here = open_document(samples[s], doc_start[d], doc_start[d + 1], d_leaf, n, common, slot, path, below)
+            lost = 0.0
+            for i in range(n_here):
+                at = slot[i]
+                lost += (n[i] - above_doc[depth]) * (missing[d_leaf[i] + 1] - missing[d_leaf[i]])
+                for h in range(depth):
+                    a = path[at, h] * below[h]
+                    lost += rate_doc[h] * (missing[a + below[h]] - missing[a])
+            lost = lost / n_tokens if n_here > 0 else missing[n_leaves] / n_leaves
+            for i in range(held_start[d], held_start[d + 1]):
+                w = held_word[i]
+                size, begin, level = np.int64(sizes[w]), start[w], np.int64(d_level[w])
+                found = 0.0
+                if n_here == 0:
+                    found = (mass[begin + w + size] + size * from_word[0]) / n_leaves
+                elif size > 0:
+                    for h in range(level + 1):
+                        stride[h] = below[h] // below[level]
+                    found = weigh(
+                        n_here, n, common, slot, path, below, above_doc, rate_doc, rate_word, from_word, w, begin,
+                        size, leaf, mass, level, row, d_start[w], stride, NOWHERE, 0, 0.0, low, high, smoothed, shared,
+                        weight,
+                    ) / n_tokens  # fmt: skip
+                prob[i] += found / peak + lost * share[w]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def smooth_entries(first, last, start, size, leaf, below, rate_word, smoothing):
+    """Write B_w(z) for every entry of words first .. last - 1.                                      math.md (T1)"""
+    for w in range(first, last):
+        begin, end = start[w], start[w] + size[w]
+        for j in range(begin, end):
+            smoothing[j] = 0.0
+        for h in range(below.size - 1):
+            j = begin
+            while j < end:
+                node, k = leaf[j] // below[h], j + 1
+                while k < end and leaf[k] // below[h] == node:
+                    k += 1
+                for i in range(j, k):
+                    smoothing[i] += rate_word[h] * (k - j)
+                j = k

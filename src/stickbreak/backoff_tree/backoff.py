@@ -1,0 +1,89 @@
+"""The backoff distribution of the words: P*(z), and what a word keeps of a token at a leaf."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.state import Discounts, Float, Int
+
+_SLACK = 1.001  # C is at least so many times the largest smoothing of a leaf
+
+
+class Backoff(NamedTuple):
+    """The marginal of all leaves, held fixed during a pass.                                         math.md (T6)"""
+
+    peak: float  # C
+    smoothing: Float  # (L,)  B_z = sum_w B_w(z)
+    prob: Float  # (L,)  P*(z); of a leaf without tokens, as if it had one
+    scale: Float  # (L,)  1 / P*(z)
+
+
+def sums_below(values: Float, shape: TreeShape, level: int) -> Float:
+    """Return the sums over the leaves below each node of a level."""
+    return values.reshape(-1, int(shape.leaves_below[level])).sum(axis=1)
+
+
+def word_smoothing(n_words: Int, discounts: Discounts, shape: TreeShape) -> Float:
+    """Return B_z, the smoothing that all words together give to each leaf, (L,).                    math.md (T6)
+
+    Parameters
+    ----------
+    n_words : ndarray of shape (L,)
+        Words that have tokens at each leaf.
+    discounts : Discounts
+        Of the words.
+    shape : TreeShape
+    """
+    out = np.zeros(1)
+    for level, rate in enumerate(discounts.rate):
+        if level > 0:
+            out = np.repeat(out, shape.branching[level - 1])
+        out += rate * sums_below(n_words.astype(np.float64), shape, level)
+    return np.repeat(out, shape.branching[-1])
+
+
+def solve_backoff(n_tokens: Int, n_words: Int, discounts: Discounts, shape: TreeShape) -> Backoff:
+    """Return P* and C from what all words together have at each leaf.                               math.md (T6)
+
+    A_z = n_z - Delta D_z: all counts are 1 or more, and Delta is less.
+
+    Parameters
+    ----------
+    n_tokens : ndarray of shape (L,)
+        Tokens of each leaf; at least one in all.
+    n_words : ndarray of shape (L,)
+        Words D_z that have tokens at each leaf.
+    discounts : Discounts
+        Of the words; their sum is below 1.
+    shape : TreeShape
+    """
+    discount = float(discounts.above[-1])
+    smoothing = word_smoothing(n_words, discounts, shape)
+    kept = n_tokens - discount * n_words
+    used = n_tokens > 0
+    A, B, total = kept[used], smoothing[used], float(n_tokens.sum())
+    peak = max(_conserving(A, B, total), _SLACK * float(smoothing.max()))
+    prob = np.maximum(kept, 1.0 - discount) / (peak - smoothing)
+    return Backoff(peak, smoothing, prob, 1.0 / prob)
+
+
+def _conserving(A: Float, B: Float, total: float) -> float:
+    """Return the C with C sum_z A_z / (C - B_z) = N: it falls from infinity at max B to sum A < N."""
+    if total <= A.sum():
+        return 0.0  # no discount
+    least = float(B.max())
+
+    def excess(log_gap: float) -> float:
+        gap = np.exp(log_gap)
+        return float((least + gap) * (A / (least - B + gap)).sum() / total) - 1.0
+
+    low = high = np.log(max(least, 1e-300))
+    while excess(low) < 0:
+        low -= 4.0
+    while excess(high) > 0:
+        high += 4.0
+    return least + float(np.exp(brentq(excess, low, high, xtol=1e-13, rtol=1e-15)))

@@ -1,0 +1,149 @@
+"""Discounts by leave-one-out likelihood and local beam search, on samples of documents and words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from stickbreak.backoff_tree.backoff import sums_below
+from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.state import Float, Int, Int32
+
+MOST = 0.95  # what discounts of a path sum to at most, wherever stickbreak chooses them
+_FACTORS, _WIDTH, _LEAST, _ROUNDS = (0.8, 1.25), 3, 1e-4, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The leaves of some documents or words: E entries, a group after the other.
+
+    `used[e, h]` is desc+ of the node of level h above entry e, in its group, without one token of e.
+    """
+
+    group: Int  # (E,)
+    leaf: Int  # (E,)
+    n: Float  # (E,)  tokens
+    total: Float  # (E,)  tokens of the group
+    used: Float  # (E, depth)
+
+    @classmethod
+    def of(cls, group: Int, leaf: Int32, shape: TreeShape) -> Entries:
+        """Count tokens, given by group (numbered from 0) and leaf."""
+        L, below = shape.n_leaves, shape.leaves_below
+        pair, n = np.unique(group.astype(np.int64) * L + leaf, return_counts=True)
+        used = np.empty((pair.size, shape.depth))
+        for h in range(shape.depth):
+            _, inverse, entries = np.unique(pair // below[h], return_inverse=True, return_counts=True)
+            used[:, h] = entries[inverse] - (n == 1)
+        total = np.bincount(pair // L, weights=n)
+        return cls(pair // L, pair % L, n.astype(np.float64), total[pair // L], used)
+
+
+def document_likelihood(entries: Entries, shape: TreeShape) -> Callable[[Float], float]:
+    """Return the leave-one-out log likelihood of leaves in documents, nats per token, of discounts. math.md (T7)
+
+    Parameters
+    ----------
+    entries : Entries
+        Of documents.
+    shape : TreeShape
+
+    Returns
+    -------
+    callable
+        From discounts (depth,) to the mean over tokens of log P(z | the other tokens of the document).
+    """
+    n, several = entries.n, entries.total > 1
+    rates = entries.used / shape.leaves_below[:-1]
+    constant = -np.log(np.where(several, entries.total - 1.0, shape.n_leaves))
+
+    def value(delta: Float) -> float:
+        mass = np.where(n > 1, n - 1.0 - delta.sum(), 0.0) + rates @ delta
+        log_mass = np.log(np.where(several, mass, 1.0))
+        return float(n @ (log_mass + constant) / n.sum())
+
+    return value
+
+
+def word_likelihood(entries: Entries, prob: Float, shape: TreeShape) -> Callable[[Float], float]:
+    """Return the leave-one-out log likelihood of the leaves of words, nats per token, of discounts. math.md (T8)
+
+    Parameters
+    ----------
+    entries : Entries
+        Of words.
+    prob : ndarray of shape (L,)
+        P*(z), held fixed.
+    shape : TreeShape
+
+    Returns
+    -------
+    callable
+        As `document_likelihood`.
+    """
+    n, last, several = entries.n, entries.n == 1, entries.total > 1
+    here = prob[entries.leaf]
+    rates = entries.used / shape.leaves_below[:-1] * here[:, None]
+    below = shape.leaves_below
+    means = np.stack(
+        [(sums_below(prob, shape, h) / below[h])[entries.leaf // below[h]] for h in range(shape.depth)], axis=1
+    )  # of P* over the leaves below the node of each level
+    spread = np.stack([np.bincount(entries.group, weights=column) for column in means.T], axis=1)[entries.group]
+    size = np.bincount(entries.group)[entries.group]
+    alone = np.log(here / prob.sum())
+
+    def value(delta: Float) -> float:
+        discount = delta.sum()
+        kept = np.where(last, 0.0, n - 1.0 - discount)
+        mass = kept + rates @ delta
+        norm = entries.total - discount * size + spread @ delta - (n - discount) + kept - last * (means @ delta)
+        log_p = np.log(np.where(several, mass, 1.0)) - np.log(np.where(several, norm, 1.0))
+        return float(n @ np.where(several, log_p, alone) / n.sum())
+
+    return value
+
+
+def beam_search(value: Callable[[Float], float], delta: Float) -> tuple[Float, float]:
+    """Return better discounts, and their value, by local beam search.
+
+    The three best vectors are kept; candidates change one discount of one of them by a factor 0.8 or 1.25. It ends
+    when no candidate is better than the best, or after thirty rounds.
+
+    Parameters
+    ----------
+    value : callable
+        From discounts to what is to be large.
+    delta : ndarray of shape (depth,)
+    """
+    known = {tuple(delta.tolist()): value(delta)}
+    beam = list(known)
+    for _ in range(_ROUNDS):
+        before = known[beam[0]]
+        for one in list(beam):
+            for h in range(delta.size):
+                for factor in _FACTORS:
+                    other = (*one[:h], one[h] * factor, *one[h + 1 :])
+                    if other not in known and sum(other) < MOST and other[h] >= _LEAST:
+                        known[other] = value(np.array(other))
+                        beam.append(other)
+        beam = sorted(beam, key=lambda one: -known[one])[:_WIDTH]
+        if known[beam[0]] <= before:
+            break
+    return np.array(beam[0]), known[beam[0]]
+
+
+def sample_of_groups(start: Int, most: int, rng: np.random.Generator) -> Int:
+    """Return groups, in random order, that hold about `most` members together; all, if they hold fewer.
+
+    Parameters
+    ----------
+    start : ndarray of shape (groups + 1,)
+        Members of group g are start[g] .. start[g + 1] - 1.
+    most : int
+    rng : Generator
+    """
+    order = rng.permutation(start.size - 1)
+    total = np.cumsum(np.diff(start)[order])
+    return order[: int(np.searchsorted(total, most)) + 1]

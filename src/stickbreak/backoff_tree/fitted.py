@@ -1,0 +1,407 @@
+"""What a fitted tree offers: shares of documents, words of leaves, scores; nothing of the size documents x leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.backoff_tree.course import TreeCourse
+from stickbreak.backoff_tree.model import TreeModel, WordCounts
+from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.state import Float, Int, Int32
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.document_completion import Completion
+from stickbreak.inference.estimator import TopicModel
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.run import Identity, Run
+
+_MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTokens:
+    """The leaves of the tokens of a fit after its last pass, as arrays and plain values."""
+
+    arrays: dict[str, NDArray]
+    values: dict[str, Any]
+    identity: Identity
+
+    def check_same(self, identity: Identity) -> None:
+        """Refuse documents or parameters that are not those of the fit; words are compared with those of the model.
+
+        Raises
+        ------
+        InputError
+        """
+        compared = {name: value for name, value in identity.items() if name != "vocabulary"}
+        different = [name for name, value in compared.items() if self.identity.get(name) != value]
+        if different:
+            raise InputError(
+                f"the leaves of this model are of a fit with another {different[0]}; give the documents of the fit, "
+                "and set its parameters."
+            )
+
+    def give_back(self, course: TreeCourse) -> None:
+        """Put the tokens where they stood.
+
+        Raises
+        ------
+        ModelFormatError
+            If they cannot be of this fit: the model was loaded from a damaged folder.
+        """
+        try:
+            course.restore(self.arrays, self.values)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ModelFormatError(f"the leaves of this model are damaged ({error}); fit it anew.") from None
+
+
+class FittedTree(TopicModel):
+    """The side of `BackoffTreeTopics` that needs no fit of its own: it reads the fitted attributes."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = (
+        "word_start_",
+        "word_leaf_",
+        "word_count_",
+        "alpha_levels_",
+        "eta_levels_",
+    )
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "branching_",
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+        "start_seconds_",
+    )
+    lap_noun: ClassVar[str] = "sweep"
+    sparse_weights: ClassVar[bool] = True
+    objective_name: ClassVar[str] = "log probability of each word given all others"
+
+    word_start_: Int
+    word_leaf_: Int32
+    word_count_: Int32
+    alpha_levels_: Float
+    eta_levels_: Float
+    branching_: list[int]
+    objective_: float
+    n_laps_: int
+    n_jobs: int | None
+    _kept_tokens: KeptTokens | None
+    _model: TreeModel
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of leaves L of the tree, with tokens or without."""
+        check_is_fitted(self)
+        return TreeShape(tuple(self.branching_)).n_leaves
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of leaves with tokens."""
+        check_is_fitted(self)
+        return int(self.leaves_.size)
+
+    @property
+    def leaves_(self) -> Int:
+        """The leaves with tokens, ascending, (K,): the topics; their numbers are columns of `transform`."""
+        check_is_fitted(self)
+        return np.flatnonzero(self._model.n_tokens)
+
+    @property
+    def leaf_tokens_(self) -> Int:
+        """Tokens of each topic, (K,)."""
+        check_is_fitted(self)
+        return self._model.n_tokens[self.leaves_]
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Share of all tokens that each topic has, (K,); they sum to one."""
+        check_is_fitted(self)
+        return self.leaf_tokens_ / self.leaf_tokens_.sum()
+
+    @property
+    def alpha_(self) -> float:
+        """Sum of the discounts of documents."""
+        check_is_fitted(self)
+        return float(self.alpha_levels_.sum())
+
+    @property
+    def eta_(self) -> float:
+        """Sum of the discounts of words."""
+        check_is_fitted(self)
+        return float(self.eta_levels_.sum())
+
+    @property
+    def leaf_word_(self) -> sparse.csr_array:
+        """Tokens of each word at each topic, sparse, (K, W)."""
+        check_is_fitted(self)
+        shape = self.n_leaves_, self.n_features_in_
+        by_word = sparse.csc_array((self.word_count_, self.word_leaf_, self.word_start_), shape=shape)
+        return sparse.csr_array(sparse.csr_array(by_word)[self.leaves_])
+
+    @property
+    def topic_word_(self) -> Float:
+        """Word distributions of all topics, dense, (K, W); refused where there are too many: ask `word_distributions`.
+
+        Raises
+        ------
+        InputError
+        """
+        check_is_fitted(self)
+        return self.word_distributions(self.leaves_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_leaves_
+
+    def word_distributions(self, leaves: ArrayLike) -> Float:
+        """Return the probabilities of all words at some leaves, smoothed by the leaves near them.     math.md (T6)
+
+        Parameters
+        ----------
+        leaves : array-like of int, of shape (n,)
+            Leaves with tokens (`leaves_`).
+
+        Returns
+        -------
+        ndarray of shape (n, W)
+            Rows sum to one.
+
+        Raises
+        ------
+        InputError
+            If a leaf has no token, or the table would be larger than half a gigabyte.
+        """
+        check_is_fitted(self)
+        chosen = self._leaves(leaves)
+        size = chosen.size * self.n_features_in_
+        if size > _MOST_NUMBERS:
+            raise InputError(
+                f"the words of {chosen.size:,} leaves would take {size * 8 / 2**30:,.1f} GiB; "
+                f"ask for at most {_MOST_NUMBERS // self.n_features_in_:,} leaves at a time (word_distributions)."
+            )
+        return self._model.word_distributions(chosen)
+
+    def top_words(
+        self, n: int = 10, vocabulary: Sequence[str] | None = None, *, leaves: ArrayLike | None = None
+    ) -> list[list[str]]:
+        """Return words of topics, those first that say most about them: by P(w | z) P(z | w).
+
+        Parameters
+        ----------
+        n : int, default=10
+            Most words of a topic; only those that have tokens there are shown.
+        vocabulary : sequence of str, optional
+            Names of the columns, where the fit did not know them.
+        leaves : array-like of int, optional
+            Leaves with tokens; the default is all, `leaves_`.
+        """
+        check_is_fitted(self)
+        if n < 1:
+            raise InputError(f"n is {n}; ask for at least one word of each topic.")
+        words = self.vocabulary_ if vocabulary is None else vocabulary
+        if len(words) != self.n_features_in_:
+            raise InputError(f"vocabulary has {len(words)} words; the model has {self.n_features_in_}: give one each.")
+        return [[str(words[w]) for w in row] for row, _ in self._ranked(n, leaves)]
+
+    def largest_leaves(self, n_leaves: int, n_words: int = 10) -> list[tuple[int, float, list[str], list[float]]]:
+        """Return the leaves with the most tokens: leaf, share of all tokens, top words and P(w | z) of these.
+
+        Parameters
+        ----------
+        n_leaves : int
+            Most leaves.
+        n_words : int, default=10
+            Most words of each, as `top_words` ranks them.
+        """
+        check_is_fitted(self)
+        order = np.argsort(-self.leaf_tokens_, kind="stable")[:n_leaves]
+        leaves, weights = self.leaves_[order], self.topic_weights_[order]
+        return [
+            (int(z), float(weight), [str(self.vocabulary_[w]) for w in words], prob.tolist())
+            for z, weight, (words, prob) in zip(leaves, weights, self._ranked(n_words, leaves), strict=True)
+        ]
+
+    def expected_weights(self, X: Any) -> Float:
+        """Refuse: weights that are nowhere zero, of documents times leaves, are what a tree of this size avoids."""
+        raise InputError("a tree has no dense weights of documents; ask for its sparse ones (transform).")
+
+    def transform(self, X: Any) -> Any:
+        """Return the shares of the tokens of documents at each leaf.                                 math.md (T10)
+
+        The words' trees are fixed. Each document is sampled by itself, by random numbers that its words decide, and the
+        shares are means over ten passes after ten.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (D, L)
+            Rows sum to one; that of a document without any word of the fit is empty.
+        """
+        check_is_fitted(self)
+        corpus = self._corpus(X)
+        with ThreadExecutor(self.n_jobs) as executor:
+            return self._model.weights(corpus, executor)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the held-out document completion, in nats per token (larger is better).             math.md (T11)
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Documents that the model was not fitted on.
+        y : ignored
+
+        Raises
+        ------
+        InputError
+            If no document has two tokens.
+        """
+        check_is_fitted(self)
+        return self.complete(*self._corpus(X).halves(seed=0)).active
+
+    def complete(self, observed: Corpus, held_out: Corpus, *, seen: ArrayLike | None = None) -> Completion:
+        """Score how the model completes documents: leaves from the observed halves, words of the held-out ones.
+
+        Parameters
+        ----------
+        observed, held_out : Corpus
+            The two halves of the same documents, as `Corpus.halves` cuts them.
+        seen : array-like of bool, of shape (W,), optional
+            Words to score; the default scores all.
+
+        Returns
+        -------
+        Completion
+            Both conventions are the same here: no leaf is inactive.
+
+        Raises
+        ------
+        InputError
+            If the halves do not belong together or to the model, or no document has tokens in both.
+        """
+        check_is_fitted(self)
+        observed, held_out = self._corpus(observed), self._corpus(held_out)
+        if observed.n_documents != held_out.n_documents:
+            raise InputError(
+                f"the observed half has {observed.n_documents} documents and the held-out half "
+                f"{held_out.n_documents}; give the two halves of the same documents, as Corpus.halves makes them."
+            )
+        rows = np.flatnonzero((observed.document_lengths > 0) & (held_out.document_lengths > 0))
+        if rows.size == 0:
+            raise InputError(
+                "no document has tokens in both halves, so there is nothing to complete; "
+                "give documents of two words or more."
+            )
+        scored = held_out[rows].counts
+        if seen is not None:
+            scored = sparse.csr_matrix(scored.multiply(np.asarray(seen, dtype=bool)))
+            scored.eliminate_zeros()
+        if scored.nnz == 0:
+            raise InputError("none of the held-out words is among the seen ones, so there is nothing to score.")
+        with ThreadExecutor(self.n_jobs) as executor:
+            total, n_tokens = self._model.log_predictive(observed[rows], Corpus.from_counts(scored), executor)
+        return Completion(total / n_tokens, total / n_tokens, n_tokens, int(rows.size))
+
+    def forget_tokens(self) -> None:
+        """Drop the leaves of the tokens of the fit, 4 bytes each: the model cannot `continue_fit` or `expand`."""
+        check_is_fitted(self)
+        self._kept_tokens = None
+
+    def _build(self) -> TreeModel:
+        """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
+        counts = WordCounts(self.word_start_, self.word_leaf_, self.word_count_)
+        with ThreadExecutor(1) as executor:
+            shape = TreeShape(tuple(self.branching_))
+            return TreeModel(counts, shape, self.alpha_levels_, self.eta_levels_, executor)
+
+    def __getstate__(self) -> Any:
+        return {name: value for name, value in super().__getstate__().items() if name != "_model"}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "word_leaf_"):
+            self._model = self._build()
+
+    def _leaves(self, leaves: ArrayLike) -> Int:
+        """Return leaves as an array, refuse such as have no token."""
+        chosen = np.atleast_1d(np.asarray(leaves, dtype=np.int64))
+        n_tokens = self._model.n_tokens
+        bad = [z for z in chosen.tolist() if not 0 <= z < n_tokens.size or n_tokens[z] == 0]
+        if bad:
+            raise InputError(f"leaf {bad[0]} has no token; ask for leaves that have (leaves_).")
+        return chosen
+
+    def _ranked(self, n: int, leaves: ArrayLike | None) -> list[tuple[Int, Float]]:
+        """Return words of leaves, by P(w | z) P(z | w), with P(w | z)."""
+        table = self._model.leaf_words()
+        # P(z | w) is P(w | z) P(z) / P(w), and P(z) is the same for all words of a leaf
+        frequency = self._model.word_tokens
+        out = []
+        for z in self.leaves_ if leaves is None else self._leaves(leaves):
+            here = slice(table.indptr[z], table.indptr[z + 1])
+            words, prob = table.indices[here], table.data[here]
+            best = np.argsort(-(prob**2) / frequency[words], kind="stable")[:n]
+            out.append((words[best].astype(np.int64), prob[best]))
+        return out
+
+    def _take(self, course: TreeCourse, run: Run, identity: Identity, executor: ThreadExecutor) -> None:
+        """Copy the result into the fitted attributes."""
+        sampler = course.sampler
+        sampler.prepare(executor)
+        words = sampler.words
+        self.word_start_ = np.concatenate(([0], np.cumsum(words.size, dtype=np.int64)))
+        used = np.arange(words.leaf.size) - np.repeat(words.start[:-1], np.diff(words.start)) < np.repeat(
+            words.size, np.diff(words.start)
+        )
+        self.word_leaf_, self.word_count_ = words.leaf[used], words.n[used]
+        self.alpha_levels_, self.eta_levels_ = sampler.delta_doc.copy(), sampler.delta_word.copy()
+        self.branching_ = [int(k) for k in sampler.shape.branching]
+        self._model = self._build()
+        self._trace = run.trace
+        self.n_laps_, self.objective_ = len(run.trace), float(run.trace.columns["objective"][-1])
+        self.converged_, self.stop_reason_ = run.outcome
+        self._kept_tokens = KeptTokens(*course.snapshot(), identity)
+
+    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        kept = self._kept_tokens
+        return ({}, {}) if kept is None else (kept.arrays, {"values": kept.values, "identity": kept.identity})
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        self._kept_tokens = KeptTokens(arrays, values["values"], values["identity"]) if values else None
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        shape, W, words = TreeShape(tuple(self.branching_)), self.n_features_in_, self.vocabulary_
+        if len(words) != W or len(getattr(self, "feature_names_in_", words)) != W:
+            raise ValueError(f"it has {len(words)} words, but {W} features")
+        if not all(isinstance(word, str) for word in words):
+            raise ValueError("its vocabulary holds something else than strings")
+        start, leaf, n = self.word_start_, self.word_leaf_, self.word_count_
+        if start.shape != (W + 1,) or start[0] != 0 or start[-1] != leaf.size or (np.diff(start) < 0).any():
+            raise ValueError("the leaves of its words do not belong together")
+        if start.dtype != np.int64 or leaf.dtype != np.int32 or n.dtype != np.int32 or n.shape != leaf.shape:
+            raise ValueError("the leaves of its words are no whole numbers")
+        if not leaf.size or leaf.min() < 0 or leaf.max() >= shape.n_leaves or n.min() < 1:
+            raise ValueError("a leaf is outside the tree, or has no token")
+        inner = np.ones(leaf.size, dtype=bool)
+        inner[start[:-1][start[:-1] < leaf.size]] = False
+        if (np.diff(leaf)[inner[1:]] <= 0).any():
+            raise ValueError("the leaves of a word do not ascend")
+        for delta in (self.alpha_levels_, self.eta_levels_):
+            if delta.shape != (shape.depth,) or not (delta > 0).all() or not delta.sum() < 1:
+                raise ValueError("its discounts do not fit its tree")
+        if len({column.shape for column in self.trace_.values()}) > 1:
+            raise ValueError("the columns of its trace are not equally long")
+        self._validate_params()
+        self._model = self._build()

@@ -1,0 +1,168 @@
+"""A fitted tree: the words' trees of the last leaves, asked about documents and leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from stickbreak.backoff_tree import _fixed_kernels
+from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
+from stickbreak.backoff_tree.lists import directories
+from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int, Int32, Scratch, WordLeaves
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.inference.executor import Executor, shards
+from stickbreak.inference.keys import key_of
+
+N_BURN, N_KEPT = 10, 10  # passes over a new document: before the first that counts, and that count
+_SHARD_TOKENS, _BLOCK_TOKENS = 16_384, 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """Tokens of each word at each leaf: what a fit leaves behind."""
+
+    start: Int  # (W + 1,)
+    leaf: Int32  # (entries,)
+    n: Int32  # (entries,)
+
+
+class TreeModel:
+    """The trees of the words, held fixed.
+
+    Parameters
+    ----------
+    counts : WordCounts
+        With one token at least.
+    shape : TreeShape
+    delta_doc, delta_word : ndarray of shape (depth,)
+    executor : Executor
+        Of the work of the constructor.
+    """
+
+    def __init__(
+        self, counts: WordCounts, shape: TreeShape, delta_doc: Float, delta_word: Float, executor: Executor
+    ) -> None:
+        self.shape = shape
+        self.of_documents, self.of_words = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
+        size = np.diff(counts.start).astype(np.int32)
+        room = np.zeros(counts.leaf.size + size.size)
+        self.words = WordLeaves(counts.start, size, counts.leaf, counts.n, room)
+        L = shape.n_leaves
+        self.n_tokens = np.bincount(counts.leaf, weights=counts.n, minlength=L).astype(np.int64)
+        n_words = np.bincount(counts.leaf, minlength=L)
+        self.backoff: Backoff = solve_backoff(self.n_tokens, n_words, self.of_words, shape)
+        self.directory: Directory = directories(self.words, self.backoff.scale, self.of_words, shape, executor)
+        self.word_tokens = np.bincount(np.repeat(np.arange(size.size), size), weights=counts.n, minlength=size.size)
+
+    def samples(self, tokens: Tokens, executor: Executor) -> Int32:
+        """Return leaves of all tokens in each pass that counts, (passes, N).                         math.md (T10)"""
+        samples = np.zeros((N_KEPT, tokens.word.size), np.int32)
+        key = key_of(0, 0, "new documents")
+
+        def work(part: tuple[int, int]) -> None:
+            scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape.depth)
+            _fixed_kernels.sample_documents(
+                *part, tokens.start, tokens.word, self.shape.leaves_below, self.of_documents, self.of_words,
+                self.words, self.directory, key, N_BURN, samples, scratch,
+            )  # fmt: skip
+
+        executor.map(work, shards(tokens.lengths, _SHARD_TOKENS))
+        return samples
+
+    def weights(self, corpus: Corpus, executor: Executor) -> sparse.csr_array:
+        """Return shares of the tokens of documents at each leaf, (D, L), zero rows for documents of unknown words."""
+        parts = []
+        for tokens in self._blocks(corpus):
+            samples, L = self.samples(tokens, executor), self.shape.n_leaves
+            document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
+            pair, n = np.unique((document * L + samples).ravel(), return_counts=True)
+            row = pair // L
+            start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=tokens.n_documents))))
+            share = n / (samples.shape[0] * tokens.lengths[row])
+            parts.append(sparse.csr_array((share, pair % L, start), shape=(tokens.n_documents, L)))
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+    def log_predictive(self, observed: Corpus, held_out: Corpus, executor: Executor) -> tuple[float, float]:
+        """Return the log probability of held-out words, and their number.                            math.md (T11)"""
+        total, first = 0.0, 0
+        lack = np.where(self.n_tokens > 0, 0.0, 1.0 - self.backoff.smoothing / self.backoff.peak)
+        missing = np.concatenate(([0.0], np.cumsum(lack)))
+        share = self.word_tokens / self.word_tokens.sum()
+        unknown = self.word_tokens == 0
+        given_away = 1.0 / (1.0 + self.word_tokens.sum()) if unknown.any() else 0.0
+        for tokens in self._blocks(observed):
+            counts = held_out[first : first + tokens.n_documents].counts
+            first += tokens.n_documents
+            samples, prob = self.samples(tokens, executor), np.zeros(counts.nnz)
+            held_start, held_word = counts.indptr.astype(np.int64), counts.indices
+            self._predict(tokens, samples, held_start, held_word, missing, share, prob, executor)
+            prob *= (1.0 - given_away) / samples.shape[0]
+            new = unknown[held_word]
+            prob[new] = given_away / max(1, int(unknown.sum()))
+            total += float(counts.data @ np.log(prob))
+        return total, float(held_out.counts.sum())
+
+    def _predict(
+        self, tokens: Tokens, samples: Int32, held_start: Int, held_word: Int32, missing: Float, share: Float,
+        prob: Float, executor: Executor,
+    ) -> None:  # fmt: skip
+        """Add up the probabilities of held-out words over samples."""
+
+        def work(part: tuple[int, int]) -> None:
+            scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape.depth)
+            _fixed_kernels.predict_words(
+                *part, tokens.start, samples, held_start, held_word, self.shape.leaves_below, self.of_documents,
+                self.of_words, self.words, self.directory, self.backoff.peak, missing, share, scratch, prob,
+            )  # fmt: skip
+
+        executor.map(work, shards(tokens.lengths, _SHARD_TOKENS))
+
+    def _blocks(self, corpus: Corpus) -> Iterator[Tokens]:
+        """Yield the tokens of known words of documents, in blocks that need little memory."""
+        lengths, first = corpus.document_lengths, 0
+        known = self.word_tokens > 0
+        while first < corpus.n_documents or first == 0:
+            last = first + 1 + int(np.searchsorted(np.cumsum(lengths[first + 1 :]), _BLOCK_TOKENS))
+            counts = sparse.csr_matrix(corpus[first:last].counts.multiply(known))
+            counts.eliminate_zeros()
+            yield Tokens.from_corpus(Corpus.from_counts(counts))
+            first = last
+
+    def leaf_words(self) -> sparse.csr_array:
+        """Return P(w | z) of every word at the leaves where it has tokens, (L, W); other words have less there."""
+        words, rate = self.words, self.of_words.rate
+        smoothing = np.empty(words.leaf.size)
+        _fixed_kernels.smooth_entries(
+            0, words.size.size, words.start, words.size, words.leaf, self.shape.leaves_below, rate, smoothing
+        )
+        kept = (words.n - self.of_words.above[-1]) * self.backoff.scale[words.leaf]
+        by_word = sparse.csc_array(
+            ((kept + smoothing) / self.backoff.peak, words.leaf, words.start),
+            shape=(self.shape.n_leaves, words.size.size),
+        )
+        return sparse.csr_array(by_word)
+
+    def word_distributions(self, leaves: Int) -> Float:
+        """Return P(w | z) of some leaves with tokens, (n, W): all words, smoothing included.         math.md (T6)"""
+        words, L = self.words, self.shape.n_leaves
+        out = np.zeros((leaves.size, words.size.size))
+        for h in range(self.shape.depth):
+            nodes, inverse = np.unique(leaves // self.shape.leaves_below[h], return_inverse=True)
+            node = words.leaf // self.shape.leaves_below[h]
+            at = np.searchsorted(nodes, node)
+            inside = (at < nodes.size) & (nodes[np.minimum(at, nodes.size - 1)] == node)
+            word = np.repeat(np.arange(words.size.size), words.size)
+            used = sparse.csr_array(
+                (np.ones(int(inside.sum())), (at[inside], word[inside])), shape=(nodes.size, words.size.size)
+            )
+            out += self.of_words.rate[h] * used[inverse].toarray()
+        kept = sparse.csc_array(
+            ((words.n - self.of_words.above[-1]) * self.backoff.scale[words.leaf], words.leaf, words.start),
+            shape=(L, words.size.size),
+        )
+        return (out + sparse.csr_array(kept)[leaves].toarray()) / self.backoff.peak

@@ -1,0 +1,109 @@
+"""Small trees and documents for the tests of this folder, and the kernels' view of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from stickbreak.backoff_tree import _document_kernels
+from stickbreak.backoff_tree.lists import directories
+from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.state import Discounts, Scratch, WordLeaves
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.kernel_random import open_stream
+
+ONE = ThreadExecutor(1)
+
+
+def random_shape(rng):
+    return TreeShape(tuple(int(k) for k in rng.integers(2, 5, size=rng.integers(1, 5))))
+
+
+def random_delta(rng, depth):
+    return rng.dirichlet(np.ones(depth)) * rng.uniform(0.1, 0.95)
+
+
+def random_counts(rng, n_leaves, n_tokens):
+    some = rng.integers(n_leaves, size=max(1, n_leaves // 3))
+    return Counter(int(z) for z in rng.choice(some, size=n_tokens))
+
+
+def word_lists(counts, n_words=1):
+    """Lists of words that are given as Counters."""
+    counts = [counts] if isinstance(counts, Counter) else counts
+    sizes = [sum(n.values()) for n in counts]
+    start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    leaf, count = np.zeros(start[-1], np.int32), np.zeros(start[-1], np.int32)
+    for w, n in enumerate(counts):
+        for j, z in enumerate(sorted(n)):
+            leaf[start[w] + j], count[start[w] + j] = z, n[z]
+    size = np.array([len(n) for n in counts], np.int32)
+    return WordLeaves(start, size, leaf, count, np.zeros(start[-1] + len(counts)))
+
+
+class Pair:
+    """A document's tree and a word's tree as the kernels see them."""
+
+    def __init__(self, shape, document, delta_doc, word, delta_word, scale):
+        self.shape, self.below = shape, shape.leaves_below
+        self.doc, self.word = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
+        self.lists = word_lists(word)
+        self.directory = directories(self.lists, scale, self.word, shape, ONE)
+        z = np.array([y for y in document.elements()], np.int32)
+        self.n_tokens = z.size
+        self.scratch = s = Scratch.of(max(1, z.size), shape.depth)
+        self.n_here = _document_kernels.open_document(z, 0, z.size, s.leaf, s.n, s.common, s.slot, s.path, self.below)
+        level = int(self.directory.level[0])
+        s.stride[: level + 1] = self.below[: level + 1] // self.below[level]
+
+    def seed(self, key):
+        open_stream(self.scratch.rng, key, 0)
+
+    def draw(self, own=-1, own_entry=-1, gone=0, lost=0.0):
+        """Return a leaf and the mean mass."""
+        s, a, b = self.scratch, self.lists, self.directory
+        return _document_kernels.draw_leaf(
+            self.n_tokens, self.n_here, s.n, s.common, s.slot, s.path, self.below, self.doc.delta, self.doc.above,
+            self.doc.rate, self.word.delta, self.word.rate, self.word.from_here, 0, 0, np.int64(a.size[0]), a.leaf,
+            a.mass, np.int64(b.level[0]), b.row, 0, s.stride, own, own_entry, gone, lost, s.low, s.high, s.smoothed,
+            s.shared, s.weight, s.rng,
+        )  # fmt: skip
+
+    def draw_without(self, z, scale):
+        """Draw as a token of the word at leaf z does, which does not count."""
+        s, a = self.scratch, self.lists
+        own = s.path.shape[0] - 1
+        _document_kernels.write_path(s.path, own, z, self.below)
+        entry = a.leaf[: a.size[0]].tolist().index(z)
+        gone = int(a.n[entry] == 1)
+        return self.draw(own, entry, gone, scale[z] * (1.0 - self.word.above[-1] if gone else 1.0))
+
+
+def small_corpus(rng, n_documents=12, n_words=9, most=14):
+    counts = np.zeros((n_documents, n_words), dtype=int)
+    for d in range(n_documents):
+        for w in rng.integers(n_words, size=rng.integers(0, most)):
+            counts[d, w] += 1
+    counts[1] = 0
+    counts[2] = 0
+    counts[2, 3] = 1
+    counts[:, 8] = 0
+    counts[0, 8] = 1  # a word of one token
+    return Corpus.from_counts(counts)
+
+
+def tokens_of(corpus):
+    tokens = Tokens.from_corpus(corpus)
+    documents = [tokens.word[a:b].tolist() for a, b in zip(tokens.start, tokens.start[1:], strict=False)]
+    return tokens, documents
+
+
+def counters(tokens, z):
+    """The leaves of each word."""
+    out = [Counter() for _ in range(tokens.n_words)]
+    for w, y in zip(tokens.word.tolist(), z.tolist(), strict=True):
+        out[w][y] += 1
+    return out

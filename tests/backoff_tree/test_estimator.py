@@ -1,0 +1,374 @@
+"""`BackoffTreeTopics` from outside: what it finds, gives, keeps and refuses."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import stickbreak
+from stickbreak import BackoffTreeTopics
+from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.persistence import read_folder, write_folder
+
+from .problems import counters
+from .reference import Tree
+
+SMALL = {"branching": (2, 3), "n_sweeps": 4, "learn_every": 2, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    drawn, _ = planted_lda(40, 30, n_topics=4, mean_tokens=30, seed=0)
+    counts = drawn.counts.toarray()
+    counts[:, 7] = 0
+    counts[11] = 0
+    return Corpus.from_counts(counts, vocabulary=[f"word{w}" for w in range(30)])
+
+
+@pytest.fixture(scope="module")
+def fitted(corpus):
+    return BackoffTreeTopics(**SMALL).fit(corpus)
+
+
+def learned(model):
+    """All that a fit leaves behind, times aside."""
+    trace = {name: column for name, column in model.trace_.items() if name != "seconds"}
+    names = ("word_start_", "word_leaf_", "word_count_", "alpha_levels_", "eta_levels_", "branching_", "stop_reason_")
+    return {**trace, **{name: np.asarray(getattr(model, name)) for name in names}}
+
+
+def assert_same(left, right):
+    one, other = learned(left), learned(right)
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        np.testing.assert_array_equal(value, other[name], err_msg=name)
+
+
+def test_fitted_surface_fits_together(fitted, corpus):
+    assert fitted.n_leaves_ == 6
+    assert fitted.n_topics_ == fitted.leaves_.size == fitted.trace_["n_topics"][-1] <= 6
+    assert fitted.leaf_word_.shape == (fitted.n_topics_, 30)
+    assert fitted.leaf_word_.sum() == corpus.n_tokens
+    np.testing.assert_array_equal(fitted.leaf_word_.sum(axis=1), fitted.leaf_tokens_)
+    np.testing.assert_array_equal(fitted.leaf_word_.sum(axis=0), np.asarray(corpus.counts.sum(axis=0)).ravel())
+    assert fitted.topic_weights_.sum() == pytest.approx(1)
+    assert fitted.n_laps_ == 4
+    assert {column.shape for column in fitted.trace_.values()} == {(4,)}
+    assert all(np.isfinite(column).all() for column in fitted.trace_.values())
+    assert not fitted.converged_
+    assert "4 sweeps" in fitted.stop_reason_
+
+
+def test_topics_are_the_smoothed_words_of_their_leaves(fitted):
+    model, shape = fitted._model, TreeShape((2, 3))
+    tree = Tree(shape.branching, fitted.eta_levels_)
+    start = fitted.word_start_
+    expected = np.zeros((6, 30))
+    for w in range(30):
+        n = {int(z): int(c) for z, c in zip(fitted.word_leaf_[start[w] : start[w + 1]],
+                                            fitted.word_count_[start[w] : start[w + 1]], strict=True)}  # fmt: skip
+        expected[:, w] = tree.mass(n, model.backoff.scale) / model.backoff.peak
+    np.testing.assert_allclose(fitted.topic_word_, expected[fitted.leaves_], rtol=1e-10)
+    np.testing.assert_allclose(fitted.topic_word_.sum(axis=1), 1, rtol=1e-10)
+    np.testing.assert_allclose(fitted.word_distributions(fitted.leaves_[1]), expected[fitted.leaves_[1:2]], rtol=1e-10)
+
+
+def test_top_words_are_ranked_by_both_conditionals(fitted, corpus):
+    frequency = np.asarray(corpus.counts.sum(axis=0)).ravel()
+    phi, there = fitted.topic_word_, fitted.leaf_word_.toarray() > 0
+    rows = fitted.top_words(5)
+    for k, row in enumerate(rows):
+        value = np.where(there[k], phi[k] ** 2 / np.maximum(frequency, 1), -1)
+        assert row == [f"word{w}" for w in np.argsort(-value, kind="stable")[:5] if value[w] >= 0]
+    assert fitted.top_words(3, leaves=[fitted.leaves_[2]]) == [rows[2][:3]]
+    assert fitted.top_words(1, [f"name{w}" for w in range(30)])[0][0] == rows[0][0].replace("word", "name")
+
+
+def test_weights_are_sparse_and_sum_to_one(fitted, corpus):
+    weights = fitted.transform(corpus)
+    assert sparse.issparse(weights)
+    assert weights.shape == (40, 6)
+    assert weights.format == "csr"
+    assert weights.dtype == np.float64
+    filled = corpus.document_lengths > 0
+    np.testing.assert_allclose(weights.sum(axis=1)[filled], 1)
+    assert weights[[11]].nnz == 0
+
+
+def test_document_is_described_alone_as_among_others(fitted, corpus):
+    together = fitted.transform(corpus).toarray()
+    for d in (0, 11, 39):
+        np.testing.assert_array_equal(fitted.transform(corpus[d : d + 1]).toarray()[0], together[d])
+
+
+def test_blocks_of_documents_change_nothing(fitted, corpus, monkeypatch):
+    whole, score = fitted.transform(corpus).toarray(), fitted.score(corpus)
+    monkeypatch.setattr("stickbreak.backoff_tree.model._BLOCK_TOKENS", 100)
+    np.testing.assert_array_equal(fitted.transform(corpus).toarray(), whole)
+    assert fitted.score(corpus) == pytest.approx(score, rel=1e-12)
+
+
+def test_words_that_the_fit_never_saw_say_nothing(fitted, corpus):
+    counts = corpus.counts.toarray()
+    expected = fitted.transform(counts).toarray()
+    counts[:, 7] = 3
+    found = fitted.transform(counts).toarray()
+    np.testing.assert_array_equal(found, expected)
+    assert np.isfinite(fitted.score(counts))
+    assert fitted.score(counts) < fitted.score(corpus)
+
+
+@pytest.mark.parametrize("branching", [(2, 3), (6, 8, 10)])
+def test_score_is_the_mean_over_samples_of_the_predictive_distribution(corpus, branching):
+    """Against dense vectors: P(z | document) P(w | z) summed over all leaves, what empty leaves lack given to words."""
+    fitted = BackoffTreeTopics(**{**SMALL, "branching": branching}).fit(corpus)
+    model = fitted._model
+    assert (model.n_tokens == 0).any() == (len(branching) == 3), (
+        "both kinds of trees are meant: full, with empty leaves"
+    )
+    observed, held_out = corpus.halves(seed=0)
+    rows = np.flatnonzero((observed.document_lengths > 0) & (held_out.document_lengths > 0))
+    trees = Tree(branching, fitted.alpha_levels_), Tree(branching, fitted.eta_levels_)
+    start = fitted.word_start_
+    words = [
+        {int(fitted.word_leaf_[j]): int(fitted.word_count_[j]) for j in range(start[w], start[w + 1])}
+        for w in range(30)
+    ]
+    phi = np.array([trees[1].mass(n, model.backoff.scale) / model.backoff.peak for n in words])
+    frequency = model.word_tokens / model.word_tokens.sum()
+    phi += (1 - phi.sum(axis=0)) * frequency[:, None]
+    np.testing.assert_allclose(phi.sum(axis=0), 1)
+    from stickbreak.corpus.tokens import Tokens
+    from stickbreak.inference.executor import ThreadExecutor
+
+    tokens = Tokens.from_corpus(observed[rows])
+    samples = model.samples(tokens, ThreadExecutor(1))
+    given_away = 1 / (1 + corpus.n_tokens)
+    total = 0.0
+    for d in range(rows.size):
+        here = samples[:, tokens.start[d] : tokens.start[d + 1]]
+        counts = [dict(zip(*np.unique(sample, return_counts=True), strict=True)) for sample in here]
+        theta = np.mean([trees[0].mass(n) for n in counts], axis=0) / here.shape[1]
+        held = held_out[rows].counts[[d]].toarray().ravel()
+        total += held @ np.log(np.maximum(phi @ theta * (1 - given_away), 1e-300))
+    assert fitted.score(corpus) == pytest.approx(total / held_out[rows].counts.sum(), rel=1e-9)
+
+
+def test_planted_topics_predict_better_than_word_frequencies(seed):
+    documents, _ = planted_lda(300, 60, n_topics=5, mean_tokens=50, seed=seed)
+    train, test = documents[:200], documents[200:]
+    model = BackoffTreeTopics(branching=(3, 4), n_sweeps=40, random_state=seed).fit(train)
+    frequency = np.asarray(train.counts.sum(axis=0)).ravel() + 1.0
+    counts = test.counts.sum(axis=0)
+    alone = float((np.asarray(counts).ravel() @ np.log(frequency / frequency.sum())) / counts.sum())
+    assert model.score(test) > alone + 0.1
+
+
+@pytest.mark.parametrize("updates", ["parallel", "serial"])
+def test_number_of_threads_changes_no_bit(seed, updates):
+    large, _ = planted_lda(200, 200, n_topics=5, mean_tokens=200, seed=seed)
+    assert large.n_tokens > 35_000, "too small to be cut into several shards"
+    fits = [BackoffTreeTopics(**{**SMALL, "n_sweeps": 3}, updates=updates, n_jobs=n).fit(large) for n in (1, 3)]
+    assert_same(*fits)
+    if updates == "parallel":
+        np.testing.assert_array_equal(*(m.transform(large).toarray() for m in fits))
+        assert fits[0].score(large) == fits[1].score(large)
+
+
+def test_all_kinds_of_counts_give_the_same_result(fitted, corpus):
+    for X in (corpus.counts, sparse.csc_matrix(corpus.counts), corpus.counts.toarray(), corpus.counts.toarray() * 1.0):
+        assert_same(BackoffTreeTopics(**SMALL).fit(X), fitted)
+    assert not np.array_equal(clone(fitted).set_params(random_state=1).fit(corpus).word_leaf_, fitted.word_leaf_)
+
+
+@pytest.mark.parametrize("stages", [(), (1,)])
+def test_resumed_fit_equals_an_uncut_one(corpus, tmp_path, stages):
+    make = {**SMALL, "stages": stages, "stage_sweeps": 3}
+    whole = BackoffTreeTopics(**{**make, "n_sweeps": 7}).fit(corpus)
+    for cut in (1, 2, 4):
+        if len(stages) * 3 >= cut:
+            cut = 4
+        place = tmp_path / f"{cut}"
+        BackoffTreeTopics(**{**make, "n_sweeps": cut}).fit(corpus, checkpoint=place)
+        resumed = BackoffTreeTopics(**{**make, "n_sweeps": 7}).fit(corpus, checkpoint=place, resume=True)
+        assert_same(resumed, whole)
+
+
+def test_interrupted_within_a_stage_goes_on_there(corpus, tmp_path):
+    make = {**SMALL, "stages": (1,), "stage_sweeps": 3, "n_sweeps": 7}
+    whole = BackoffTreeTopics(**make).fit(corpus)
+
+    def stop(event):
+        if event["lap"] == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        BackoffTreeTopics(**make).fit(corpus, checkpoint=tmp_path / "c", callback=stop)
+    assert_same(BackoffTreeTopics(**make).fit(corpus, checkpoint=tmp_path / "c", resume=True), whole)
+    assert whole.trace_["n_leaves"].tolist() == [2, 2, 2, 6, 6, 6, 6]
+    assert whole.trace_["moved"].tolist() == [0, 0, 0, 1, 0, 0, 0]
+
+
+def test_continued_fit_equals_a_longer_one(fitted, corpus, tmp_path):
+    fitted.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert_same(loaded, fitted)
+    loaded.continue_fit(corpus, n_sweeps=3)
+    longer = BackoffTreeTopics(**{**SMALL, "n_sweeps": 7}).fit(corpus)
+    np.testing.assert_array_equal(loaded.word_leaf_, longer.word_leaf_)
+    np.testing.assert_array_equal(loaded.trace_["objective"], longer.trace_["objective"])
+
+
+def test_expanded_model_has_the_larger_tree(corpus):
+    model = BackoffTreeTopics(**SMALL).fit(corpus)
+    model.expand(corpus, 4, n_sweeps=2).continue_fit(corpus, n_sweeps=1)
+    assert model.branching_ == [2, 3, 4]
+    assert model.transform(corpus).shape == (40, 24)
+    assert model.trace_["n_leaves"].tolist() == [6] * 4 + [24] * 3
+    assert model.leaf_word_.sum() == corpus.n_tokens
+
+
+def test_saved_model_and_pickle_give_the_same(fitted, corpus, tmp_path):
+    fitted.save(tmp_path / "model")
+    for copy in (stickbreak.load(tmp_path / "model"), pickle.loads(pickle.dumps(fitted))):
+        assert_same(copy, fitted)
+        assert copy.get_params() == fitted.get_params()
+        np.testing.assert_array_equal(copy.transform(corpus).toarray(), fitted.transform(corpus).toarray())
+        assert copy.score(corpus) == fitted.score(corpus)
+        assert copy.top_words(3) == fitted.top_words(3)
+
+
+def test_forgotten_tokens_are_not_saved_and_cannot_go_on(corpus, tmp_path):
+    model = BackoffTreeTopics(**SMALL).fit(corpus)
+    model.save(tmp_path / "whole")
+    model.forget_tokens()
+    model.save(tmp_path / "less")
+    sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "less")]
+    assert sizes[0] - sizes[1] > 4 * corpus.n_tokens
+    with pytest.raises(InputError, match="forgotten"):
+        stickbreak.load(tmp_path / "less").continue_fit(corpus, n_sweeps=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("word_leaf_", lambda a: a + 6, "outside the tree"),
+        ("word_leaf_", lambda a: a[::-1].copy(), "do not ascend"),
+        ("word_count_", lambda a: a * 0, "no token"),
+        ("word_start_", lambda a: a + 1, "belong together"),
+        ("alpha_levels_", lambda a: a + 1, "discounts"),
+        ("eta_levels_", lambda a: a[:1], "discounts"),
+    ],
+)
+def test_damaged_model_is_refused(fitted, tmp_path, name, change, words):
+    fitted.save(tmp_path / "model")
+    arrays, meta = read_folder(tmp_path / "model", kind="BackoffTreeTopics")
+    arrays[name] = change(arrays[name])
+    write_folder(tmp_path / "model", kind="BackoffTreeTopics", arrays=arrays, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError, match=words):
+        stickbreak.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("z", lambda a: a + 6, "outside the tree"),
+        ("z", lambda a: a[1:], "each token"),
+        ("delta_doc", lambda a: -a, "positive"),
+        ("delta_word", lambda a: a[1:], "level"),
+    ],
+)
+def test_damaged_checkpoint_is_refused(corpus, tmp_path, name, change, words):
+    place = tmp_path / "checkpoint"
+    BackoffTreeTopics(**SMALL).fit(corpus, checkpoint=place)
+    arrays, meta = read_folder(place, kind="checkpoint")
+    arrays[name] = change(arrays[name])
+    write_folder(place, kind="checkpoint", arrays=arrays, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError, match=words):
+        BackoffTreeTopics(**SMALL).fit(corpus, checkpoint=place, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"branching": (2, 1)}, "2 or more"),
+        ({"branching": "wide", "n_topics": 1}, "two leaves"),
+        ({"alpha": (0.2, 0.2, 0.2)}, "each of 2 levels"),
+        ({"alpha": 1.0}, "less than 1"),
+        ({"alpha": (0.6, 0.5)}, "less than 1"),
+        ({"eta": (0.0, 0.5)}, "positive"),
+        ({"learn": ("gamma",)}, "gamma"),
+        ({"stages": (2,)}, "ever more levels"),
+        ({"stages": (0,)}, "at least 1"),
+        ({"stages": (1,), "stage_sweeps": 4}, "leave none"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(corpus, change, words):
+    with pytest.raises(InputError, match=words):
+        BackoffTreeTopics(**{**SMALL, **change}).fit(corpus)
+
+
+def test_documents_that_make_no_sense_are_refused(fitted, corpus):
+    with pytest.raises(InvalidCorpus, match="whole"):
+        BackoffTreeTopics(**SMALL).fit(corpus.counts * 0.5)
+    with pytest.raises(InvalidCorpus, match="all documents are empty"):
+        BackoffTreeTopics(**SMALL).fit(np.zeros((3, 4)))
+    with pytest.raises(InputError, match="two words or more"):
+        fitted.score(np.eye(30, dtype=int)[:2])
+    with pytest.raises(InputError, match="another counts"):
+        fitted.continue_fit(Corpus.from_counts(corpus.counts * 2, corpus.vocabulary), n_sweeps=1)
+    with pytest.raises(ValueError, match="30"):
+        fitted.transform(corpus.counts[:, :29])
+
+
+def test_what_would_be_dense_is_refused(fitted, corpus, monkeypatch):
+    with pytest.raises(InputError, match="sparse ones"):
+        fitted.expected_weights(corpus)
+    monkeypatch.setattr("stickbreak.backoff_tree.fitted._MOST_NUMBERS", 60)
+    with pytest.raises(InputError, match="at most 2 leaves at a time"):
+        fitted.topic_word_  # noqa: B018
+    assert fitted.word_distributions(fitted.leaves_[:2]).shape == (2, 30)
+    with pytest.raises(InputError, match="leaf 6 has no token"):
+        fitted.word_distributions([6])
+
+
+def test_unfitted_model_says_so(corpus, tmp_path):
+    model = BackoffTreeTopics(**SMALL)
+    for method in (model.transform, model.score):
+        with pytest.raises(NotFittedError):
+            method(corpus)
+    with pytest.raises(NotFittedError):
+        model.save(tmp_path / "model")
+    for name in ("n_topics_", "leaves_", "topic_word_", "alpha_"):
+        assert not hasattr(model, name)
+
+
+def test_saved_model_is_plain_data(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    assert sorted(file.name for file in (tmp_path / "model").iterdir()) == ["arrays.safetensors", "model.json"]
+    json.loads((tmp_path / "model" / "model.json").read_text(), parse_constant=lambda name: pytest.fail(name))
+
+
+def test_tree_of_a_million_leaves_fits_documents(seed):
+    documents, _ = planted_lda(60, 50, n_topics=5, mean_tokens=40, seed=seed)
+    model = BackoffTreeTopics(n_topics=1_259_712, n_sweeps=3, random_state=seed).fit(documents)
+    assert model.n_leaves_ == 1_259_712
+    assert model.transform(documents).shape == (60, 1_259_712)
+    assert np.isfinite(model.score(documents))
+    assert len(model.top_words(3)) == model.n_topics_
+
+
+def test_lists_of_the_model_are_the_counts_of_its_tokens(fitted, corpus):
+    from stickbreak.corpus.tokens import Tokens
+
+    expected = counters(Tokens.from_corpus(corpus), fitted._kept_tokens.arrays["z"])
+    start = fitted.word_start_
+    for w, n in enumerate(expected):
+        here = slice(start[w], start[w + 1])
+        assert dict(zip(fitted.word_leaf_[here].tolist(), fitted.word_count_[here].tolist(), strict=True)) == n

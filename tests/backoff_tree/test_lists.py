@@ -1,0 +1,123 @@
+"""Lists of leaves, the backoff, and changes one by one."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stickbreak.backoff_tree import _list_kernels
+from stickbreak.backoff_tree.backoff import solve_backoff
+from stickbreak.backoff_tree.lists import directories, empty_lists, fill_lists, leaf_totals
+from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.state import Discounts
+from stickbreak.corpus import planted_lda
+
+from .problems import ONE, counters, random_delta, random_shape, small_corpus, tokens_of, word_lists
+from .reference import Tree, backoff
+
+ORACLE = json.loads((Path(__file__).parents[1] / "data" / "sbt.json").read_text())["backoff"]
+
+
+def oracle_words():
+    from collections import Counter
+
+    return [Counter({z: int(n) for z, n in enumerate(row) if n}) for row in ORACLE["n_wz"]]
+
+
+def test_lists_have_the_counts_of_the_tokens(seed):
+    rng = np.random.default_rng(seed)
+    tokens, _ = tokens_of(small_corpus(rng, n_documents=40))
+    z = rng.integers(6, size=tokens.word.size, dtype=np.int32)
+    lists = empty_lists(tokens)
+    fill_lists(lists, tokens, z, ONE)
+    for w, n in enumerate(counters(tokens, z)):
+        here = slice(lists.start[w], lists.start[w] + lists.size[w])
+        assert list(zip(lists.leaf[here].tolist(), lists.n[here].tolist(), strict=True)) == sorted(n.items())
+    n_tokens, n_words = leaf_totals(lists, z, 6)
+    assert n_tokens.tolist() == np.bincount(z, minlength=6).tolist()
+    assert n_words.tolist() == [sum(n[y] > 0 for n in counters(tokens, z)) for y in range(6)]
+
+
+def test_backoff_is_that_of_the_oracle():
+    counts = np.array(ORACLE["n_wz"])
+    shape = TreeShape(tuple(ORACLE["branching"]))
+    found = solve_backoff(
+        counts.sum(0).astype(int), (counts > 0).sum(0), Discounts.of(ORACLE["delta_by_depth"], shape), shape
+    )
+    used = counts.sum(0) > 0
+    assert used.all()
+    assert found.peak == pytest.approx(ORACLE["C_mass"], rel=1e-9)
+    A = found.prob * (found.peak - found.smoothing)
+    np.testing.assert_allclose(A / (ORACLE["C"] - found.smoothing), ORACLE["P_star"], rtol=1e-8)
+    np.testing.assert_allclose(found.scale * found.prob, 1.0)
+
+
+def test_words_of_a_leaf_sum_to_one():
+    words = oracle_words()
+    shape = TreeShape(tuple(ORACLE["branching"]))
+    counts = np.array(ORACLE["n_wz"])
+    found = solve_backoff(
+        counts.sum(0).astype(int), (counts > 0).sum(0), Discounts.of(ORACLE["delta_by_depth"], shape), shape
+    )
+    tree = Tree(ORACLE["branching"], ORACLE["delta_by_depth"])
+    np.testing.assert_allclose(sum(tree.mass(n, found.scale) for n in words) / found.peak, 1.0, rtol=1e-12)
+
+
+def test_backoff_is_that_of_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    tokens, _ = tokens_of(small_corpus(rng, n_documents=30))
+    for _ in range(50):
+        shape = random_shape(rng)
+        delta, L = random_delta(rng, shape.depth), shape.n_leaves
+        z = rng.integers(max(1, L // 2), size=tokens.word.size, dtype=np.int32)  # half of the leaves stay empty
+        words = counters(tokens, z)
+        n_words = np.array([sum(n[y] > 0 for n in words) for y in range(L)])
+        found = solve_backoff(np.bincount(z, minlength=L), n_words, Discounts.of(delta, shape), shape)
+        A, B, peak = backoff(words, Tree(shape.branching, delta), z.size)
+        np.testing.assert_allclose(found.smoothing, B, rtol=1e-12)
+        assert found.peak == pytest.approx(peak, rel=1e-9)
+        used = A > 0
+        np.testing.assert_allclose(found.prob[used], A[used] / (found.peak - B[used]), rtol=1e-10)
+        assert (found.prob > 0).all()
+
+
+def test_ten_thousand_changes_equal_a_rebuild(seed):
+    rng = np.random.default_rng(seed)
+    shape = TreeShape((3, 4, 5))
+    delta, below, scale = random_delta(rng, 3), shape.leaves_below, rng.uniform(0.5, 2.0, size=60)
+    corpus, _ = planted_lda(20, 12, n_topics=3, mean_tokens=30, seed=seed)
+    tokens, _ = tokens_of(corpus)
+    z = rng.integers(60, size=tokens.word.size, dtype=np.int32)
+    lists, discounts = empty_lists(tokens), Discounts.of(delta, shape)
+    fill_lists(lists, tokens, z, ONE)
+    found = directories(lists, scale, discounts, shape, ONE)
+    assert set(found.level) >= {1, 2}, "directories of one level only"
+    taken = 0
+    for _ in range(10_000):
+        i = int(rng.integers(z.size))
+        w, new = int(tokens.word[i]), int(rng.integers(60))
+        taken += int(lists.n[lists.start[w] : lists.start[w] + lists.size[w]].min() == 1)
+        for step, leaf in ((-1, z[i]), (1, new)):
+            _list_kernels.change_leaf(
+                w, np.int64(leaf), step, scale, discounts.above[-1], *lists[:1], *lists[1:], below, *found
+            )
+        z[i] = new
+    assert taken > 1000
+    fresh = word_lists(counters(tokens, z))
+    for w in range(tokens.n_words):
+        here = slice(lists.start[w], lists.start[w] + lists.size[w])
+        assert lists.size[w] == fresh.size[w]
+        assert lists.leaf[here].tolist() == fresh.leaf[here].tolist()
+        assert lists.n[here].tolist() == fresh.n[here].tolist()
+        n = lists.size[w]
+        kept = (fresh.n[here] - discounts.above[-1]) * scale[fresh.leaf[here]]
+        sums = np.concatenate(([0.0], np.cumsum(kept)))
+        first = lists.start[w] + w
+        np.testing.assert_allclose(lists.mass[first : first + n + 1], sums, rtol=0, atol=1e-10)
+        level = found.level[w]
+        bounds = np.arange(60 // below[level] + 1) * below[level]
+        at = np.searchsorted(fresh.leaf[here], bounds)
+        rows = found.row[found.start[w] : found.start[w + 1]]
+        assert rows[:, 0].tolist() == at.tolist()
+        np.testing.assert_allclose(rows[:, 1], sums[at], rtol=0, atol=1e-10)
