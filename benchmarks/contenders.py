@@ -61,23 +61,40 @@ def minibatches(n_documents: int, size: int, seed: int) -> Iterator[NDArray[np.i
 
 
 class Hybrid:
-    """`HybridHDP` on a stream of minibatches."""
+    """`HybridHDP` on a stream of minibatches; found topics are those of the first one."""
 
     def __init__(
-        self, corpus: Corpus, n_topics: int, *, batch_size: int, eta: float, seed: int, sampler: str = "sparse"
+        self,
+        corpus: Corpus,
+        n_topics: int,
+        *,
+        batch_size: int,
+        eta: float,
+        seed: int,
+        sampler: str = "sparse",
+        init: str = "random",
+        alpha: float = ALPHA,
     ) -> None:
         self.passes = 0.0
         self._corpus, self._batch_size, self._seed = corpus, batch_size, seed
         self._model = HybridHDP(
             n_topics=n_topics,
-            alpha=ALPHA,
+            alpha=alpha,
             gamma=GAMMA,
             eta=eta,
+            learn=(),
+            top_level="truncated",
             sampler=sampler,
+            g_weight="mean_field",
+            phi_weight="ratio",
+            init=init,
+            init_sweeps=50,
+            n_laps=1,
+            batch_size=batch_size,
             burn_in_sweeps=BURN_IN,
             saved_sweeps=SAVED,
             learning_decay=DECAY,
-            learning_offset=OFFSET,
+            learning_offset=OFFSET if init == "random" else None,
             total_documents=corpus.n_documents,
             random_state=seed,
             n_jobs=1,
@@ -94,6 +111,16 @@ class Hybrid:
 
     def topics(self) -> Topics:
         return self._model.topic_word_, self._model.topic_weights_
+
+
+class FoundHybrid(Hybrid):
+    """`HybridHDP.fit` from topics that are found in the collection first, in a first lap; then as a stream."""
+
+    def work(self) -> Iterator[float]:
+        seconds = processor_seconds(partial(self._model.fit, self._corpus))
+        self.passes = 1.0
+        yield seconds
+        yield from super().work()
 
 
 def gensim_hdp() -> Any:

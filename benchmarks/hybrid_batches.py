@@ -1,7 +1,8 @@
 """The hybrid beside gensim's HdpModel: size of a minibatch, and truncation (Burkhardt and Kramer 2017, Figs. 1 and 2).
 
 Both have alpha = gamma = 1, the same eta, the same minibatches and the same step sizes (t + 1) ** -0.6; the hybrid
-samples 5 + 5 sweeps a document. Each run is scored after some updates, and ends at the last of them or when its
+samples 5 + 5 sweeps a document. It starts from tokens in topics at random, as the paper does, or from topics that are
+found in the first minibatch ("found start", its default). Each run is scored after some updates, and ends at the last of them or when its
 processor seconds are spent; scoring is not counted. Both scores use one fixed point for the weights of documents
 (`fold_in.py`): the paper's per-word log-likelihood (Eq. 26), whose weights are estimated on the words that are scored,
 and document completion.
@@ -16,6 +17,8 @@ Batch sizes are compared at 100 topics, truncations at 100 documents. A list wit
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +32,12 @@ from fold_in import FoldIn
 from records import Record, Records
 from stickbreak.corpus import Corpus, planted_lda
 
-SYSTEMS: dict[str, type[Hybrid] | type[Gensim]] = {"stickbreak": Hybrid, "gensim": Gensim}
+SYSTEMS: dict[str, Callable[..., Hybrid | Gensim]] = {
+    "stickbreak": Hybrid,
+    "stickbreak, found start": partial(Hybrid, init="collapsed"),
+    "gensim": Gensim,
+}
+LINES = dict(zip(SYSTEMS, ("-", "--", ":"), strict=True))
 TOPICS, BATCH_SIZE = 100, 100  # of the comparison that changes the other
 SCORES = {"log-likelihood": "per-word log-likelihood", "completion": "completion"}
 
@@ -104,7 +112,7 @@ def plot(records: list[Record], path: Path) -> None:
     )
     for record in records:
         column = corpora.index(record["corpus"])
-        line = "-" if record["system"] == "stickbreak" else ":"
+        line = LINES[record["system"]]
         for panel, (score, against) in zip(panels[:, column], rows, strict=True):
             colour = colours[record["batch"]]
             panel.plot(record[against], record[score], line, marker=".", markersize=4, color=colour, linewidth=1.3)
@@ -132,7 +140,7 @@ def plot_topics(records: list[Record], path: Path) -> None:
     )
     for i, name in enumerate(corpora):
         for panel, (score, label) in zip(panels[:, i], SCORES.items(), strict=True):
-            for system, line in zip(SYSTEMS, ("-", ":"), strict=True):
+            for system, line in LINES.items():
                 ends = [r for r in records if (r["corpus"], r["system"]) == (name, system)]
                 for seed in dict.fromkeys(r["seed"] for r in ends):
                     chosen = [r for r in ends if r["seed"] == seed]
@@ -161,10 +169,7 @@ def pyplot():
 
 def finish(figure, plt, marks: list, n_columns: int, path: Path) -> None:
     """Add the legend, and write the file."""
-    lines = [
-        plt.Line2D([], [], color="black", linestyle=line, label=name)
-        for name, line in zip(SYSTEMS, ("-", ":"), strict=True)
-    ]
+    lines = [plt.Line2D([], [], color="black", linestyle=line, label=name) for name, line in LINES.items()]
     figure.legend(handles=[*marks, *lines], loc="outside lower center", ncols=n_columns, frameon=False, fontsize=8)
     figure.savefig(path, dpi=80)
 
