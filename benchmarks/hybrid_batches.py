@@ -2,10 +2,10 @@
 
 Both have alpha = gamma = 1, the same eta, the same minibatches and the same step sizes (t + 1) ** -0.6; the hybrid
 samples 5 + 5 sweeps a document. It starts from tokens in topics at random, as the paper does, or from topics that are
-found in the first minibatch ("found start", its default). Each run is scored after some updates, and ends at the last of them or when its
-processor seconds are spent; scoring is not counted. Both scores use one fixed point for the weights of documents
-(`fold_in.py`): the paper's per-word log-likelihood (Eq. 26), whose weights are estimated on the words that are scored,
-and document completion.
+found in the first minibatch ("found start", its default). Each run is scored after some updates, and ends at the last
+of them or when its processor seconds are spent; scoring is not counted. Both scores use one fixed point for the weights
+of documents (`fold_in.py`): the paper's per-word log-likelihood (Eq. 26), whose weights are estimated on the words that
+are scored, and document completion.
 
     python benchmarks/hybrid_batches.py [--splits kos nips 20news reuters21578] [--batch-sizes 10 100 1000]
         [--topics 50 100 200 500 1000] [--seconds 120] [--plot FILE] [--plot-topics FILE] [--processes 1]

@@ -1,9 +1,9 @@
 """Held-out completion against processor seconds: the hybrid and the other families (Burkhardt and Kramer 2017, Fig. 3).
 
-All but "hybrid, defaults" have alpha = gamma = 1 and the same eta, and all start with the same number of topics; the weights of the held-out documents
-come from one fixed point for all (`fold_in.py`), so only topics and their weights differ. Scoring is not counted. A
-curve ends with the first unit of work (a minibatch, a sweep, a lap) that passes the limit, and has a score there even
-if that is its first.
+All but "hybrid, defaults" have alpha = gamma = 1 and the same eta, and all start with the same number of topics; the
+weights of the held-out documents come from one fixed point for all (`fold_in.py`), so only topics and their weights
+differ. Scoring is not counted. A curve ends with the first unit of work (a minibatch, a sweep, a lap) that passes the
+limit, and has a score there even if that is its first.
 
 "Gibbs, sparse" are table indicators with the library's sparse draw; it has no dense form of them, so the plain sampler
 is tomotopy's HDPModel, which is dense over all topics. tomotopy learns alpha and gamma, as it does by default; the

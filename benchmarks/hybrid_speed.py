@@ -37,54 +37,55 @@ from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import HybridState, Priors
-from stickbreak.hybrid.steps import HybridCourse, Rules, Steps
+from stickbreak.hybrid.steps import HybridCourse, Room, Rules, Steps
 from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.inference.executor import ThreadExecutor
 
 PRIORS = Priors(1.0, 1.0, 0.1, "mean_field", "ratio")
 BURN_IN, SAVED = 5, 5
-FITS: dict[str, Callable[[], Any]] = {
-    "hybrid, random start": lambda: HybridHDP(n_topics=100, random_state=0),
-    "hybrid, random start, phi mean field": lambda: HybridHDP(n_topics=100, phi_weight="mean_field", random_state=0),
-    "hybrid, collapsed start, offset 100": lambda: HybridHDP(
-        n_topics=100, init="collapsed", learning_offset=100.0, random_state=0
-    ),
-    "hybrid, collapsed start, offset 100, phi mean field": lambda: HybridHDP(
-        n_topics=100, init="collapsed", learning_offset=100.0, phi_weight="mean_field", random_state=0
-    ),
-    "hybrid, random start, all learned": lambda: HybridHDP(n_topics=100, learn=LEARNABLE, random_state=0),
-    "hybrid, unbounded from 100, all learned": lambda: HybridHDP(
-        n_topics=100, top_level="unbounded", learn=LEARNABLE, random_state=0
-    ),
+PAPER: dict[str, Any] = {"alpha": 1.0, "gamma": 1.0, "eta": 0.1, "init": "random", "learning_offset": 1.0, "n_laps": 10}
+RANDOM = {**PAPER, "alpha": 5.0, "eta": 0.02}
+HYBRIDS: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "defaults, 10 laps": {"n_laps": 10},
+    "defaults, 30 laps": {"n_laps": 30},
+    "defaults, 10 laps, φ mean field": {"n_laps": 10, "phi_weight": "mean_field"},
+    "defaults, 10 laps, all learned": {"n_laps": 10, "learn": LEARNABLE},
+    "defaults, 10 laps, α = 1, η = 0.1": {"n_laps": 10, "alpha": 1.0, "eta": 0.1},
+    "random start": RANDOM,
+    "random start, 40 laps": {**RANDOM, "n_laps": 40},
+    "random start, all learned": {**RANDOM, "learn": LEARNABLE},
+    "random start, α = 1, η = 0.1": PAPER,
+    "random start, α = 1, η = 0.1, 40 laps": {**PAPER, "n_laps": 40},
+    "random start, α = 1, η = 0.1, all learned": {**PAPER, "learn": LEARNABLE},
+    "random start, α = 1, η = 0.1, φ mean field": {**PAPER, "phi_weight": "mean_field"},
+    "unbounded": {"top_level": "unbounded"},
     **{
-        f"hybrid, unbounded from {n_topics}, gamma {gamma:g}, decay {decay:g}": partial(
-            HybridHDP,
-            n_topics=n_topics,
-            top_level="unbounded",
-            gamma=gamma,
-            g_weight="ratio",
-            learning_decay=decay,
-            random_state=0,
-        )
+        f"random start, α = 1, η = 0.1, unbounded from {n_topics}, γ = {gamma:g}, decay {decay:g}": {
+            **PAPER, "n_topics": n_topics, "top_level": "unbounded", "gamma": gamma, "g_weight": "ratio",
+            "learning_decay": decay,
+        }
         for n_topics in (1, 20, 100)
         for gamma, decay in ((1.0, 0.6), (10.0, 0.6), (10.0, 0.3))
     },
-    "variational, near-uniform start": lambda: VariationalHDP(
-        n_topics=100, init="near-uniform", n_laps=20, moves=(), document_weights="collapsed", random_state=0
-    ),
-    "variational, collapsed start": lambda: VariationalHDP(
-        n_topics=100, n_laps=20, moves=("merge", "delete"), document_weights="collapsed", random_state=0
-    ),
-    "Gibbs, random start, 100 sweeps": lambda: GibbsHDP(
-        n_topics=100, init="random", n_sweeps=100, learn=(), random_state=0
-    ),
+}  # fmt: skip
+OTHERS: dict[str, Callable[[], Any]] = {
+    "variational": lambda: VariationalHDP(n_topics=100, n_laps=40, document_weights="collapsed", random_state=0),
+    "Gibbs": lambda: GibbsHDP(random_state=0),
+}
+FITS: dict[str, Callable[[], Any]] = {
+    **{
+        f"hybrid, {name}": partial(HybridHDP, **{"n_topics": 100, "random_state": 0, **settings})
+        for name, settings in HYBRIDS.items()
+    },
+    **OTHERS,
 }
 
 
 def learned(corpus: Corpus, n_topics: int, laps: int, executor: ThreadExecutor) -> HybridState:
     """Return the globals after some laps from a random start."""
     rules = Rules(PRIORS, Sweeps(BURN_IN, SAVED), 0.6, 1.0, 0)
-    course = HybridCourse(Steps(rules, executor), corpus, 100)
+    course = HybridCourse(Steps(rules, executor, Room()), corpus, 100)
     course.begin(random_state(corpus, n_topics, 0, 1.0))
     further = course.laps(0)
     for _ in range(laps):
@@ -169,6 +170,7 @@ def predictions(split: Split) -> list[dict[str, object]]:
                 "fit": name,
                 "held-out": f"{done.active:.4f}",
                 "topics": model.n_topics_,
+                "α, γ, η at the end": f"{model.alpha_:.2g}, {model.gamma_:.2g}, {model.eta_:.2g}",
                 "processor seconds": f"{seconds:.0f}",
             }
         )
@@ -203,7 +205,14 @@ def stream(n_topics: int, n_tokens: int) -> list[dict[str, object]]:
     """Return the rows of a stream, a tenth each."""
     n_documents = 200
     per_step = n_documents * 150
-    model = HybridHDP(n_topics=n_topics, total_documents=n_tokens // 150 + n_documents, random_state=0)
+    model = HybridHDP(
+        n_topics=n_topics,
+        alpha=5.0,
+        eta=0.02,
+        init="random",
+        total_documents=n_tokens // 150 + n_documents,
+        random_state=0,
+    )
     minibatches = generated(30_000, n_documents, 0)
     rows: list[dict[str, object]] = []
     for tenth in range(1, 11):

@@ -1,5 +1,8 @@
 """`HybridHDP` as it is used: topics, streams, checkpoints, what it refuses."""
 
+import pickle
+import signal
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -8,6 +11,7 @@ import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import planted_lda, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.hybrid import steps
 from stickbreak.hybrid.state import ALIVE_TOKENS
 from stickbreak.persistence import read_folder, write_folder
 
@@ -264,3 +268,45 @@ def test_defaults_predict_at_least_as_well_as_a_random_start():
         HybridHDP(n_topics=30, init=init, random_state=0).fit(corpus[:250]) for init in ("collapsed", "random")
     )
     assert found.score(corpus[250:]) > random.score(corpus[250:])
+
+
+def test_step_that_breaks_off_leaves_the_model_as_it_was(corpus, monkeypatch):
+    parts = [corpus[begin : begin + 30] for begin in (0, 30, 60)]
+    left, right = (HybridHDP(n_topics=6, init="random", total_documents=90, random_state=1) for _ in range(2))
+    for model in (left, right):
+        model.partial_fit(parts[0])
+
+    def breaks_off(*given):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "sample", breaks_off)
+        with pytest.raises(MemoryError):
+            left.partial_fit(parts[1])
+    assert left.n_documents_seen_ == 30
+    for part in parts[1:]:
+        assert_same(left.partial_fit(part), right.partial_fit(part))
+
+
+def test_interrupt_waits_for_the_end_of_a_step(corpus, monkeypatch):
+    left, right = (HybridHDP(n_topics=6, init="random", total_documents=90, random_state=1) for _ in range(2))
+    take_step = steps.take_step
+
+    def interrupted(*given):
+        signal.raise_signal(signal.SIGINT)
+        take_step(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "take_step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            left.partial_fit(corpus[:30])
+    assert_same(left, right.partial_fit(corpus[:30]))
+    assert (left.n_steps_, left.n_documents_seen_) == (1, 30)
+    assert_same(left.partial_fit(corpus[30:60]), right.partial_fit(corpus[30:60]))
+
+
+def test_pickle_holds_no_room_of_the_last_step(corpus):
+    model = HybridHDP(n_topics=200, init="random", total_documents=90, random_state=1).partial_fit(corpus[:30])
+    again = pickle.loads(pickle.dumps(model))
+    assert len(pickle.dumps(model)) < 100_000
+    assert_same(again.partial_fit(corpus[30:60]), model.partial_fit(corpus[30:60]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -18,18 +18,17 @@ from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
 from stickbreak.hybrid.fitted import FittedHybrid
 from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.requirements import check_parameters
-from stickbreak.hybrid.starts import RANDOM, random_state, state_from_topics
-from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, HybridState, Priors
-from stickbreak.hybrid.steps import HybridCourse, Rules, Steps, row_of
+from stickbreak.hybrid.starts import begin, offset_after
+from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
+from stickbreak.hybrid.steps import HybridCourse, Room, Rules, Steps, row_of
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
-from stickbreak.inference.loop import Callback, Trace
+from stickbreak.inference.loop import Callback, Interruption, Trace
 from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.requirements import check_names, check_total
 from stickbreak.inference.run import run_fit
 from stickbreak.inference.streams import seed_from
-from stickbreak.initialization import StartSettings, make_start, start_from_topics
 
 _NOT_IDENTITY = (
     "n_laps",
@@ -127,7 +126,8 @@ class HybridHDP(FittedHybrid):
     trace_ : dict of ndarray of shape (n_laps_,)
         A row for each lap, or for each call of `partial_fit`: "lap", "objective", "n_topics", "seconds", "moved" (0),
         "step_size" (of the last step), "n_steps", "alpha", "gamma", "eta". The objective is predictive, in nats per
-        token: the documents of a minibatch before their step, each word given those before it in its document.
+        token: the documents of a minibatch before their step, each word given those before it in its document. (In
+        later laps of a fit the model has seen these documents.)
     n_laps_ : int
         Rows of the trace.
     n_steps_ : int
@@ -278,11 +278,12 @@ class HybridHDP(FittedHybrid):
             ThreadExecutor(self.n_jobs) as executor,
             one_blas_thread(),
         ):
-            priors, offset = self._given_priors(), self._offset(min(1.0, self.batch_size / corpus.n_documents))
-            course = HybridCourse(Steps(self._rules(priors, offset, seed), executor), corpus, int(self.batch_size))
+            priors, offset = self._given_priors(), offset_after(self, min(1.0, self.batch_size / corpus.n_documents))
+            steps = Steps(self._rules(priors, offset, seed), executor, Room())
+            course = HybridCourse(steps, corpus, int(self.batch_size))
             run = run_fit(
                 course,
-                lambda stop: course.begin(self._begin(corpus, seed, 1.0, report, stop)),
+                lambda stop: course.begin(begin(self, corpus, seed, 1.0, report, stop)),
                 n_laps=self.n_laps,
                 tolerance=0.0,
                 report=report,
@@ -339,10 +340,12 @@ class HybridHDP(FittedHybrid):
         if corpus.n_tokens == 0:
             self.n_documents_seen_ = seen
             return self
-        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+        with Interruption() as interruption, ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
             self._step(corpus, total, executor, first=first)
-        self.n_documents_seen_ = seen
-        self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
+            self.n_documents_seen_ = seen
+            self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
+        if interruption.requested:
+            raise KeyboardInterrupt
         return self
 
     def _step(self, corpus: Corpus, total: int, executor: ThreadExecutor, *, first: bool) -> None:
@@ -350,15 +353,16 @@ class HybridHDP(FittedHybrid):
         began = time.perf_counter()
         if first:
             self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
-            self.learning_offset_ = self._offset(1.0)
+            self.learning_offset_ = offset_after(self, 1.0)
             seed, trace = seed_from(self.random_state), Trace()
-            state = self._begin(corpus, seed, total / corpus.n_documents, lambda event: None, lambda: False)
+            state = begin(self, corpus, seed, total / corpus.n_documents, lambda event: None, lambda: False)
             self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
             began = time.perf_counter()
         else:
             seed, state, trace = self._seed, self._state, self._trace
         priors = Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
-        steps = Steps(self._rules(priors, self.learning_offset_, seed), executor)
+        room, self._room = self._room or Room(), None  # what a step breaks off in is not used again
+        steps = Steps(self._rules(priors, self.learning_offset_, seed), executor, room)
         log_p, n_tokens = steps.learn(state, corpus, total)
         trace.append(
             {
@@ -371,6 +375,7 @@ class HybridHDP(FittedHybrid):
             }
         )
         self._take(state, steps.rules.priors_of(state), trace, seed)
+        self._room = room
 
     def _given_priors(self) -> Priors:
         """Return the hyperparameters that were given."""
@@ -380,35 +385,3 @@ class HybridHDP(FittedHybrid):
         """Return what the steps have in common."""
         sweeps = Sweeps(int(self.burn_in_sweeps), int(self.saved_sweeps), self.sampler)
         return Rules(priors, sweeps, float(self.learning_decay), offset, seed, tuple(self.learn))
-
-    def _offset(self, share: float) -> float:
-        """Return the offset of the steps, where minibatches are this share of what the start was found in.
-
-        math.md (B5)
-        """
-        if self.learning_offset is not None:
-            return float(self.learning_offset)
-        if isinstance(self.init, str) and self.init == RANDOM:
-            return 1.0
-        return max(1.0, float(np.exp(min(-np.log(share) / self.learning_decay, 700.0))) - 1.0)
-
-    def _begin(
-        self, corpus: Corpus, seed: int, share: float, report: Callback, stop: Callable[[], bool]
-    ) -> HybridState:
-        """Return the globals at the start."""
-        unbounded = self.top_level == UNBOUNDED
-        if not isinstance(self.init, str):
-            return state_from_topics(start_from_topics(self.init, corpus), corpus, share, unbounded=unbounded)
-        if self.init == RANDOM:
-            return random_state(corpus, int(self.n_topics), seed, share, unbounded=unbounded)
-        settings = StartSettings(
-            int(self.n_topics),
-            self.alpha,
-            self.gamma,
-            self.eta,
-            seed,
-            self.init_sweeps,
-            lambda done, total: report({"stage": "init", "done": done, "total": total}),
-            stop,
-        )
-        return state_from_topics(make_start(self.init, corpus, settings), corpus, share, unbounded=unbounded)

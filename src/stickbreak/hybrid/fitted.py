@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import whole_counts
 from stickbreak.hybrid.state import Float, HybridState, Priors
-from stickbreak.hybrid.steps import packed, unpacked
+from stickbreak.hybrid.steps import Room, packed, unpacked
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
@@ -49,6 +49,10 @@ class FittedHybrid(TopicModel):
     _state: HybridState
     _seed: int
     _columns: NamedColumns | None = None  # of `vocabulary_`, made when it is asked for
+    _room: Room | None = None  # of the last step of a stream, for the next
+
+    def __getstate__(self) -> Any:
+        return {name: value for name, value in super().__getstate__().items() if name != "_room"}
 
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.

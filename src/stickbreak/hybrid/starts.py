@@ -2,18 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Protocol
+
 import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid.state import HybridState, Int
+from stickbreak.hybrid.state import UNBOUNDED, HybridState, Int
 from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.inference.loop import Callback
 from stickbreak.inference.streams import stream
-from stickbreak.initialization import Start
+from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
 
 RANDOM = "random"
 _BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 bytes a token
+
+
+class Parameters(Protocol):
+    """The parameters of a start."""
+
+    n_topics: int
+    top_level: str
+    alpha: float
+    gamma: float
+    eta: float
+    init: Any
+    init_sweeps: int
+    learning_decay: float
+    learning_offset: float | None
+
+
+def begin(
+    given: Parameters, corpus: Corpus, seed: int, share: float, report: Callback, stop: Callable[[], bool]
+) -> HybridState:
+    """Return the globals at the start.
+
+    Parameters
+    ----------
+    given : Parameters
+    corpus : Corpus
+        The documents, or the first minibatch of them.
+    seed : int
+    share : float
+        Documents of all to those of `corpus`.
+    report : callable
+        Told of each sweep of a start that finds topics.
+    stop : callable
+        Whether it is to end early.
+    """
+    unbounded = given.top_level == UNBOUNDED
+    if not isinstance(given.init, str):
+        return state_from_topics(start_from_topics(given.init, corpus), corpus, share, unbounded=unbounded)
+    if given.init == RANDOM:
+        return random_state(corpus, int(given.n_topics), seed, share, unbounded=unbounded)
+    settings = StartSettings(
+        int(given.n_topics),
+        given.alpha,
+        given.gamma,
+        given.eta,
+        seed,
+        given.init_sweeps,
+        lambda done, total: report({"stage": "init", "done": done, "total": total}),
+        stop,
+    )
+    return state_from_topics(make_start(given.init, corpus, settings), corpus, share, unbounded=unbounded)
+
+
+def offset_after(given: Parameters, share: float) -> float:
+    """Return the offset of the steps, where minibatches are this share of what the start is found in.  math.md (B5)"""
+    if given.learning_offset is not None:
+        return float(given.learning_offset)
+    if isinstance(given.init, str) and given.init == RANDOM:
+        return 1.0
+    return max(1.0, float(np.exp(min(-np.log(share) / given.learning_decay, 700.0))) - 1.0)
 
 
 def random_state(corpus: Corpus, n_topics: int, seed: int, share: float, *, unbounded: bool = False) -> HybridState:

@@ -45,13 +45,20 @@ class Rules:
         return self.priors if now is None else replace(self.priors, alpha=now.alpha, gamma=now.gamma, eta=now.eta)
 
 
+class Room:
+    """What steps work in, made once for many of them: factors of the tables, weights of the words."""
+
+    def __init__(self) -> None:
+        self.factors, self.tables = TableFactors(), Tables()
+
+
 class Steps:
     """Steps on minibatches, one after another."""
 
-    def __init__(self, rules: Rules, executor: Executor) -> None:
+    def __init__(self, rules: Rules, executor: Executor, room: Room) -> None:
         self.rules = rules
         self._executor = executor
-        self._factors, self._tables = TableFactors(), Tables()
+        self._factors, self._tables = room.factors, room.tables
 
     def size(self, step: int) -> float:
         """Return the size of a step; the first is 1."""
