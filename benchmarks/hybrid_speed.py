@@ -19,6 +19,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -114,11 +115,12 @@ class Costs:
             weighed = time.process_time()
             sweeps, key = Sweeps(BURN_IN, SAVED, sampler), np.uint64(number)
             found = sample(tokens, word, weights, PRIORS.alpha, self._factors, sweeps, key, self._executor)
+            copied, state = time.process_time(), deepcopy(self._state)
             sampled = time.process_time()
             self._tables.give_back(weights, self._executor)
-            take_step(self._state, tokens, words, found, 1.0, 1e-12, PRIORS.eta)
+            take_step(state, tokens, words, found, 1.0, 1e-12, key)
             spent["weights"] += weighed - began
-            spent["sampling"] += sampled - weighed
+            spent["sampling"] += copied - weighed
             spent["step"] += time.process_time() - sampled
             document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
             pairs = np.unique(document * self._state.n_topics + found.z[-1]) // self._state.n_topics

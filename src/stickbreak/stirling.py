@@ -14,7 +14,7 @@ StirlingRatios = NDArray[np.float64]
 """V[n, m] = s(n, m) / s(n, m - 1), (longest + 1, width + 1); 0 for m > n, infinite for m = 1."""
 
 WIDTH = 32
-_MOST_BYTES = 2**33
+_MOST_BYTES = 2**31  # the factors that samplers make of a table take twice as much again
 
 
 def stirling_ratios(longest: int, width: int = WIDTH) -> StirlingRatios:
@@ -30,7 +30,7 @@ def stirling_ratios(longest: int, width: int = WIDTH) -> StirlingRatios:
     Raises
     ------
     InputError
-        If the table would pass 8 GiB.
+        If the table would pass 2 GiB.
     """
     if 8 * (longest + 1) * (width + 1) > _MOST_BYTES:
         raise InputError(

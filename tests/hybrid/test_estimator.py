@@ -1,11 +1,13 @@
 """`HybridHDP` as it is used: topics, streams, checkpoints, what it refuses."""
 
+import copy
 import pickle
 import signal
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 import stickbreak
 from stickbreak import HybridHDP
@@ -92,7 +94,7 @@ def test_documents_seen_stand_for_the_whole_stream_unless_it_is_known(corpus):
     model.partial_fit(corpus[30:60])
     assert model._state.tokens.sum() == pytest.approx(2 * corpus[30:60].n_tokens, rel=1e-6)
     known = HybridHDP(n_topics=5, random_state=0, total_documents=300).partial_fit(corpus[:30])
-    assert known._state.tokens.sum() == pytest.approx(10 * corpus[:30].n_tokens)
+    assert known._state.tokens.sum() == pytest.approx(10 * corpus[:30].n_tokens, rel=1e-3)  # little pairs are rounded
     with pytest.raises(InputError, match="total_documents is 40"):
         known.set_params(total_documents=40).partial_fit(corpus[:30])
 
@@ -286,6 +288,69 @@ def test_step_that_breaks_off_leaves_the_model_as_it_was(corpus, monkeypatch):
     assert left.n_documents_seen_ == 30
     for part in parts[1:]:
         assert_same(left.partial_fit(part), right.partial_fit(part))
+
+
+@pytest.mark.parametrize("where", ["take_step", "learn_from"])
+def test_step_that_breaks_off_while_it_changes_the_model_is_told(corpus, monkeypatch, tmp_path, where):
+    model = HybridHDP(n_topics=6, init="random", learn=("alpha",), random_state=1).partial_fit(corpus[:30])
+    original = getattr(steps, where)
+
+    def breaks_off(*given):
+        original(*given)
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, where, breaks_off)
+        with pytest.raises(MemoryError):
+            model.partial_fit(corpus[30:60])
+    for go_on in (lambda: model.partial_fit(corpus[30:60]), lambda: model.save(tmp_path / "m")):
+        with pytest.raises(InputError, match="broke off"):
+            go_on()
+    assert model.fit(corpus).n_topics_ >= 1
+
+
+def test_failed_fit_leaves_the_fitted_model(corpus):
+    model = HybridHDP(n_topics=6, init="random", n_laps=1, random_state=1).fit(corpus)
+    twin = HybridHDP(n_topics=6, init="random", n_laps=1, random_state=1).fit(corpus)
+    with pytest.raises(InvalidCorpus):
+        model.fit(corpus.counts.toarray()[:, :30] + 0.5)
+    assert_same(model.partial_fit(corpus[:30]), twin.partial_fit(corpus[:30]))
+    fresh = HybridHDP()
+    with pytest.raises(InvalidCorpus):
+        fresh.partial_fit(corpus.counts.toarray() + 0.5)
+    with pytest.raises(NotFittedError):
+        fresh.transform(corpus)
+
+
+def test_minibatches_of_a_lap_are_of_nearly_the_same_size():
+    """One document left over would take a full step, scaled up to all."""
+    corpus, _ = planted_lda(101, 40, n_topics=4, mean_tokens=40, seed=2)
+    model = HybridHDP(n_topics=6, init="random", batch_size=50, n_laps=2, random_state=1).fit(corpus)
+    assert model.n_steps_ == 6  # three minibatches, of 33 or 34 documents
+    state = model._state
+    assert state.tokens.sum() == pytest.approx(corpus.n_tokens, rel=0.1)
+
+
+def test_objective_of_one_topic_under_the_mean_field_takes_the_mean_of_its_words(corpus):
+    model = HybridHDP(
+        n_topics=1, init="random", n_laps=1, batch_size=1000, eta=0.5, phi_weight="mean_field", random_state=0
+    )
+    counts = corpus.counts.toarray().sum(axis=0)
+    phi = (counts + 0.5) / (counts + 0.5).sum()
+    assert model.fit(corpus).objective_ == pytest.approx(counts @ np.log(phi) / counts.sum(), rel=1e-12)
+
+
+def test_documents_are_sampled_under_the_learned_alpha(corpus):
+    """The second step of a stream that learns alpha scores as one that is given what was learned in the first."""
+    first = HybridHDP(**SMALL, learn=("alpha",), total_documents=90).partial_fit(corpus[:30])
+    given = HybridHDP(**{**SMALL, "alpha": first.alpha_}, total_documents=90)
+    given.partial_fit(corpus[:30])
+    given._state = copy.deepcopy(first._state)
+    given._state.learned = None
+    first.partial_fit(corpus[30:60])
+    given.partial_fit(corpus[30:60])
+    assert first.trace_["objective"][-1] == given.trace_["objective"][-1]
+    np.testing.assert_array_equal(expected_counts(first._state), expected_counts(given._state))
 
 
 def test_interrupt_waits_for_the_end_of_a_step(corpus, monkeypatch):

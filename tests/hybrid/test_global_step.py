@@ -7,15 +7,16 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid import word_topics
 from stickbreak.hybrid.document_sampler import Found, Sweeps, words_of
-from stickbreak.hybrid.global_step import FORGOTTEN, take_step
+from stickbreak.hybrid.global_step import LEAST_TOKENS, take_step
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_topics import WordTopics
 
+from ..sampling.reference import Stream
 from .problems import expected_counts, found_under, state_of
 
 WORDS = np.array([1, 3, 4, 6], np.int32)  # those of the made-up minibatch
-ETA = 0.1
+KEY = np.uint64(7)
 
 
 def minibatch(seed, n_tokens=30, n_topics=4, n_saved=3):
@@ -47,7 +48,7 @@ def test_lazy_step_is_the_dense_one(seed):
     state, (tokens, found), share, size = some_state(seed), minibatch(seed), 12.0, 0.3
     expected = 0.7 * expected_counts(state) + 0.3 * share / 3 * counted(tokens, found.z, 4)
     tables = 0.7 * state.tables + 0.3 * share / 3 * found.tables
-    take_step(state, tokens, WORDS, found, share, size, ETA)
+    take_step(state, tokens, WORDS, found, share, size, KEY)
     np.testing.assert_allclose(expected_counts(state), expected, rtol=1e-12)
     np.testing.assert_allclose(state.tokens, expected.sum(axis=0), rtol=1e-12)
     np.testing.assert_allclose(state.tables, tables, rtol=1e-12)
@@ -56,34 +57,60 @@ def test_lazy_step_is_the_dense_one(seed):
     state.check()
 
 
-def test_many_steps_are_the_dense_ones_and_forget_what_has_vanished(seed):
-    """Twin: dense counts, of which the rows of the minibatch lose what is below the least."""
+def test_many_steps_are_the_dense_ones_and_round_what_is_little(seed):
+    """Twin: dense counts, of which little pairs of the minibatch's words are rounded in the order of the lists."""
     K, state = 300, some_state(seed, 300)
     S, tables = expected_counts(state), state.tables.copy()
-    moved = forgotten = 0
+    moved = forgotten = kept = 0
     for t in range(40):
-        size, first = 0.3, state.pairs.first.copy()
+        size, first, key = 0.3, state.pairs.first.copy(), np.uint64(t)
         tokens, found = minibatch(1000 * seed + t, n_topics=K)
+        order = {w: state.pairs.topic[state.pairs.first[w] :][: state.pairs.size[w]].copy() for w in WORDS}
         S = 0.7 * S + 0.3 * 2.0 / 3 * counted(tokens, found.z, K)
-        gone = (S < min(FORGOTTEN * ETA, 0.1)) & np.isin(np.arange(8), WORDS)[:, None]
-        forgotten += np.count_nonzero(S[gone])
-        S[gone] = 0.0
+        least = min(LEAST_TOKENS, 0.1)
+        for w in WORDS:
+            stream = Stream(t, int(w))
+            for k in order[w]:
+                if S[w, k] < least:
+                    stays = stream.uniform() * least < S[w, k]
+                    S[w, k] = least if stays else 0.0
+                    kept, forgotten = kept + stays, forgotten + (not stays)
         tables = 0.7 * tables + 0.3 * 2.0 / 3 * found.tables
-        take_step(state, tokens, WORDS, found, 2.0, size, ETA)
+        take_step(state, tokens, WORDS, found, 2.0, size, key)
         moved += np.count_nonzero(state.pairs.first != first)
         np.testing.assert_allclose(expected_counts(state), S, rtol=1e-9)
+        np.testing.assert_allclose(state.tokens, S.sum(axis=0), rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(state.pairs.holders, (S > 0).sum(axis=0))
         state.check()
     assert moved >= 4, "no list of these four words has outgrown its room"
-    assert forgotten > 20
+    assert min(forgotten, kept) > 20
     np.testing.assert_allclose(state.tables, tables, rtol=1e-9)
+
+
+def test_rounding_changes_nothing_on_average(seed):
+    counts = np.random.default_rng(seed).uniform(0.0, 3 * LEAST_TOKENS, (8, 50))
+    tokens, found = minibatch(seed, n_topics=50)
+    expected = 0.9 * counts + 0.1 * 3.0 / 3 * counted(tokens, found.z, 50)
+    n, total, squares = 400, np.zeros((8, 50)), np.zeros((8, 50))
+    for key in range(n):
+        state = state_of(counts)
+        take_step(state, tokens, WORDS, found, 3.0, 0.1, np.uint64(key))
+        total += expected_counts(state)
+        squares += expected_counts(state) ** 2
+    error = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0) / n)
+    moved = error > 1e-9
+    assert moved.sum() > 20
+    z = (total / n - expected)[moved] / error[moved]
+    assert np.abs(z).max() < 5
+    assert abs(z.sum()) / np.sqrt(z.size) < 4
+    np.testing.assert_allclose((total / n)[~moved], expected[~moved], rtol=1e-9)
 
 
 def test_what_a_step_adds_is_not_forgotten_in_the_next():
     """However little a token adds: otherwise a pair could never grow."""
     state, (tokens, found) = state_of(np.zeros((8, 4))), minibatch(0)
     for _ in range(20):
-        take_step(state, tokens, WORDS, found, 1.0, 1e-5, ETA)
+        take_step(state, tokens, WORDS, found, 1.0, 1e-5, KEY)
     N = counted(tokens, found.z, 4)
     np.testing.assert_allclose(expected_counts(state), 20 * 1e-5 / 3 * N, rtol=1e-3)
 
@@ -94,7 +121,7 @@ def test_many_steps_do_not_underflow(seed, monkeypatch):
         monkeypatch.setattr(word_topics, "SMALLEST_SCALE", smallest)
         for t in range(20):
             tokens, found = minibatch(seed + t)
-            take_step(state, tokens, WORDS, found, 12.0, 0.5, ETA)
+            take_step(state, tokens, WORDS, found, 12.0, 0.5, KEY)
         state.check()
     assert states[0].pairs.scale < 1e-3 < states[1].pairs.scale
     np.testing.assert_allclose(*(expected_counts(state) for state in states), rtol=1e-12)
@@ -102,7 +129,7 @@ def test_many_steps_do_not_underflow(seed, monkeypatch):
 
 def test_step_of_size_one_leaves_nothing_of_before(seed):
     state, (tokens, found) = some_state(seed), minibatch(seed)
-    take_step(state, tokens, WORDS, found, 12.0, 1.0, ETA)
+    take_step(state, tokens, WORDS, found, 12.0, 1.0, KEY)
     np.testing.assert_allclose(expected_counts(state), 12.0 / 3 * counted(tokens, found.z, 4), rtol=1e-12)
     assert state.pairs.scale == 1.0
     state.check()
@@ -113,7 +140,7 @@ def test_step_of_size_one_leaves_the_tokens_of_the_minibatch_scaled_up(sweeps):
     corpus, _ = planted_lda(20, 30, n_topics=4, mean_tokens=30, seed=1)
     tokens, state = Tokens.from_corpus(corpus), random_state(corpus, 6, 0, 1.0)
     found = found_under(tokens, state, Priors(1.0, 1.0, 0.1), sweeps, 3)
-    take_step(state, tokens, words_of(tokens)[0], found, 10.0, 1.0, ETA)
+    take_step(state, tokens, words_of(tokens)[0], found, 10.0, 1.0, KEY)
     assert state.tokens.sum() == pytest.approx(10.0 * corpus.n_tokens)
     np.testing.assert_allclose(expected_counts(state).sum(axis=1), 10.0 * corpus.counts.toarray().sum(axis=0))
     assert 20 * 10 <= state.tables.sum() <= state.tokens.sum()
@@ -123,7 +150,7 @@ def test_lists_come_back_as_they_were_packed(seed):
     state = some_state(seed, 30)
     for t in range(5):
         tokens, found = minibatch(seed + t, n_topics=30)
-        take_step(state, tokens, WORDS, found, 2.0, 0.3, ETA)
+        take_step(state, tokens, WORDS, found, 2.0, 0.3, KEY)
     again = WordTopics.unpacked(state.pairs.packed(), 30, state.pairs.scale)
     for name, array in state.pairs.packed().items():
         np.testing.assert_array_equal(again.packed()[name], array)

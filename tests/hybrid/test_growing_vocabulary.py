@@ -301,7 +301,7 @@ def test_stored_pairs_grow_by_words_without_any(seed):
         words = np.sort(rng.choice(9, size=3, replace=False)).astype(np.int32)
         z = rng.integers(4, size=(2, 6)).astype(np.int32)
         for pairs in (grown, whole):
-            pairs.add(words, np.array([0, 2, 4, 6]), np.arange(6), z, 1.0, 0.0)
+            pairs.add(words, np.array([0, 2, 4, 6]), np.arange(6), z, 1.0, 0.0, np.uint64(0))
         np.testing.assert_array_equal(grown.dense(np.arange(4)), whole.dense(np.arange(4)))
         for name, array in whole.packed().items():
             np.testing.assert_array_equal(grown.packed()[name], array)

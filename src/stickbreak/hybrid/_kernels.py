@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from stickbreak.kernel_random import open_stream, uniform
 from stickbreak.special import exp_digamma
 
 
@@ -85,15 +86,16 @@ def clear_words(first, last, start, topic, column, delta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_tokens(
-    done, words, start, tokens, z, amount, least, end, begin_of, size_of, room_of, pair_topic, pair_count, holders,
-    forgotten,
+    done, words, start, tokens, z, amount, least, key, end, begin_of, size_of, room_of, pair_topic, pair_count,
+    holders, lost,
 ):  # fmt: skip
     """S_wk += amount for every token of every saved sweep in z (S, N).                              math.md (B5)
 
-    Pairs of these words that are below `least` are taken out of their lists and added to `forgotten`. Returns how many
-    words are done, fewer than all if a list needs more room than the store has, and the end of what is used of it.
+    Pairs of these words that are below `least` are rounded to 0 or to `least`, so that none is changed on average; what
+    the topics lose by that is added to `lost`. Returns how many words are done, fewer than all if a list needs more
+    room than the store has, and the end of what is used of it.
     """
-    tally, fresh = np.zeros(forgotten.size, np.int64), np.empty(forgotten.size, np.int64)
+    tally, fresh, rng = np.zeros(lost.size, np.int64), np.empty(lost.size, np.int64), np.zeros(1, np.uint64)
     for b in range(done, words.size):
         w, n_fresh = words[b], 0
         for i in range(start[b], start[b + 1]):
@@ -108,7 +110,7 @@ def add_tokens(
             for i in range(begin, begin + size):
                 missing -= tally[pair_topic[i]] > 0
         if size + missing > room_of[w]:
-            room = size + missing + (size + missing) // 2 + 2
+            room = size + missing + (size + missing) // 4 + 2
             if end + room > pair_topic.size:
                 return b, end
             for i in range(size):
@@ -116,15 +118,18 @@ def add_tokens(
             begin_of[w], room_of[w], begin = end, room, end
             end += room
         kept = begin
+        open_stream(rng, key, w)
         for i in range(begin, begin + size):
             k = pair_topic[i]
             found = pair_count[i] + amount * tally[k]
             tally[k] = 0
-            pair_topic[kept], pair_count[kept] = k, found
-            kept += found >= least
             if found < least:
-                forgotten[k] += found
-                holders[k] -= 1
+                rounded = least if uniform(rng) * least < found else 0.0
+                lost[k] += found - rounded
+                found = rounded
+            pair_topic[kept], pair_count[kept] = k, found
+            kept += found > 0.0
+            holders[k] -= found == 0.0
         for i in range(n_fresh):
             k = fresh[i]
             if tally[k] > 0:
@@ -134,6 +139,16 @@ def add_tokens(
                 kept += 1
         size_of[w] = kept - begin
     return words.size, end
+
+
+@njit(cache=True, nogil=True)
+def copy_lists(begin_of, size_of, store, out):
+    """Write the lists of the words one after another."""
+    end = 0
+    for w in range(size_of.size):
+        for i in range(begin_of[w], begin_of[w] + size_of[w]):
+            out[end] = store[i]
+            end += 1
 
 
 @njit(cache=True, nogil=True)

@@ -72,6 +72,11 @@ class TableFactors:
         self._ratios = stirling_ratios(1)
         self._factors = factors_of(self._ratios)
 
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that they take."""
+        return int(self._ratios.nbytes + self._factors.nbytes)
+
     def for_documents(self, longest: int) -> Factors:
         """Return factors for documents of up to `longest` tokens."""
         if longest >= self._ratios.shape[0]:

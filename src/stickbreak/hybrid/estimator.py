@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Sequence
 from numbers import Integral, Real
@@ -40,7 +41,7 @@ _NOT_IDENTITY = (
 
 
 class HybridHDP(FittedHybrid):
-    """Topics of a collection or a stream and their number: sampled inside documents, variational above them.
+    """Topics of a stream, or of a collection: sampled inside documents, variational above them.
 
     The model is that of `VariationalHDP`. The corpus keeps Dirichlet distributions of the topics and of their weights;
     inside each document topics and tables are sampled, which is less biased than mean field; after every minibatch the
@@ -50,7 +51,8 @@ class HybridHDP(FittedHybrid):
     Parameters
     ----------
     n_topics : int, default=100
-        Most topics (the truncation K); those that find no tokens are not shown. Unbounded: topics at the start.
+        Most topics (the truncation K); those that find no tokens are not shown. From topics that are found first nearly
+        all of them are kept, more than there are groups of documents. Unbounded: topics at the start.
     top_level : {"truncated", "unbounded"}, default="truncated"
         Whether `n_topics` share gamma, or gamma is for topics that are not there yet: then every minibatch may open a
         new topic, and topics that vanish are dropped. From few topics growth takes many steps; larger ones
@@ -267,6 +269,14 @@ class HybridHDP(FittedHybrid):
         InputError
             If a parameter does not fit the documents, or the checkpoint is of another fit.
         """
+        with self._unchanged_by_errors():
+            self._fit(X, callback, checkpoint, resume=resume)
+        return self
+
+    def _fit(
+        self, X: Any, callback: Callback | None, checkpoint: str | os.PathLike[str] | None, *, resume: bool
+    ) -> None:
+        """Do what `fit` says."""
         corpus = self._corpus(X, reset=True)
         check_parameters(self, corpus, int(self.batch_size))
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
@@ -296,7 +306,6 @@ class HybridHDP(FittedHybrid):
         self.learning_offset_ = offset
         self.n_documents_seen_ = corpus.n_documents
         self.converged_, self.stop_reason_ = run.outcome
-        return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -318,6 +327,7 @@ class HybridHDP(FittedHybrid):
         Returns
         -------
         self
+            After a Ctrl-C, too, the step is taken to its end before it is passed on.
 
         Raises
         ------
@@ -327,7 +337,17 @@ class HybridHDP(FittedHybrid):
         InputError
             If a parameter does not fit the documents, or more of them were seen than `total_documents`.
         """
+        with self._unchanged_by_errors(), Interruption() as interruption:
+            self._learn(X, interruption)
+        if interruption.requested:
+            signal.raise_signal(signal.SIGINT)
+        return self
+
+    def _learn(self, X: Any, interruption: Interruption) -> None:
+        """Do what `partial_fit` says."""
         first = not hasattr(self, "_state")
+        if not first:
+            self._check_whole()
         corpus = self._corpus(X, reset=True) if first else self._minibatch(X)
         seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
         total = seen if self.total_documents is None else int(self.total_documents)
@@ -339,30 +359,30 @@ class HybridHDP(FittedHybrid):
             self._learn_words(corpus)
         if corpus.n_tokens == 0:
             self.n_documents_seen_ = seen
-            return self
-        with Interruption() as interruption, ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
-            self._step(corpus, total, executor, first=first)
-            self.n_documents_seen_ = seen
-            self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
-        if interruption.requested:
-            raise KeyboardInterrupt
-        return self
+            return
+        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+            if first:
+                self._start(corpus, total, interruption)
+            self._step(corpus, total, executor)
+        self.n_documents_seen_ = seen
+        self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
 
-    def _step(self, corpus: Corpus, total: int, executor: ThreadExecutor, *, first: bool) -> None:
-        """Take a step of `partial_fit` and add its row to the trace."""
+    def _start(self, corpus: Corpus, total: int, interruption: Interruption) -> None:
+        """Make the start of a stream from its first minibatch."""
         began = time.perf_counter()
-        if first:
-            self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
-            self.learning_offset_ = offset_after(self, 1.0)
-            seed, trace = seed_from(self.random_state), Trace()
-            state = begin(self, corpus, seed, total / corpus.n_documents, lambda event: None, lambda: False)
-            self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
-            began = time.perf_counter()
-        else:
-            seed, state, trace = self._seed, self._state, self._trace
+        seed, share = seed_from(self.random_state), total / corpus.n_documents
+        self._state = begin(self, corpus, seed, share, lambda event: None, lambda: interruption.requested)
+        self._seed, self._trace = seed, Trace()
+        self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
+        self.learning_offset_ = offset_after(self, 1.0)
+        self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
+
+    def _step(self, corpus: Corpus, total: int, executor: ThreadExecutor) -> None:
+        """Take a step of `partial_fit` and add its row to the trace."""
+        began, state, trace = time.perf_counter(), self._state, self._trace
         priors = Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
         room, self._room = self._room or Room(), None  # what a step breaks off in is not used again
-        steps = Steps(self._rules(priors, self.learning_offset_, seed), executor, room)
+        steps = Steps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
         log_p, n_tokens = steps.learn(state, corpus, total)
         trace.append(
             {
@@ -374,8 +394,8 @@ class HybridHDP(FittedHybrid):
                 **row_of(state, steps),
             }
         )
-        self._take(state, steps.rules.priors_of(state), trace, seed)
-        self._room = room
+        self._take(state, steps.rules.priors_of(state), trace, self._seed)
+        self._room = room if room.small else None
 
     def _given_priors(self) -> Priors:
         """Return the hyperparameters that were given."""

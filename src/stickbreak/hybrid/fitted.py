@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import whole_counts
+from stickbreak.exceptions import InputError
 from stickbreak.hybrid.state import Float, HybridState, Priors
 from stickbreak.hybrid.steps import Room, packed, unpacked
 from stickbreak.inference.document_weights import collapsed_weights
@@ -130,6 +133,29 @@ class FittedHybrid(TopicModel):
             check_same_words(self, X, otherwise=", or set grow_vocabulary=True")
         return self._corpus(X)
 
+    @contextmanager
+    def _unchanged_by_errors(self) -> Iterator[None]:
+        """Leave the model as it was where what follows breaks off, unless a step has begun to change it."""
+        before = dict(self.__dict__)
+        state: HybridState | None = before.get("_state")
+        n_words = 0 if state is None else state.n_words
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            if state is not None and state.whole:
+                state.pairs.shrink(n_words)
+            raise
+
+    def _check_whole(self) -> None:
+        """Refuse to go on with, or to save, what a step has left half done."""
+        if not self._state.whole:
+            raise InputError(
+                "a step of this model broke off while it changed the model, whose counts are not whole any more; "
+                "load what was saved before, or fit anew."
+            )
+
     def _learn_words(self, minibatch: Corpus) -> None:
         """Let new words of a minibatch join, without tokens."""
         if minibatch.n_words == self.n_features_in_:
@@ -157,6 +183,7 @@ class FittedHybrid(TopicModel):
         self.n_laps_ = len(trace)
 
     def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        self._check_whole()
         arrays, values = packed(self._state)
         return arrays, {**values, "seed": self._seed}
 

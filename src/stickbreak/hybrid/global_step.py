@@ -8,18 +8,18 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid.document_sampler import Found
 from stickbreak.hybrid.state import HybridState, Int32
 
-FORGOTTEN = 0.01  # of eta: a pair with fewer expected tokens is taken for one without any
+LEAST_TOKENS = 0.1  # of a pair that is kept; fewer are rounded
 
 
 def take_step(
-    state: HybridState, tokens: Tokens, words: Int32, found: Found, share: float, size: float, eta: float
+    state: HybridState, tokens: Tokens, words: Int32, found: Found, share: float, size: float, key: np.uint64
 ) -> None:
     """Move the globals by a step; only pairs (word, topic) of the documents are written.          math.md (B5)
 
         S <- (1 - xi) S + xi s N,    M <- (1 - xi) M + xi s T,    s = D / (|M| saved sweeps)
 
-    Pairs of the minibatch's words that have decayed to next to nothing are forgotten: below a hundredth of eta, and
-    below half of what a token adds now, so that what a step adds is there in the next.
+    Pairs of the minibatch's words that have decayed to little are rounded at random, to nothing or to the least that is
+    kept: LEAST_TOKENS, or half of what a token adds now, so that what a step adds is there in the next.
 
     Parameters
     ----------
@@ -35,12 +35,13 @@ def take_step(
         D / |M|, documents of all to those of the minibatch.
     size : float
         xi.
-    eta : float
+    key : uint64
+        Of the random numbers of the rounding.
     """
     amount = size * share / found.z.shape[0]
     state.pairs.decay(1.0 - size)
-    start, least = tokens.word_start[[*words, words[-1] + 1]], min(FORGOTTEN * eta, 0.5 * amount)
-    lost = state.pairs.add(words, start, tokens.by_word, found.z, amount, least)
+    start, least = tokens.word_start[[*words, words[-1] + 1]], min(LEAST_TOKENS, 0.5 * amount)
+    lost = state.pairs.add(words, start, tokens.by_word, found.z, amount, least, key)
     state.tokens = np.maximum((1.0 - size) * state.tokens + amount * found.tokens - lost, 0.0)
     state.tables = (1.0 - size) * state.tables + amount * found.tables
     state.n_steps += 1

@@ -63,6 +63,7 @@ class HybridState:
     n_steps: int
     unbounded: bool = False
     learned: Learned | None = None
+    whole: bool = True  # False from the first change of a step to the last: what breaks off then leaves no model
 
     @property
     def n_topics(self) -> int:

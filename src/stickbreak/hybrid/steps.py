@@ -27,6 +27,8 @@ from stickbreak.inference.run import Identity, Place
 from stickbreak.inference.steps import step_size
 from stickbreak.inference.streams import stream
 
+LARGEST_FACTORS = 1 << 24  # bytes of factors that a stream keeps from step to step
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -51,6 +53,11 @@ class Room:
     def __init__(self) -> None:
         self.factors, self.tables = TableFactors(), Tables()
 
+    @property
+    def small(self) -> bool:
+        """Whether the factors are worth keeping: one very long document may have made them large."""
+        return self.factors.n_bytes < LARGEST_FACTORS
+
 
 class Steps:
     """Steps on minibatches, one after another."""
@@ -61,7 +68,7 @@ class Steps:
         self._factors, self._tables = room.factors, room.tables
 
     def size(self, step: int) -> float:
-        """Return the size of a step; the first is 1."""
+        """Return the size of a step; the number of the first is 1."""
         return step_size(step, self.rules.decay, self.rules.offset)
 
     def learn(self, state: HybridState, minibatch: Corpus, n_documents: int) -> tuple[float, int]:
@@ -81,9 +88,11 @@ class Steps:
         found = sample(tokens, word, weights, priors.alpha, self._factors, rules.sweeps, key, self._executor)
         self._tables.give_back(weights, self._executor)
         share, size = n_documents / minibatch.n_documents, self.size(step)
-        take_step(state, tokens, words, found, share, size, priors.eta)
+        state.whole = False
+        take_step(state, tokens, words, found, share, size, key_of(rules.seed, step, "rounding of the step"))
         if rules.learn:
             learn_from(state, rules.learn, priors, tokens.lengths, share, size)
+        state.whole = True
         return found.log_p, int(word.size)
 
 
@@ -116,12 +125,12 @@ class HybridCourse:
             yield Lap(log_p / n_tokens, self.state.alive().size, False, row_of(self.state, self._steps))
 
     def _minibatches(self, lap: int) -> Iterator[Int]:
-        """Yield the rows of each minibatch of a lap."""
+        """Yield the rows of each minibatch of a lap, all of nearly the same size."""
         order = stream(self._steps.rules.seed, f"order of the documents in lap {lap}").permutation(
             self._corpus.n_documents
         )
-        for begin in range(0, order.size, self._batch_size):
-            yield np.sort(order[begin : begin + self._batch_size])
+        n = -(-order.size // self._batch_size)
+        yield from (np.sort(rows) for rows in np.array_split(order, n))  # a small remainder would take a full step
 
     def write(self, place: Place, trace: Trace, identity: Identity) -> None:
         """Replace the checkpoint at `place`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +60,9 @@ class WordTopics:
 
     def packed(self) -> dict[str, NDArray]:
         """Return the lists one after another: "size" (W,), "topic" and "count" (pairs,)."""
-        places = self._places()
-        return {"size": self.size.copy(), "topic": self.topic[places], "count": self.count[places]}
+        used = int(self.size.sum())
+        topic, count = (self._one_after_another(store, used) for store in (self.topic, self.count))
+        return {"size": self.size.copy(), "topic": topic, "count": count}
 
     @classmethod
     def unpacked(cls, arrays: Mapping[str, NDArray], n_topics: int, scale: float) -> WordTopics:
@@ -122,6 +124,10 @@ class WordTopics:
         none = np.zeros(n_words - self.n_words, np.int64)
         self.first, self.size, self.room = (np.concatenate([of, none]) for of in (self.first, self.size, self.room))
 
+    def shrink(self, n_words: int) -> None:
+        """Take back words without pairs at the end, down to `n_words`."""
+        self.first, self.size, self.room = (of[:n_words] for of in (self.first, self.size, self.room))
+
     def decay(self, factor: float) -> None:
         """S <- factor S."""
         self.scale *= factor
@@ -131,8 +137,12 @@ class WordTopics:
         if factor == 0.0:
             self.size[:], self.holders[:] = 0, 0
 
-    def add(self, words: Int32, start: Int, tokens: Int32 | Int, z: Int32, amount: float, least: float) -> Float:
-        """S_wk += amount for each token of word w with topic k; forget pairs below `least` among those of the words.
+    def add(
+        self, words: Int32, start: Int, tokens: Int32 | Int, z: Int32, amount: float, least: float, key: np.uint64
+    ) -> Float:
+        """S_wk += amount for each token of word w with topic k; round pairs of the words below `least` at random.
+
+        Such a pair becomes `least` with probability S_wk / least, and otherwise leaves the list.
 
         Parameters
         ----------
@@ -143,31 +153,38 @@ class WordTopics:
         z : ndarray of shape (S, N)
             Topics of the tokens, several times.
         amount, least : float
+        key : uint64
+            Of the random numbers: word w has stream w of it.
 
         Returns
         -------
         ndarray of shape (K,)
-            What was forgotten.
+            What the topics have lost by that.
         """
-        forgotten, done, end = np.zeros(self.n_topics), 0, int((self.first + self.room).max(initial=0))
+        lost, done, end = np.zeros(self.n_topics), 0, int((self.first + self.room).max(initial=0))
         while True:
             done, end = _kernels.add_tokens(
-                done, words, start, tokens, z, amount / self.scale, least / self.scale, end,
-                self.first, self.size, self.room, self.topic, self.count, self.holders, forgotten,
+                done, words, start, tokens, z, amount / self.scale, least / self.scale, key, end,
+                self.first, self.size, self.room, self.topic, self.count, self.holders, lost,
             )  # fmt: skip
             if done == words.size:
-                return self.scale * forgotten
+                return self.scale * lost
             end = self._make_room(start[done + 1] - start[done], z.shape[0])
 
     def _make_room(self, n_tokens: int, n_sweeps: int) -> int:
         """Close the gaps, and make room for the next list at least; return where the free end of the store begins."""
-        kept = self.packed()
-        used = kept["topic"].size
-        free = max(used, 1024, 2 * (int(self.size.max(initial=0)) + n_tokens * n_sweeps))
-        self.topic = np.concatenate([kept["topic"], np.zeros(free, np.int32)])
-        self.count = np.concatenate([kept["count"], np.zeros(free)])
+        used = int(self.size.sum())
+        free = max(used // 4, 1024, 2 * (int(self.size.max(initial=0)) + n_tokens * n_sweeps))
+        self.topic = self._one_after_another(self.topic, used + free)
+        self.count = self._one_after_another(self.count, used + free)
         self.first, self.room = np.cumsum(self.size) - self.size, self.size.copy()
         return used
+
+    def _one_after_another(self, store: NDArray[Any], size: int) -> NDArray[Any]:
+        """Return a part of the store without gaps, in an array of some size."""
+        out = np.zeros(size, store.dtype)
+        _kernels.copy_lists(self.first, self.size, store, out)
+        return out
 
     def _places(self) -> Int:
         """Return the places of all pairs, word by word."""
