@@ -143,7 +143,7 @@ def plot_topics(records: list[Record], path: Path) -> None:
             for system, line in LINES.items():
                 ends = [r for r in records if (r["corpus"], r["system"]) == (name, system)]
                 for seed in dict.fromkeys(r["seed"] for r in ends):
-                    chosen = [r for r in ends if r["seed"] == seed]
+                    chosen = sorted((r for r in ends if r["seed"] == seed), key=lambda r: r["K"])
                     values = [r[score][-1] for r in chosen]
                     panel.plot([r["K"] for r in chosen], values, line, marker=".", markersize=4, color="black")
             ticks = sorted({r["K"] for r in records})

@@ -3,7 +3,7 @@
 Speed: the model learns some laps from the training documents first, since a document has fewer topics then. After that
 the two samplers take turns on the same minibatches under the same globals, round by round; the table has the least
 processor nanoseconds of a round for each token that is resampled. "weights" is what the minibatch costs before its
-first token (weights of its words, alias tables), "step" what it costs after its last.
+first token (weights of topics and of its words), "step" what it costs after its last.
 
 With --held-out instead: document completion after some laps, and processor seconds of the fit, beside the others. With
 --stream: generated documents through `partial_fit`, K topics of 30,000 words; the resident memory and the rate, by
