@@ -3,6 +3,7 @@
 import copy
 import pickle
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,11 @@ from stickbreak import HybridHDP
 from stickbreak.corpus import planted_lda, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.hybrid import steps
-from stickbreak.hybrid.state import ALIVE_TOKENS
+from stickbreak.hybrid.document_sampler import Sweeps
+from stickbreak.hybrid.starts import random_state
+from stickbreak.hybrid.state import ALIVE_TOKENS, Priors
+from stickbreak.hybrid.steps import Rules
+from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.persistence import read_folder, write_folder
 
 from .problems import expected_counts
@@ -322,13 +327,18 @@ def test_failed_fit_leaves_the_fitted_model(corpus):
         fresh.transform(corpus)
 
 
-def test_minibatches_of_a_lap_are_of_nearly_the_same_size():
+def test_minibatches_of_a_lap_are_of_nearly_the_same_size(monkeypatch):
     """One document left over would take a full step, scaled up to all."""
     corpus, _ = planted_lda(101, 40, n_topics=4, mean_tokens=40, seed=2)
-    model = HybridHDP(n_topics=6, init="random", batch_size=50, n_laps=2, random_state=1).fit(corpus)
-    assert model.n_steps_ == 6  # three minibatches, of 33 or 34 documents
-    state = model._state
-    assert state.tokens.sum() == pytest.approx(corpus.n_tokens, rel=0.1)
+    sizes, learn = [], steps.Steps.learn
+
+    def noted(self, state, minibatch, n_documents):
+        sizes.append(minibatch.n_documents)
+        return learn(self, state, minibatch, n_documents)
+
+    monkeypatch.setattr(steps.Steps, "learn", noted)
+    HybridHDP(n_topics=6, init="random", batch_size=50, n_laps=2, random_state=1).fit(corpus)
+    assert sizes == [34, 34, 33] * 2
 
 
 def test_objective_of_one_topic_under_the_mean_field_takes_the_mean_of_its_words(corpus):
@@ -341,18 +351,29 @@ def test_objective_of_one_topic_under_the_mean_field_takes_the_mean_of_its_words
 
 
 def test_documents_are_sampled_under_the_learned_alpha(corpus):
-    """The second step of a stream that learns alpha scores as one that is given what was learned in the first."""
-    first = HybridHDP(**SMALL, learn=("alpha",), total_documents=90).partial_fit(corpus[:30])
-    given = HybridHDP(**{**SMALL, "alpha": first.alpha_}, total_documents=90)
-    given.partial_fit(corpus[:30])
-    given._state = copy.deepcopy(first._state)
-    given._state.learned = None
-    first.partial_fit(corpus[30:60])
-    given.partial_fit(corpus[30:60])
-    assert first.trace_["objective"][-1] == given.trace_["objective"][-1]
-    np.testing.assert_array_equal(expected_counts(first._state), expected_counts(given._state))
+    """The second step of a fit that learns alpha is that of one that was given what the first has learned."""
+    state, priors = random_state(corpus, 6, 0, 1.0), Priors(1.0, 1.0, 0.1)
+    rules = Rules(priors, Sweeps(2, 2), 0.6, 1.0, 3, ("alpha",))
+    with ThreadExecutor(1) as executor:
+        learning = steps.Steps(rules, executor, steps.Room())
+        learning.learn(state, corpus[:45], 90)
+        other, alpha = copy.deepcopy(state), state.learned.alpha
+        assert abs(alpha - 1.0) > 0.1
+        other.learned = None
+        given = steps.Steps(replace(rules, priors=replace(priors, alpha=alpha), learn=()), executor, steps.Room())
+        assert learning.learn(state, corpus[45:], 90) == given.learn(other, corpus[45:], 90)
+    np.testing.assert_array_equal(expected_counts(state), expected_counts(other))
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C raises a KeyboardInterrupt, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_interrupt_waits_for_the_end_of_a_step(corpus, monkeypatch):
     left, right = (HybridHDP(n_topics=6, init="random", total_documents=90, random_state=1) for _ in range(2))
     take_step = steps.take_step
