@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from stickbreak.corpus import Corpus, toy_bars
@@ -32,6 +32,10 @@ def followed_laps(made, start, moves, n_laps):
     return state, infos, following.followed
 
 
+@example(  # a topic that nobody holds, right after a birth has replaced the documents
+    seed=35275, n_documents=10, n_words=7, n_topics=2, n_batches=1, fractional=False, alpha=0.05, eta=0.001,
+    bound="surrogate", learned=(), most=2, order=["refine", "birth", "delete", "merge", "reorder"],
+)  # fmt: skip
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 10**6),

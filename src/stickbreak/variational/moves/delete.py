@@ -96,8 +96,13 @@ class Delete(Move):
         return np.unique(docs.rows[np.isin(docs.topic, self._chosen)])
 
     def candidates(self, state: Inference) -> Iterator[int]:
-        """Return the chosen topics that are still there, by name, the smallest first."""
+        """Return the chosen topics that are still there, by name, the smallest first.
+
+        None if a trial of this lap has replaced the documents: none of the new ones is gathered yet.
+        """
         self._failures, before = 0, state.topic_ids.size
+        if not state.gathering.others:
+            return
         for name in self._names:
             if self._failures == self._patience:
                 break
