@@ -396,3 +396,12 @@ def test_pickle_holds_no_room_of_the_last_step(corpus):
     again = pickle.loads(pickle.dumps(model))
     assert len(pickle.dumps(model)) < 100_000
     assert_same(again.partial_fit(corpus[30:60]), model.partial_fit(corpus[30:60]))
+
+
+def test_stream_does_not_keep_the_factors_of_one_very_long_document(corpus):
+    model = HybridHDP(n_topics=2, init="random", burn_in_sweeps=0, saved_sweeps=1, random_state=0).partial_fit(corpus)
+    assert model._room is not None
+    model.partial_fit(np.full((1, corpus.n_words), 1000))
+    assert model._room is None
+    model.partial_fit(corpus)
+    assert model.n_steps_ == 3

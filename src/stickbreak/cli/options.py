@@ -301,7 +301,7 @@ Sampler = Annotated[
         "sparse",
         "dense",
         panel=_HYBRID,
-        help="Topics outside a document by alias tables, or one by one: the same law, slower.",
+        help="Topics outside a document by tables of the words, or one by one: the same law, slower.",
     ),
 ]
 Branching = Annotated[

@@ -31,13 +31,8 @@ from stickbreak.inference.requirements import check_names, check_total
 from stickbreak.inference.run import run_fit
 from stickbreak.inference.streams import seed_from
 
-_NOT_IDENTITY = (
-    "n_laps",
-    "n_jobs",
-    "verbose",
-    "total_documents",
-    "grow_vocabulary",
-)  # a fit that goes on may change these
+# a fit that goes on may change these
+_NOT_IDENTITY = ("n_laps", "n_jobs", "verbose", "total_documents", "grow_vocabulary")
 
 
 class HybridHDP(FittedHybrid):
@@ -68,7 +63,7 @@ class HybridHDP(FittedHybrid):
         `alpha`, `gamma` and `eta` are then where they start. Over many laps of the same documents alpha falls and eta
         grows, and that predicts worse. A gamma that is learned from one or two topics stays too small for more to come.
     sampler : {"sparse", "dense"}, default="sparse"
-        Topics outside the document by alias tables and rejection, or all one by one: the same law.
+        Topics outside the document by tables of the words and rejection, or all one by one: the same law.
     g_weight : {"mean_field", "ratio", "printed"}, default="mean_field"
         What the corpus weights are to a document: exp(E log G0), E G0, or the paper's approximation of the first.
     phi_weight : {"ratio", "mean_field"}, default="ratio"
