@@ -14,7 +14,17 @@ import stickbreak
 
 ROOT = Path(stickbreak.__file__).parent
 ROOMS = [  # from the bottom to the top; a module imports from its own room and from lower floors
-    {"exceptions", "atomic", "special", "stirling", "indicator_factors", "kernel_random", "maximum", "persistence"},
+    {
+        "exceptions",
+        "atomic",
+        "special",
+        "stirling",
+        "indicator_factors",
+        "kernel_prefetch",
+        "kernel_random",
+        "maximum",
+        "persistence",
+    },
     {"corpus"},
     {"likelihoods"},
     {"inference"},

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from stickbreak.backoff_tree import _document_kernels
+from stickbreak.backoff_tree._tree_kernels import open_document, write_path
 from stickbreak.backoff_tree.lists import directories
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Discounts, Scratch, WordLeaves
@@ -26,8 +27,9 @@ def random_delta(rng, depth):
     return rng.dirichlet(np.ones(depth)) * rng.uniform(0.1, 0.95)
 
 
-def random_counts(rng, n_leaves, n_tokens):
-    some = rng.integers(n_leaves, size=max(1, n_leaves // 3))
+def random_counts(rng, n_leaves, n_tokens, *, all_of=False):
+    """Tokens at random, among a third of the leaves if not `all_of` them."""
+    some = np.arange(n_leaves) if all_of else rng.integers(n_leaves, size=max(1, n_leaves // 3))
     return Counter(int(z) for z in rng.choice(some, size=n_tokens))
 
 
@@ -54,32 +56,29 @@ class Pair:
         self.directory = directories(self.lists, scale, self.word, shape, ONE)
         z = np.array([y for y in document.elements()], np.int32)
         self.n_tokens = z.size
-        self.scratch = s = Scratch.of(max(1, z.size), shape.depth)
-        self.n_here = _document_kernels.open_document(z, 0, z.size, s.leaf, s.n, s.common, s.slot, s.path, self.below)
-        level = int(self.directory.level[0])
-        s.stride[: level + 1] = self.below[: level + 1] // self.below[level]
+        self.scratch = s = Scratch.of(max(1, z.size), shape)
+        open_document(z, 0, z.size, s.node, s.path, s.trail, s.inverse)
 
     def seed(self, key):
         open_stream(self.scratch.rng, key, 0)
 
-    def draw(self, own=-1, own_entry=-1, gone=0, lost=0.0):
+    def draw(self, own_entry=-1, gone=0, lost=0.0):
         """Return a leaf and the mean mass."""
         s, a, b = self.scratch, self.lists, self.directory
+        level, start = np.int64(b.level[0]), np.int64(0)
         return _document_kernels.draw_leaf(
-            self.n_tokens, self.n_here, s.n, s.common, s.slot, s.path, self.below, self.doc.delta, self.doc.above,
-            self.doc.rate, self.word.delta, self.word.rate, self.word.from_here, 0, 0, np.int64(a.size[0]), a.leaf,
-            a.mass, np.int64(b.level[0]), b.row, 0, s.stride, own, own_entry, gone, lost, s.low, s.high, s.smoothed,
-            s.shared, s.weight, s.rng,
+            s.node, self.below, s.inverse, self.doc.delta, self.doc.above, self.doc.rate, self.word.delta,
+            self.word.rate, self.word.from_here, 0, 0, np.int64(a.size[0]), a.leaf, a.mass, level, b.offset, b.row,
+            start, level, start, s.own, own_entry, gone, lost, s.queue, s.candidate, s.weight, s.rng,
         )  # fmt: skip
 
     def draw_without(self, z, scale):
         """Draw as a token of the word at leaf z does, which does not count."""
         s, a = self.scratch, self.lists
-        own = s.path.shape[0] - 1
-        _document_kernels.write_path(s.path, own, z, self.below)
+        write_path(s.own, np.int64(z), s.inverse)
         entry = a.leaf[: a.size[0]].tolist().index(z)
         gone = int(a.n[entry] == 1)
-        return self.draw(own, entry, gone, scale[z] * (1.0 - self.word.above[-1] if gone else 1.0))
+        return self.draw(entry, gone, scale[z] * (1.0 - self.word.above[-1] if gone else 1.0))
 
 
 def small_corpus(rng, n_documents=12, n_words=9, most=14):

@@ -80,15 +80,65 @@ def backoff(words, tree, n_tokens):
     return A, B, max(high, 1.001 * B.max())
 
 
+class Node:
+    """A node with tokens of one document; children in the order in which the kernels look at them."""
+
+    def __init__(self, number):
+        self.number, self.children, self.n = number, [], Counter()
+
+    def child(self, number):
+        return next((c for c in self.children if c.number == number), None)
+
+
+class Document:
+    """The tree of one document; new nodes come before their siblings."""
+
+    def __init__(self, tree, leaves=()):
+        self.tree, self.root = tree, Node(0)
+        for z in leaves:
+            self.add(z)
+
+    @property
+    def n(self):
+        return self.root.n
+
+    def add(self, z):
+        node = self.root
+        node.n[z] += 1
+        for h in range(1, self.tree.depth + 1):
+            child = node.child(self.tree.node(z, h))
+            if child is None:
+                child = Node(self.tree.node(z, h))
+                node.children.insert(0, child)
+            node = child
+            node.n[z] += 1
+
+    def take(self, z):
+        node = self.root
+        node.n = without(node.n, z)
+        for h in range(1, self.tree.depth + 1):
+            child = node.child(self.tree.node(z, h))
+            child.n = without(child.n, z)
+            if not child.n:
+                node.children.remove(child)
+            node = child
+
+
 class Walk:
     """Draws with the random numbers of the kernels, in their order; everything is added up anew for each draw."""
 
     def __init__(self, documents, words, rng):
         self.doc, self.word, self.rng = documents, words, rng  # two trees of one shape
+        self.ways = set()  # taken below the directory
 
-    def from_document(self, z, n, h):
-        tree, left = self.doc, n - sum(self.doc.delta[: h + 1])
-        x = self.rng.uniform() * left - (n - tree.discount)
+    def from_document(self, node, h):
+        tree, given = self.doc, sum(self.doc.delta[: h + 1])
+        for _ in range(tree.depth - max(h, 0)):
+            left = [c.n.total() - given * len(c.n) for c in node.children]
+            x = self.rng.uniform() * (node.n.total() - given * len(node.n))
+            node = node.children[min(bisect_right(list(accumulate(left)), x), len(left) - 1)]
+        ((z, n),) = node.n.items()
+        x = self.rng.uniform() * (n - given) - (n - tree.discount)
         if x < 0:
             return z
         h += 1
@@ -112,51 +162,87 @@ class Walk:
             h += 1
         return tree.node(z, h) * tree.below[h] + int(self.rng.uniform() * tree.below[h])
 
-    def parts(self, z, n, word, scale):
-        """The parts of the product that belong to a leaf of the document: (level, which tree, mass)."""
-        out = []
-        for h in range(self.doc.depth):
-            inside = [y for y in sorted(word) if self.word.node(y, h) == self.word.node(z, h)]
-            if not inside:
-                return out
-            v = [(word[y] - self.word.discount) * scale[y] for y in inside]
-            tau = sum(v) + len(inside) * sum(self.word.delta[h:])
-            out.append((h, "word", self.doc.delta[h] / self.doc.below[h] * tau, inside, v))
-            left = n - sum(self.doc.delta[: h + 1])
-            out.append((h, "document", self.word.delta[h] / self.word.below[h] * len(inside) * left, None, None))
-        if z in word:
-            out.append((None, "leaf", (n - self.doc.discount) * (word[z] - self.word.discount) * scale[z], None, None))
-        return out
+    def order(self, document, word, listed, level):
+        """Return the nodes that both trees have, with their levels, in the order of the kernels.
 
-    def draw(self, document, word, scale):
+        `listed` are the leaves in the word's list: those of `word`, and that of a token that is left out.
+        """
+        tree, now = self.word, [document.root]
+
+        def inside(leaves, number, h):
+            return [y for y in sorted(leaves) if tree.node(y, h) == number]
+
+        found = [(document.root, 0)]
+        for h in range(1, level + 1):  # in the directory
+            now = [c for node in now for c in node.children if inside(word, c.number, h)]
+            found += [(node, h) for node in now]
+        queue = [(node, level) for node in now]
+        while queue:
+            node, h = queue.pop(0)
+            if h == tree.depth:
+                continue
+            here = inside(listed, node.number, h)
+            alive = [c for c in node.children if inside(word, c.number, h + 1)]
+            self.ways.add("one" if len(here) == 1 else "few" if len(here) <= 6 else "many")
+            if len(here) == 1:  # straight down, before anything else
+                while alive:
+                    h += 1
+                    found.append((alive[0], h))
+                    alive = [c for c in alive[0].children if h < tree.depth and inside(word, c.number, h + 1)]
+                continue
+            if len(here) <= 6:  # by entries of the word
+                alive.sort(key=lambda c: c.number)
+            found += [(c, h + 1) for c in alive]
+            queue += [(c, h + 1) for c in alive]
+        return found
+
+    def parts(self, node, h, word, scale):
+        """The parts of the product at a node: (which tree decides, mass, leaves of the word below, their v)."""
+        below = [y for y in sorted(word) if self.word.node(y, h) == node.number]
+        v = [(word[y] - self.word.discount) * scale[y] for y in below]
+        if h == self.doc.depth:
+            ((_, n),) = node.n.items()
+            return [("leaf", (n - self.doc.discount) * v[0], below, v)]
+        tau = sum(v) + len(below) * sum(self.word.delta[h:])
+        left = node.n.total() - len(node.n) * sum(self.doc.delta[: h + 1])
+        return [
+            ("word", len(node.n) * self.doc.delta[h] / self.doc.below[h] * tau, below, v),
+            ("document", self.word.delta[h] / self.word.below[h] * len(below) * left, None, None),
+        ]
+
+    def draw(self, document, word, scale, listed=None, level=0):
         """Return a leaf and the mass of all."""
         L = self.doc.L
-        if not document and not word:
+        if not document.n and not word:
             return int(self.rng.uniform() * L), 0.0
-        if not document:
+        if not document.n:
             leaves = sorted(word)
             v = [(word[y] - self.word.discount) * scale[y] for y in leaves]
             total = sum(v) + len(leaves) * self.word.discount
             return self.from_word(0, leaves, v), total / L
         if not word:
-            tokens = [z for z in sorted(document) for _ in range(document[z])]
-            z = tokens[int(self.rng.uniform() * len(tokens))]
-            return self.from_document(z, document[z], -1), 0.0
-        parts = [(z, part) for z in sorted(document) for part in self.parts(z, document[z], word, scale)]
-        total = sum(part[2] for _, part in parts)
+            return self.from_document(document.root, -1), 0.0
+        nodes = self.order(document, word, word if listed is None else listed, level)
+        parts = [(node, h, part) for node, h in nodes for part in self.parts(node, h, word, scale)]
+        total = sum(part[1] for *_, part in parts)
         x = self.rng.uniform() * total
         at = 0
-        while x >= parts[at][1][2] and at < len(parts) - 1:
-            x -= parts[at][1][2]
+        while x >= parts[at][2][1] and at < len(parts) - 1:
+            x -= parts[at][2][1]
             at += 1
-        z, (h, which, _, inside, v) = parts[at]
+        node, h, (which, _, inside, v) = parts[at]
         if which == "leaf":
-            leaf = z
+            leaf = node.number
         elif which == "word":
             leaf = self.from_word(h, inside, v)
         else:
-            leaf = self.from_document(z, document[z], h)
-        return leaf, total / sum(document.values())
+            leaf = self.from_document(node, h)
+        return leaf, total / document.n.total()
+
+
+def last_level(tree, word):
+    """The last level of a word's directory: the deepest one with no more nodes than the word has leaves."""
+    return max(h for h in range(tree.depth + 1) if tree.L // tree.below[h] <= max(1, len(word)))
 
 
 def without(n, z):
@@ -168,16 +254,17 @@ def without(n, z):
 def sweep(documents, z, words, trees, scale, peak, key, *, at_once):
     """Sample every token; return the leaves and the log probability of each document's words."""
     z, words, n_all = list(z), [Counter(n) for n in words], sum(map(len, documents))
+    level = [last_level(trees[1], n) for n in words]
     log_p, i = [], 0
     for d, document in enumerate(documents):
-        walk, here, score = Walk(*trees, Stream(key, d)), Counter(z[i : i + len(document)]), 0.0
+        walk, here, score = Walk(*trees, Stream(key, d)), Document(trees[0], z[i : i + len(document)]), 0.0
         for w in document:
-            here = without(here, z[i])
+            here.take(z[i])
             rest = without(words[w], z[i])
-            new, total = walk.draw(here, rest, scale)
+            new, total = walk.draw(here, rest, scale, rest if at_once else words[w], level[w])
             score += np.log(total / peak) if total > 0 else -np.log(n_all)
             z[i] = new
-            here[new] += 1
+            here.add(new)
             if at_once:
                 words[w] = rest
                 words[w][new] += 1

@@ -1,31 +1,83 @@
-"""The tree of a document in scratch: tokens in and out equal a tree made anew."""
+"""The tree of a document in its table: tokens in and out equal a tree made anew."""
 
 import numpy as np
 
-from stickbreak.backoff_tree import _document_kernels as kernels
+from stickbreak.backoff_tree._tree_kernels import (
+    add_token,
+    clear_document,
+    node_of,
+    open_document,
+    take_token,
+    write_path,
+)
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Scratch
 
-
-def entries(scratch, n_here):
-    """Leaf, tokens, shared level and path of each entry."""
-    here = slice(0, n_here)
-    common = scratch.common[1:n_here].tolist()  # the first entry has none before it
-    return scratch.leaf[here].tolist(), scratch.n[here].tolist(), common, scratch.path[scratch.slot[here]].tolist()
+from .reference import Document, Tree
 
 
-def test_ten_thousand_tokens_in_and_out_equal_a_tree_made_anew(seed):
+def nodes(node, at=0):
+    """Number, leaves and tokens of a node, and its children in their order."""
+    number, child, _, entries, tokens = node[at].tolist()
+    children = []
+    while child >= 0:
+        children.append(nodes(node, child))
+        child = int(node[child, 2])
+    return number, entries, tokens, children
+
+
+def expected_nodes(twin):
+    return twin.number, len(twin.n), twin.n.total(), [expected_nodes(c) for c in twin.children]
+
+
+def n_free(node):
+    n, at = 0, int(node[0, 2])
+    while at >= 0:
+        n, at = n + 1, int(node[at, 2])
+    return n
+
+
+def n_used(nodes):
+    return 1 + sum(map(n_used, nodes[3]))
+
+
+def test_ten_thousand_tokens_in_and_out_equal_the_twin(seed):
     rng = np.random.default_rng(seed)
-    shape = TreeShape((2, 3, 2, 4))
-    below, room = shape.leaves_below, 30
-    s, fresh = (Scratch.of(room, shape.depth) for _ in range(2))
+    shape, room = TreeShape((2, 3, 2, 4)), 30
+    s = Scratch.of(room, shape)
     z = rng.integers(48, size=room).astype(np.int32)
-    n_here = kernels.open_document(z, 0, room, s.leaf, s.n, s.common, s.slot, s.path, below)
-    for _ in range(10_000):
+    open_document(z, 0, room, s.node, s.path, s.trail, s.inverse)
+    twin = Document(Tree(shape.branching, [0.1] * 4), z.tolist())
+    for step in range(10_000):
         i = int(rng.integers(room))
-        n_here = kernels.take_token(np.int64(z[i]), n_here, s.leaf, s.n, s.common, s.slot)
+        write_path(s.path, np.int64(z[i]), s.inverse)
+        take_token(s.node, s.path, s.trail)
+        twin.take(int(z[i]))
         z[i] = rng.integers(48)
-        n_here = kernels.add_token(np.int64(z[i]), n_here, s.leaf, s.n, s.common, s.slot, s.path, below)
-        again = kernels.open_document(z, 0, room, fresh.leaf, fresh.n, fresh.common, fresh.slot, fresh.path, below)
-        assert entries(s, n_here) == entries(fresh, again)
-    assert sorted(s.slot[:room].tolist()) == list(range(room))
+        write_path(s.path, np.int64(z[i]), s.inverse)
+        add_token(s.node, s.path, s.trail)
+        twin.add(int(z[i]))
+        if step % 10 == 0:
+            found = nodes(s.node)
+            assert found == expected_nodes(twin.root)
+            assert n_used(found) + n_free(s.node) == room * shape.depth + 1
+    assert nodes(s.node)[1:3] == (np.unique(z).size, room)
+
+
+def test_a_cleared_tree_takes_as_many_leaves_as_it_has_room_for():
+    shape = TreeShape((3, 3, 3))
+    s = Scratch.of(9, shape)
+    clear_document(s.node, 9, 3)
+    for z in range(0, 27, 3):
+        write_path(s.path, np.int64(z), s.inverse)
+        add_token(s.node, s.path, s.trail)
+    assert nodes(s.node)[1:3] == (9, 9)
+
+
+def test_nodes_of_leaves_are_exact_in_the_largest_trees():
+    rng = np.random.default_rng(0)
+    for below in (1, 2, 3, 7, 12, 144, 1296, 3**13, 2**30, 715_827_882):
+        edges = np.arange(0, 2**31 - 1, max(below, 2**31 // 2000 // below * below), dtype=np.int64) // below * below
+        leaves = np.concatenate((edges, edges[1:] - 1, rng.integers(2**31 - 1, size=2000)))
+        for z in leaves.tolist():
+            assert node_of(z, 1.0 / below) == z // below

@@ -115,9 +115,11 @@ def test_ten_thousand_changes_equal_a_rebuild(seed):
         sums = np.concatenate(([0.0], np.cumsum(kept)))
         first = lists.start[w] + w
         np.testing.assert_allclose(lists.mass[first : first + n + 1], sums, rtol=0, atol=1e-10)
-        level = found.level[w]
-        bounds = np.arange(60 // below[level] + 1) * below[level]
-        at = np.searchsorted(fresh.leaf[here], bounds)
-        rows = found.row[found.start[w] : found.start[w + 1]]
-        assert rows[:, 0].tolist() == at.tolist()
-        np.testing.assert_allclose(rows[:, 1], sums[at], rtol=0, atol=1e-10)
+        for level in range(found.level[w] + 1):
+            bounds = np.arange(60 // below[level] + 1) * below[level]
+            at = np.searchsorted(fresh.leaf[here], bounds)
+            first = found.start[w] + found.offset[level]
+            rows = found.row[first : first + bounds.size]
+            assert rows[:, 0].tolist() == at.tolist()
+            np.testing.assert_allclose(rows[:, 1], sums[at], rtol=0, atol=1e-10)
+        assert found.start[w + 1] == found.start[w] + found.offset[found.level[w] + 1]

@@ -11,7 +11,7 @@ from scipy import stats
 from stickbreak.backoff_tree.shape import TreeShape
 
 from .problems import Pair, random_counts, random_delta, random_shape
-from .reference import Tree, Walk, without
+from .reference import Document, Stream, Tree, Walk, last_level, without
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "sbt.json").read_text())
 FALSE_ALARM = 1e-6
@@ -28,10 +28,12 @@ def of_oracle(case):
     )
 
 
-def random_pair(rng):
+def random_pair(rng, *, crowded=False):
+    """Two trees; `crowded` leaves are all below the first nodes, so that the word's directory does not part them."""
     shape = random_shape(rng)
     L = shape.n_leaves
-    document, word = (random_counts(rng, L, int(rng.integers(1, 40))) for _ in range(2))
+    within = max(2, L // 6) if crowded else L
+    document, word = (random_counts(rng, within, int(rng.integers(1, 40)), all_of=crowded) for _ in range(2))
     deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
     scale = rng.uniform(0.3, 3.0, size=L)
     trees = Tree(shape.branching, deltas[0]), Tree(shape.branching, deltas[1])
@@ -138,15 +140,17 @@ def test_draw_from_one_tree_alone_has_its_distribution(missing):
 
 
 def test_twin_draws_the_same_leaves(seed):
-    rng = np.random.default_rng(seed + 3)
-    for _ in range(100):
-        pair, document, word, trees, scale = random_pair(rng)
+    rng, ways = np.random.default_rng(seed + 3), set()
+    for case in range(150):
+        pair, document, word, trees, scale = random_pair(rng, crowded=case % 3 == 0)
         pair.seed(7)
-        from .reference import Stream
-
-        walk = Walk(*trees, Stream(7, 0))
+        walk, level = Walk(*trees, Stream(7, 0)), int(pair.directory.level[0])
+        assert level == last_level(trees[1], word)
+        there = Document(trees[0], document.elements())
         for _ in range(20):
             z, mean = pair.draw()
-            expected = walk.draw(document, word, scale)
+            expected = walk.draw(there, word, scale, level=level)
             assert z == expected[0]
             assert mean == pytest.approx(expected[1], rel=1e-10)
+        ways |= walk.ways
+    assert ways == {"one", "few", "many"}

@@ -5,8 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from stickbreak.backoff_tree._document_kernels import add_token, draw_leaf, open_document, take_token
+from stickbreak.backoff_tree._document_kernels import draw_leaf
 from stickbreak.backoff_tree._product_kernels import NOWHERE, weigh
+from stickbreak.backoff_tree._tree_kernels import (
+    CHILD,
+    ENTRIES,
+    ID,
+    NEXT,
+    TOKENS,
+    add_token,
+    clear_document,
+    open_document,
+    take_token,
+    write_path,
+)
 from stickbreak.kernel_random import mix, open_stream
 
 
@@ -22,38 +34,34 @@ def sample_documents(
     delta_doc, rate_doc, above_doc = of_documents.delta, of_documents.rate, of_documents.above
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
-    d_start, d_level, row = directory.start, directory.level, directory.row
-    d_leaf, n, common, slot, path, weight = (
-        scratch.leaf, scratch.n, scratch.common, scratch.slot, scratch.path, scratch.weight
-    )  # fmt: skip
-    low, high, smoothed, shared, stride, rng = (
-        scratch.low, scratch.high, scratch.smoothed, scratch.shared, scratch.stride, scratch.rng
-    )  # fmt: skip
+    d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
+    node, path, nowhere, trail, inverse = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.inverse
+    queue, candidate, weight, rng = scratch.queue, scratch.candidate, scratch.weight, scratch.rng
     for d in range(first, last):
         content = np.uint64(0)
         for i in range(doc_start[d], doc_start[d + 1]):
             content = mix(content ^ np.uint64(word[i] + 1))
         open_stream(rng, key, content)
         z = samples[0]
-        n_here = open_document(z, doc_start[d], doc_start[d], d_leaf, n, common, slot, path, below)
+        clear_document(node, doc_start[d + 1] - doc_start[d], below.size - 1)
         for sweep in range(n_burn + samples.shape[0]):
             before = z
             z = samples[max(0, sweep - n_burn)]
             for i in range(doc_start[d], doc_start[d + 1]):
                 if sweep > 0:
-                    n_here = take_token(np.int64(before[i]), n_here, d_leaf, n, common, slot)
+                    write_path(path, before[i], inverse)
+                    take_token(node, path, trail)
                 w = word[i]
-                level = np.int64(d_level[w])
-                for h in range(level + 1):
-                    stride[h] = below[h] // below[level]
-                n_others = i - doc_start[d] if sweep == 0 else doc_start[d + 1] - doc_start[d] - 1
+                after = word[min(i + 1, word.size - 1)]
                 new, _ = draw_leaf(
-                    n_others, n_here, n, common, slot, path, below, delta_doc, above_doc, rate_doc, delta_word,
-                    rate_word, from_word, w, start[w], np.int64(sizes[w]), leaf, mass, level, row, d_start[w], stride,
-                    NOWHERE, np.int64(NOWHERE), 0, 0.0, low, high, smoothed, shared, weight, rng,
+                    node, below, inverse, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, start[w],
+                    np.int64(sizes[w]), leaf, mass, np.int64(d_level[w]), offset, row, d_start[w],
+                    np.int64(d_level[after]), d_start[after], nowhere, np.int64(NOWHERE), 0, 0.0, queue, candidate,
+                    weight, rng,
                 )  # fmt: skip
                 z[i] = new
-                n_here = add_token(new, n_here, d_leaf, n, common, slot, path, below)
+                write_path(path, new, inverse)
+                add_token(node, path, trail)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -66,43 +74,57 @@ def predict_words(
     `missing` (L + 1,) holds running sums over leaves of what the words' probabilities there lack to one; words take
     it by their `share` (W,). `prob` is parallel to `held_word`.
     """
-    depth = below.size - 1
     rate_doc, above_doc = of_documents.rate, of_documents.above
     rate_word, from_word = of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
-    d_start, d_level, row = directory.start, directory.level, directory.row
-    d_leaf, n, common, slot, path, weight = (
-        scratch.leaf, scratch.n, scratch.common, scratch.slot, scratch.path, scratch.weight
-    )  # fmt: skip
-    low, high, smoothed, shared, stride = scratch.low, scratch.high, scratch.smoothed, scratch.shared, scratch.stride
+    d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
+    node, path, nowhere, trail, inverse = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.inverse
+    queue, candidate, weight = scratch.queue, scratch.candidate, scratch.weight
     n_leaves = below[0]
     for d in range(first, last):
         n_tokens = doc_start[d + 1] - doc_start[d]
         for s in range(samples.shape[0]):
-            n_here = open_document(samples[s], doc_start[d], doc_start[d + 1], d_leaf, n, common, slot, path, below)
-            lost = 0.0
-            for i in range(n_here):
-                at = slot[i]
-                lost += (n[i] - above_doc[depth]) * (missing[d_leaf[i] + 1] - missing[d_leaf[i]])
-                for h in range(depth):
-                    a = path[at, h] * below[h]
-                    lost += rate_doc[h] * (missing[a + below[h]] - missing[a])
-            lost = lost / n_tokens if n_here > 0 else missing[n_leaves] / n_leaves
+            open_document(samples[s], doc_start[d], doc_start[d + 1], node, path, trail, inverse)
+            lost = missing[n_leaves] / n_leaves
+            if n_tokens > 0:
+                lost = sum_missing(node, below, rate_doc, above_doc, missing, queue) / n_tokens
             for i in range(held_start[d], held_start[d + 1]):
                 w = held_word[i]
-                size, begin, level = np.int64(sizes[w]), start[w], np.int64(d_level[w])
+                size, begin = np.int64(sizes[w]), start[w]
                 found = 0.0
-                if n_here == 0:
+                if n_tokens == 0:
                     found = (mass[begin + w + size] + size * from_word[0]) / n_leaves
                 elif size > 0:
-                    for h in range(level + 1):
-                        stride[h] = below[h] // below[level]
-                    found = weigh(
-                        n_here, n, common, slot, path, below, above_doc, rate_doc, rate_word, from_word, w, begin,
-                        size, leaf, mass, level, row, d_start[w], stride, NOWHERE, 0, 0.0, low, high, smoothed, shared,
-                        weight,
-                    ) / n_tokens  # fmt: skip
+                    after = held_word[min(i + 1, held_word.size - 1)]
+                    total, _ = weigh(
+                        node, below, inverse, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
+                        np.int64(d_level[w]), offset, row, d_start[w], np.int64(d_level[after]), d_start[after],
+                        nowhere, 0, 0.0, queue, candidate, weight,
+                    )  # fmt: skip
+                    found = total / n_tokens
                 prob[i] += found / peak + lost * share[w]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sum_missing(node, below, rate_doc, above_doc, missing, queue):
+    """Return the sum over leaves of a document's mass times what is missing there.              math.md (T1, T11)"""
+    depth, total = below.size - 1, 0.0
+    queue[0, 0] = 0
+    q, end = 0, 1
+    for h in range(depth + 1):
+        last = end
+        while q < last:
+            at = queue[q, 0]
+            first = np.int64(node[at, ID]) * below[h]
+            here = missing[first + below[h]] - missing[first]
+            total += here * (node[at, ENTRIES] * rate_doc[h] if h < depth else node[at, TOKENS] - above_doc[depth])
+            child = node[at, CHILD]
+            while child >= 0:
+                queue[end, 0] = child
+                end += 1
+                child = node[child, NEXT]
+            q += 1
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -43,17 +43,18 @@ def sum_masses(first, last, start, size, leaf, count, scale, discount, mass):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def fill_directories(first, last, start, size, leaf, mass, below, d_start, d_level, row):
-    """Write where the nodes of a word's directory level begin in its list."""
+def fill_directories(first, last, start, size, leaf, mass, below, d_start, d_level, offset, row):
+    """Write where the nodes of the levels of a word's directory begin in its list."""
     for w in range(first, last):
-        begin, j, level = start[w], 0, d_level[w]
-        n_nodes = below[0] // below[level]
-        for a in range(n_nodes + 1):
-            bound = a * below[level]
-            while j < size[w] and leaf[begin + j] < bound:
-                j += 1
-            row[d_start[w] + a, 0] = j
-            row[d_start[w] + a, 1] = mass[begin + w + j]
+        begin = start[w]
+        for level in range(d_level[w] + 1):
+            at, j = d_start[w] + offset[level], 0
+            for a in range(below[0] // below[level] + 1):
+                bound = a * below[level]
+                while j < size[w] and leaf[begin + j] < bound:
+                    j += 1
+                row[at + a, 0] = j
+                row[at + a, 1] = mass[begin + w + j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -71,7 +72,7 @@ def lower_bound(values, low, high, wanted):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def change_leaf(w, z, step, scale, discount, start, size, leaf, count, mass, below, d_start, d_level, row):
+def change_leaf(w, z, step, scale, discount, start, size, leaf, count, mass, below, d_start, d_level, offset, row):
     """Put a token of word w at leaf z (step = 1) or take it away (-1), in the list, its sums and its directory."""
     begin = start[w]
     j = lower_bound(leaf, begin, begin + size[w], z) - begin
@@ -96,7 +97,8 @@ def change_leaf(w, z, step, scale, discount, start, size, leaf, count, mass, bel
     change = step * (scale[z] if entries == 0 else (1.0 - discount) * scale[z])
     for i in range(j + 1, size[w] + 1):
         mass[begin + w + i] += change
-    level = d_level[w]
-    for a in range(z // below[level] + 1, below[0] // below[level] + 1):
-        row[d_start[w] + a, 0] += entries
-        row[d_start[w] + a, 1] += change
+    for level in range(d_level[w] + 1):
+        at = d_start[w] + offset[level]
+        for a in range(z // below[level] + 1, below[0] // below[level] + 1):
+            row[at + a, 0] += entries
+            row[at + a, 1] += change

@@ -1,9 +1,9 @@
 """The product of a document's tree and a word's tree, and draws from it.
 
 An entry is a leaf with tokens. The mass v that an entry keeps, and the discounts that it gave to its ancestors, are all
-the mass that a tree has: so the product is a sum over the entries of the document, each going down its path as long as
-the word has entries there too. Node a of level h has v(a) = sum of v, d(a) = desc+(a) and tau(a) = v(a) + d(a) times
-the discounts from level h on.
+the mass that a tree has: node a of level h has v(a) = sum of v, d(a) = desc+(a) and tau(a) = v(a) + d(a) times the
+discounts from level h on. The walk goes level by level through the nodes of the document that the word has, too: so
+what is asked of the word at one node does not wait for the answer at another.
 """
 
 from __future__ import annotations
@@ -12,83 +12,163 @@ import numpy as np
 from numba import njit
 
 from stickbreak.backoff_tree._list_kernels import lower_bound
+from stickbreak.backoff_tree._tree_kernels import CHILD, ENTRIES, ID, NEXT, NOBODY, TOKENS, child_of, node_of
+from stickbreak.kernel_prefetch import prefetch
 from stickbreak.kernel_random import uniform
 
 NOWHERE = -1  # of a token that is in no list
+_FEW = 6  # entries of a word that are looked at one by one
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def entries_between(first, last, low, high, leaf, begin):
-    """Return the entries low .. high - 1 of a word whose leaves are first .. last - 1."""
-    start = lower_bound(leaf, begin + low, begin + high, first)
-    return start - begin, lower_bound(leaf, start, begin + high, last) - begin
+def part_of(h, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word):
+    """Return the part of the product that a node of level h adds.                                   math.md (T3)"""
+    v = max(v, 0.0)
+    if h == depth:
+        return (tokens - above_doc[h]) * v
+    return entries * rate_doc[h] * (v + d * from_word[h]) + rate_word[h] * d * (tokens - entries * above_doc[h + 1])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def call_children(node, at, up, row, candidate, end):
+    """Note the children of a node, and ask for what the word has there; return the end of the notes."""
+    child = node[at, CHILD]
+    while child >= 0:
+        candidate[end] = child
+        end += 1
+        prefetch(row, up + node[child, ID])
+        child = node[child, NEXT]
+    return end
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh(
-    n_here, n, common, slot, path, below, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
-    level, row, row_start, stride, own, gone, lost, low, high, smoothed, shared, weight,
+    node, below, inverse, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
+    row_start, next_level, next_start, own, gone, lost, queue, candidate, weight,
 ):  # fmt: skip
-    """Sum the product of both trees over the document's entries; return the sum.                   math.md (T3)
+    """Sum the product of both trees over the nodes that both have; return the sum and their number. math.md (T3)
 
-    `weight` (n_here,) becomes the running sum. `own` is the row of `path` with the leaf of the word's token that does
-    not count (NOWHERE: all do); without it the leaf has `lost` less mass, and `gone` entries less.
+    `queue` (rows, 4) takes the nodes: row in the document's tree, first and last entry of the word, level (~level where
+    nothing is left to do below). `weight` (rows,) becomes the running sum. `own` (depth + 1,) is the path of the
+    word's token that does not count: the nodes there have `lost` less mass, and `gone` entries less; it is NOWHERE if
+    all do. The directory of the next word, its last level and its start, is asked for in passing: most of the time goes
+    by with waiting for memory.
     """
-    depth = below.size - 1
-    total_above = above_doc[depth]
-    first = begin + w  # of the word's mass sums
-    total, alive = 0.0, -1
-    before, share = 0.0, 0.0
-    for i in range(n_here):
-        at = slot[i]
-        if i == 0 or common[i] <= alive:  # below the shared nodes the path is new; else the entry before died above
-            alive = common[i] if i > 0 else -1
-            before, share = (smoothed[alive], shared[alive]) if i > 0 else (0.0, 0.0)
-            lo, hi = (low[alive], high[alive]) if i > 0 else (0, size)
-            while alive < depth:
-                h = alive + 1
-                node = path[at, h]
-                if h <= level:
-                    up = row_start + node * stride[h]
-                    end = up + stride[h]
-                    lo, hi = np.int64(row[up, 0]), np.int64(row[end, 0])
-                    v = row[end, 1] - row[up, 1]
+    depth, first = below.size - 1, begin + w  # `first` of the word's mass sums
+    v, d = mass[first + size], np.float64(size)
+    if own[0] == 0:
+        v, d = v - lost, d - gone
+    total = part_of(0, node[0, ENTRIES], node[0, TOKENS], v, d, depth, above_doc, rate_doc, rate_word, from_word)
+    queue[0, 0], queue[0, 1], queue[0, 2], queue[0, 3] = 0, 0, size, 0
+    weight[0] = total
+    q, end, c = 0, 1, 0
+    c_end = call_children(node, 0, row_start + offset[1], row, candidate, 0) if level > 0 else 0
+    for h in range(1, level + 1):
+        up, up_below, up_next = row_start + offset[h], row_start + offset[h + 1], next_start + offset[h]
+        own_here, last = own[h], c_end
+        q = end
+        while c < last:
+            child = candidate[c]
+            a = node[child, ID]
+            c += 1
+            if h <= next_level:
+                prefetch(row, up_next + a)
+            d, v = row[up + a + 1, 0] - row[up + a, 0], row[up + a + 1, 1] - row[up + a, 1]
+            if a == own_here:
+                d, v = d - gone, v - lost
+            if d > 0.0:
+                low = np.int64(row[up + a, 0])
+                entries, tokens = node[child, ENTRIES], node[child, TOKENS]
+                total += part_of(h, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word)
+                queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = child, low, np.int64(row[up + a + 1, 0]), h
+                weight[end] = total
+                end += 1
+                if h < level:
+                    c_end = call_children(node, child, up_below, row, candidate, c_end)
                 else:
-                    lo, hi = entries_between(node * below[h], (node + 1) * below[h], lo, hi, leaf, begin)
-                    v = mass[first + hi] - mass[first + lo]
-                d = np.float64(hi - lo)
-                if own >= 0 and node == path[own, h]:
-                    d -= gone
-                    v -= lost
-                if d <= 0.0:
-                    break
-                v = max(v, 0.0)
-                if h == depth:
-                    total += (n[i] - total_above) * v
-                    break
-                before += rate_doc[h] * (v + d * from_word[h]) - rate_word[h] * d * above_doc[h + 1]
-                share += rate_word[h] * d
-                low[h], high[h], smoothed[h], shared[h] = lo, hi, before, share
-                alive = h
-        total += before + n[i] * share
-        weight[i] = total
-    return total
+                    prefetch(leaf, begin + low)
+                    prefetch(mass, first + low)
+    return weigh_below(
+        q, end, total, node, below, inverse, above_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
+        gone, lost, queue, weight,
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_from_document(at, n, h, path, below, delta_doc, above_doc, rng):
-    """Draw a leaf from what an entry of the document has below level h: kept mass, or discounts.  math.md (T4)"""
+def weigh_below(
+    q, end, total, node, below, inverse, above_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
+    gone, lost, queue, weight,
+):  # fmt: skip
+    """Go on below the word's directory, from the nodes q .. end - 1 of the queue."""
     depth = below.size - 1
-    x = uniform(rng) * (n - above_doc[h + 1]) - (n - above_doc[depth])
+    while q < end:
+        at, low, high, h = queue[q, 0], np.int64(queue[q, 1]), np.int64(queue[q, 2]), queue[q, 3] + 1
+        q += 1
+        if h > depth or h <= 0:
+            continue
+        if high - low == 1:  # one entry of the word: straight down its path
+            z, at = np.int64(leaf[begin + low]), child_of(node, at, node_of(leaf[begin + low], inverse[h]))
+            while at >= 0:  # that entry counts, as its node does
+                v = mass[first + high] - mass[first + low] - (lost if node[at, ID] == own[h] else 0.0)
+                entries, tokens = node[at, ENTRIES], node[at, TOKENS]
+                total += part_of(h, entries, tokens, v, 1.0, depth, above_doc, rate_doc, rate_word, from_word)
+                queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = at, low, high, ~h
+                weight[end] = total
+                end += 1
+                h += 1
+                at = child_of(node, at, node_of(z, inverse[h])) if h <= depth else np.int32(NOBODY)
+            continue
+        j, few, child = low, high - low <= _FEW, node[at, CHILD]
+        while j < high if few else child >= 0:
+            if few:  # entries of the word, node by node
+                a, lo = node_of(leaf[begin + j], inverse[h]), j
+                j += 1
+                while j < high and node_of(leaf[begin + j], inverse[h]) == a:
+                    j += 1
+                here, hi = child_of(node, at, a), j
+                if here < 0:
+                    continue
+            else:  # children of the document's node
+                here, child = child, node[child, NEXT]
+                a = node[here, ID]
+                start = lower_bound(leaf, begin + low, begin + high, a * below[h])
+                lo, hi = start - begin, lower_bound(leaf, start, begin + high, (a + 1) * below[h]) - begin
+            d = np.float64(hi - lo) - (gone if a == own[h] else 0)
+            if d > 0.0:
+                v = mass[first + hi] - mass[first + lo] - (lost if a == own[h] else 0.0)
+                entries, tokens = node[here, ENTRIES], node[here, TOKENS]
+                total += part_of(h, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word)
+                queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = here, lo, hi, h
+                weight[end] = total
+                end += 1
+    return total, end
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_from_document(node, at, h, below, delta_doc, above_doc, rng):
+    """Draw a leaf from what the document has at a node of level h without the smoothing of h itself and above.
+
+    An entry in proportion to what its tokens keep below level h, then kept mass, or discounts.      math.md (T4)
+    """
+    depth, given = below.size - 1, above_doc[h + 1]
+    for _ in range(depth - max(h, 0)):
+        x = uniform(rng) * (node[at, TOKENS] - node[at, ENTRIES] * given)
+        at = node[at, CHILD]
+        x -= node[at, TOKENS] - node[at, ENTRIES] * given
+        while x >= 0.0 and node[at, NEXT] >= 0:
+            at = node[at, NEXT]
+            x -= node[at, TOKENS] - node[at, ENTRIES] * given
+    z, n = np.int64(node[at, ID]), node[at, TOKENS]
+    x = uniform(rng) * (n - given) - (n - above_doc[depth])
     if x < 0.0:
-        return np.int64(path[at, depth])
+        return z
     h += 1
     while h < depth - 1 and x >= delta_doc[h]:
         x -= delta_doc[h]
         h += 1
     if h == depth:  # rounding: nothing is below
-        return np.int64(path[at, depth])
-    return path[at, h] * below[h] + np.int64(uniform(rng) * below[h])
+        return z
+    return z // below[h] * below[h] + np.int64(uniform(rng) * below[h])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -129,56 +209,34 @@ def draw_from_word(h, low, high, below, delta_word, from_word, w, begin, leaf, m
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_from_product(
-    total, n_here, n, slot, path, below, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, begin,
-    size, leaf, mass, level, row, row_start, stride, own, own_entry, gone, lost, weight, rng,
+    total, n_nodes, node, below, delta_doc, above_doc, rate_doc, delta_word, from_word, w, begin, leaf, mass, own,
+    own_entry, gone, lost, queue, weight, rng,
 ):  # fmt: skip
-    """Draw a leaf in proportion to the product of both trees.                                       math.md (T4)
+    """Draw a leaf in proportion to the product that `weigh` has summed.                             math.md (T4)
 
-    First the entry of the document, then which of its parts: at each level down its path what the document smooths
-    there (the word decides the leaf), what the word smooths there (the document does), and last the leaf itself.
+    First the node, then which of its terms: what the document smooths there (the word decides the leaf), or what the
+    word smooths there (the document does); at a leaf there is no choice.
     """
     depth = below.size - 1
     x = uniform(rng) * total
-    i, end = 0, n_here - 1
-    while i < end:  # the first entry with weight[i] > x
-        middle = (i + end) >> 1
+    q, end = np.int64(0), np.int64(n_nodes - 1)
+    while q < end:  # the first node with weight[q] > x
+        middle = (q + end) >> 1
         if weight[middle] > x:
             end = middle
         else:
-            i = middle + 1
-    if i > 0:
-        x -= weight[i - 1]
-    at = slot[i]
-    first = begin + w
-    lo, hi = np.int64(0), np.int64(size)
-    last, last_entry = 0, NOWHERE
-    low, high = lo, hi
-    for h in range(depth):
-        if h > 0:
-            node = path[at, h]
-            lo, hi = entries_between(node * below[h], (node + 1) * below[h], lo, hi, leaf, begin)
-        d = np.float64(hi - lo)
-        v = mass[first + hi] - mass[first + lo]
-        entry = NOWHERE
-        if own >= 0 and path[at, h] == path[own, h]:
-            entry = own_entry
-            d -= gone
-            v -= lost
-        if d <= 0.0:
-            break
-        last, last_entry = h, entry
-        low, high = lo, hi
-        x -= rate_doc[h] * (max(v, 0.0) + d * from_word[h])
-        if x < 0.0:
-            return draw_from_word(h, lo, hi, below, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng)
-        x -= rate_word[h] * d * (n[i] - above_doc[h + 1])
-        if x < 0.0:
-            return draw_from_document(at, n[i], h, path, below, delta_doc, above_doc, rng)
-    if last == depth - 1:
-        node = path[at, depth]
-        lo, hi = entries_between(node, node + 1, lo, hi, leaf, begin)
-        if hi > lo and not (own >= 0 and gone > 0 and path[at, depth] == path[own, depth]):
-            return np.int64(path[at, depth])
-    return draw_from_word(  # rounding took the part away: the last there was
-        last, low, high, below, delta_word, from_word, w, begin, leaf, mass, last_entry, gone, lost, rng
-    )
+            q = middle + 1
+    if q > 0:
+        x -= weight[q - 1]
+    at, low, high, h = queue[q, 0], np.int64(queue[q, 1]), np.int64(queue[q, 2]), np.int64(queue[q, 3])
+    if h < 0:
+        h = ~h
+    if h == depth:
+        return np.int64(node[at, ID])
+    first, entry = begin + w, np.int64(NOWHERE)
+    v, d = mass[first + high] - mass[first + low], np.float64(high - low)
+    if own[h] == node[at, ID]:
+        v, d, entry = v - lost, d - gone, own_entry
+    if x < node[at, ENTRIES] * rate_doc[h] * (max(v, 0.0) + d * from_word[h]):
+        return draw_from_word(h, low, high, below, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng)
+    return draw_from_document(node, at, h, below, delta_doc, above_doc, rng)

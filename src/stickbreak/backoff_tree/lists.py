@@ -73,12 +73,15 @@ def directories(
     below, discount = shape.leaves_below, float(discounts.above[-1])
     n_nodes = shape.n_leaves // below
     level = (np.searchsorted(n_nodes, np.maximum(words.size, 1), side="right") - 1).astype(np.int32)
-    start = np.concatenate(([0], np.cumsum(n_nodes[level] + 1))).astype(np.int64)
+    offset = np.concatenate(([0], np.cumsum(n_nodes + 1)))
+    start = np.concatenate(([0], np.cumsum(offset[level + 1]))).astype(np.int64)
     row = np.empty((int(start[-1]), 2))
 
     def work(part: tuple[int, int]) -> None:
         _list_kernels.sum_masses(*part, words.start, words.size, words.leaf, words.n, scale, discount, words.mass)
-        _list_kernels.fill_directories(*part, words.start, words.size, words.leaf, words.mass, below, start, level, row)
+        _list_kernels.fill_directories(
+            *part, words.start, words.size, words.leaf, words.mass, below, start, level, offset, row
+        )
 
     executor.map(work, shards(np.diff(words.start), _SHARD_TOKENS))
-    return Directory(start, level, row)
+    return Directory(start, level, offset, row)

@@ -65,7 +65,7 @@ class TreeModel:
         key = key_of(0, 0, "new documents")
 
         def work(part: tuple[int, int]) -> None:
-            scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape.depth)
+            scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape)
             _fixed_kernels.sample_documents(
                 *part, tokens.start, tokens.word, self.shape.leaves_below, self.of_documents, self.of_words,
                 self.words, self.directory, key, N_BURN, samples, scratch,
@@ -114,7 +114,7 @@ class TreeModel:
         """Add up the probabilities of held-out words over samples."""
 
         def work(part: tuple[int, int]) -> None:
-            scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape.depth)
+            scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape)
             _fixed_kernels.predict_words(
                 *part, tokens.start, samples, held_start, held_word, self.shape.leaves_below, self.of_documents,
                 self.of_words, self.words, self.directory, self.backoff.peak, missing, share, scratch, prob,

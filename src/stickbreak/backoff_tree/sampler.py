@@ -75,7 +75,7 @@ class TreeSampler:
             _document_kernels.sweep_documents(
                 *part, tokens.start, tokens.word, self.z, shape.leaves_below, of_documents, of_words, self.words,
                 self._directory, self.backoff.scale, self.backoff.peak, key, self.at_once,
-                Scratch.of(longest, shape.depth), log_p,
+                Scratch.of(longest, shape), log_p,
             )  # fmt: skip
 
         parts = shards(tokens.lengths, _SHARD_TOKENS)

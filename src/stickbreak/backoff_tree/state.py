@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.backoff_tree._tree_kernels import N_COLUMNS, NOBODY
 from stickbreak.backoff_tree.shape import TreeShape
 
 Float = NDArray[np.float64]
@@ -45,51 +46,44 @@ class WordLeaves(NamedTuple):
 
 
 class Directory(NamedTuple):
-    """Where the nodes of one level begin in the list of a word; the level has no more nodes than the list entries.
+    """Where the nodes of the upper levels begin in the list of a word: no level has more nodes than the list entries.
 
-    Row a of word w, start[w] + a, is (entries before node a, mass before node a); the last closes the last node.
+    Row a of level h <= level[w], start[w] + offset[h] + a, is (entries before node a, mass before node a); a last row
+    closes the last node.
     """
 
     start: Int  # (W + 1,)
     level: Int32  # (W,)
+    offset: Int  # (depth + 2,)
     row: Float  # (rows, 2)
 
 
 class Scratch(NamedTuple):
-    """The tree of one document while it is sampled: its leaves, ascending, in room for as many as it has tokens.
+    """The tree of one document while it is sampled (`_tree_kernels`), and its product with a word's tree."""
 
-    `common[j]` is the deepest level at which entries j - 1 and j have the same node. Entries keep their path, the node
-    at each level, at a fixed place `slot`.
-    """
-
-    leaf: Int32  # (room,)
-    n: Int32  # (room,)
-    common: Int32  # (room + 1,)
-    slot: Int32  # (room + 1,)  beyond the entries: the free places
-    path: Int32  # (room + 1, depth + 1); the last row is that of the token taken out
-    weight: Float  # (room,)  running sum of the product over entries
-    low: Int  # (depth + 1,)  first entry of the word at the node of each level, on the way down
-    high: Int  # (depth + 1,)
-    smoothed: Float  # (depth + 1,)
-    shared: Float  # (depth + 1,)
-    stride: Int  # (depth + 1,)
+    node: Int32  # (rows, 5)
+    path: Int32  # (depth + 1,)  node of a leaf at each level
+    own: Int32  # (depth + 1,)  the same of the token taken out
+    trail: Int32  # (depth + 1,)  rows of the nodes on a path
+    inverse: Float  # (depth + 1,)  1 / leaves below
+    queue: Int32  # (rows, 4)
+    candidate: Int32  # (rows,)
+    weight: Float  # (rows,)
     rng: NDArray[np.uint64]  # (1,)
 
     @classmethod
-    def of(cls, room: int, depth: int) -> Scratch:
+    def of(cls, room: int, shape: TreeShape) -> Scratch:
         """Return scratch for documents of at most `room` tokens."""
-        room = max(1, int(room))
+        depth = shape.depth
+        rows = max(1, int(room)) * depth + 1
         return cls(
-            leaf=np.zeros(room, np.int32),
-            n=np.zeros(room, np.int32),
-            common=np.zeros(room + 1, np.int32),
-            slot=np.zeros(room + 1, np.int32),
-            path=np.zeros((room + 1, depth + 1), np.int32),
-            weight=np.zeros(room),
-            low=np.zeros(depth + 1, np.int64),
-            high=np.zeros(depth + 1, np.int64),
-            smoothed=np.zeros(depth + 1),
-            shared=np.zeros(depth + 1),
-            stride=np.zeros(depth + 1, np.int64),
+            node=np.zeros((rows, N_COLUMNS), np.int32),
+            path=np.zeros(depth + 1, np.int32),
+            own=np.full(depth + 1, NOBODY, np.int32),
+            trail=np.zeros(depth + 1, np.int32),
+            inverse=1.0 / shape.leaves_below,
+            queue=np.zeros((rows, 4), np.int32),
+            candidate=np.zeros(rows, np.int32),
+            weight=np.zeros(rows),
             rng=np.zeros(1, np.uint64),
         )

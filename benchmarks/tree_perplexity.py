@@ -1,0 +1,213 @@
+"""Perplexity and coherence of sparse backoff trees and of latent Dirichlet allocation, by the number of topics.
+
+Trees start at random leaves, or grow from few levels (expansion): with each level they make `--passes` passes, and
+each size on the way is scored. Latent Dirichlet allocation is tomotopy's, total alpha 5 at the start, alpha learned,
+with as many passes. All are scored in the same way: left-to-right (20 particles) over held-out documents, each token
+given those before it ("unbiased"), and for some documents with all topics before drawn anew ("printed", as Wallach et
+al. print it); coherence of the ten most probable words of each topic with tokens. Each run is a process of its own,
+whose peak memory counts. wikispeedia_links: documents are pages, tokens their links; a tenth is held out.
+
+    python benchmarks/tree_perplexity.py [--corpora reuters21578 wikispeedia_links] [--leaves 18 ... 1259712]
+        [--lda 18 108 972 8748] [--passes 50] [--seeds 3] [--systems ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from stickbreak.inference.left_to_right import LeftToRight
+
+import tree_passes
+from corpora import load_split, table
+from memory import peak_mebibytes
+from records import Record, Records
+from stickbreak import BackoffTreeTopics
+from stickbreak.backoff_tree.shape import shape_of
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.evaluation import coherence_of_words, left_to_right
+
+PARTICLES = 20
+SIZES = [18, 108, 972, 8748, 104_976, 1_259_712]
+SYSTEMS = {
+    "wide": ("wide", False),
+    "tall": ("tall", False),
+    "wide, expansion": ("wide", True),
+    "tall, expansion": ("tall", True),
+}
+
+
+def documents(name: str) -> tuple[Corpus, Corpus]:
+    """Return documents to fit and documents to score, in the words of the former."""
+    if name == "wikispeedia_links":
+        folder = Path(os.environ["STICKBREAK_DATA"]) / name
+        counts = sp.load_npz(folder / "counts.npz").tocsr()
+        out = np.random.default_rng(0).permutation(counts.shape[0])
+        train, held = counts[np.sort(out[460:])], counts[np.sort(out[:460])]
+    else:
+        split = load_split(name)
+        train, held = split.train.counts, (split.observed.counts + split.held_out.counts).tocsr()
+    seen = np.flatnonzero(np.asarray(train.sum(axis=0)).ravel() > 0)
+    held = held[:, seen].astype(np.int64)
+    return Corpus.from_counts(train[:, seen].astype(np.int64)), Corpus.from_counts(held[held.getnnz(axis=1) > 0])
+
+
+def scores(score, held: Corpus, n_printed: int) -> Record:
+    """Return both perplexities, by a function of documents and `resample`."""
+    plain: LeftToRight = score(held, False)
+    some: LeftToRight = score(held[:n_printed], True)
+    return {"perplexity": plain.perplexity, "printed": some.printed_perplexity, "resampled": some.perplexity}
+
+
+def fit_tree(key: Record) -> list[Record]:
+    """Fit trees of one system; return a record for each size."""
+    train, held = documents(key["corpus"])
+    shape, grows = SYSTEMS[key["system"]]
+    settings = {"random_state": key["seed"], "learn": ("alpha", "eta")}
+    tiny, _ = planted_lda(20, 30, n_topics=3, seed=0)
+    small = BackoffTreeTopics(branching=(2, 2), n_sweeps=7, **settings).fit(tiny).expand(tiny, 2, n_sweeps=2)
+    small.left_to_right(tiny, n_particles=2), small.left_to_right(tiny, n_particles=2, resample=False)
+    out, spent = [], 0.0
+    whole = shape_of(shape, key["leaves"])
+    stops = tree_passes.levels_near(whole, key["stops"]) if grows else ()
+    levels = [*stops, whole.depth]
+    model = BackoffTreeTopics(branching=whole.branching[: levels[0]], n_sweeps=key["passes"], **settings)
+    for i, depth in enumerate(levels):
+        begin = time.process_time()
+        if i == 0:
+            model.fit(train)
+        for h in range(levels[i - 1] if i > 0 else depth, depth):
+            model.expand(train, whole.branching[h], n_sweeps=key["passes"] if h == depth - 1 else 1)
+        spent += time.process_time() - begin
+        memory = peak_mebibytes()
+        chosen = model.leaves_ if model.n_topics_ <= 20_000 else model.leaves_[:: model.n_topics_ // 10_000]
+        top = top_words(model, chosen)
+        out.append(
+            {
+                "topics": model.n_leaves_,
+                "used": model.n_topics_,
+                "seconds": spent,
+                "memory": memory,
+                "coherence": float(np.nanmean(coherence_of_words(top, train))),
+                "alpha": model.alpha_,
+                "eta": model.eta_,
+                **scores(
+                    lambda d, r: model.left_to_right(d, n_particles=PARTICLES, resample=r), held, key["n_printed"]
+                ),
+            }
+        )
+    return out
+
+
+def top_words(model: BackoffTreeTopics, leaves: np.ndarray) -> np.ndarray:
+    """Return the ten most probable words of some leaves, (n, 10), in blocks."""
+    blocks = []
+    for first in range(0, leaves.size, 1000):
+        phi = model.word_distributions(leaves[first : first + 1000])
+        blocks.append(np.argsort(-phi, axis=1, kind="stable")[:, :10])
+    return np.concatenate(blocks)
+
+
+def fit_lda(key: Record) -> list[Record]:
+    """Fit tomotopy's LDA; return its record."""
+    train, held = documents(key["corpus"])
+    begin = time.process_time()
+    model = tree_passes.lda(train, key["leaves"], key["seed"])
+    model.train(key["passes"], workers=1)
+    seconds, memory = time.process_time() - begin, peak_mebibytes()
+    place = np.array([int(word) for word in model.used_vocabs])
+    phi = np.zeros((key["leaves"], train.n_words))
+    for k in range(key["leaves"]):
+        phi[k, place] = model.get_topic_word_dist(k)
+    phi /= phi.sum(axis=1, keepdims=True)
+    prior = np.asarray(model.alpha, np.float64)
+    used = np.asarray(model.get_count_by_topics()) > 0
+    top = np.argsort(-phi[used], axis=1, kind="stable")[:, :10]
+    left_to_right(phi[:, :20] / phi[:, :20].sum(axis=1, keepdims=True), prior, held[:2].counts[:, :20] + 1)  # compiles
+
+    def score(documents: Corpus, resample: bool) -> LeftToRight:
+        return left_to_right(phi, prior, documents, n_particles=PARTICLES, resample=resample)
+
+    return [
+        {
+            "topics": key["leaves"],
+            "used": int(used.sum()),
+            "seconds": seconds,
+            "memory": memory,
+            "coherence": float(np.nanmean(coherence_of_words(top, train))),
+            "alpha": float(prior.sum()),
+            "eta": float(model.eta),
+            **scores(score, held, key["n_printed"]),
+        }
+    ]
+
+
+def measure(key: Record) -> Record:
+    """Fit and score one system in a process of its own."""
+    with get_context("spawn").Pool(1) as pool:
+        return {"rows": pool.apply(fit_lda if key["system"] == "tomotopy LDA" else fit_tree, (key,))}
+
+
+def summary(records: list[Record]) -> list[Record]:
+    """Return a row for each corpus, system and size: means over seeds, and the spread of perplexity."""
+    groups: dict[tuple[str, str, int], list[Record]] = {}
+    for record in records:
+        for row in record["rows"]:
+            groups.setdefault((record["corpus"], record["system"], row["topics"]), []).append(row)
+    out = []
+    for (corpus, system, topics), rows in groups.items():
+        mean = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+        spread = float(np.ptp([row["perplexity"] for row in rows]))
+        out.append(
+            {
+                "corpus": corpus,
+                "system": system,
+                "topics": f"{topics:,}",
+                "with tokens": f"{mean['used']:,.0f}",
+                "runs": len(rows),
+                "processor seconds": f"{mean['seconds']:.0f}",
+                "peak memory, MiB": f"{mean['memory']:.0f}",
+                "perplexity": f"{mean['perplexity']:.0f}",
+                "spread": f"{spread:.0f}",
+                "printed, some documents": f"{mean['printed']:.0f}",
+                "coherence": f"{mean['coherence']:.0f}",
+            }
+        )
+    return out
+
+
+def main() -> None:
+    """Run and print a Markdown table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpora", nargs="+", default=["reuters21578", "wikispeedia_links"])
+    parser.add_argument("--systems", nargs="+", choices=[*SYSTEMS, "tomotopy LDA"], default=[*SYSTEMS, "tomotopy LDA"])
+    parser.add_argument("--leaves", nargs="+", type=int, default=SIZES)
+    parser.add_argument("--lda", nargs="*", type=int, default=[18, 108, 972, 8748])
+    parser.add_argument("--passes", type=int, default=50)
+    parser.add_argument("--printed", type=int, default=200, help="documents scored with all topics drawn anew")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/tree_perplexity.jsonl"), help="runs done")
+    options = parser.parse_args()
+    keys: list[Record] = []
+    for seed in options.seeds:
+        for corpus in options.corpora:
+            common = {"corpus": corpus, "passes": options.passes, "seed": seed, "n_printed": options.printed}
+            for system in options.systems:
+                key = {**common, "system": system}
+                if system == "tomotopy LDA":
+                    keys += [{**key, "leaves": n} for n in options.lda]
+                elif SYSTEMS[system][1]:
+                    keys.append({**key, "leaves": max(options.leaves), "stops": options.leaves})
+                else:
+                    keys += [{**key, "leaves": n} for n in options.leaves]
+    records = Records(options.out).run(measure, keys, helpers=[tree_passes])
+    print(table(summary(records)))
+
+
+if __name__ == "__main__":
+    main()
