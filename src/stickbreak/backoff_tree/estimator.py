@@ -80,6 +80,8 @@ class BackoffTreeTopics(FittedTree):
         Number of leaves of the tree, L.
     branching_ : list of int
         Children of a node at each level.
+    tree_ : TopicNode
+        The root of the tree, to walk from: `children`, `parent`, `top_words` of every node; `node_of` gives leaves.
     leaves_ : ndarray of shape (K,)
         The leaves with tokens. The node of a leaf at level h is ``leaf // (leaves below a node of level h)``.
     leaf_tokens_ : ndarray of shape (K,)

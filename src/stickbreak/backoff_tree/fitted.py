@@ -15,12 +15,14 @@ from stickbreak.backoff_tree.course import TreeCourse
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float, Int, Int32
+from stickbreak.backoff_tree.walk import TopicNode
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.document_completion import Completion
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.run import Identity, Run
+from stickbreak.inference.words import words_to_show
 
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
@@ -142,9 +144,13 @@ class FittedTree(TopicModel):
     def leaf_word_(self) -> sparse.csr_array:
         """Tokens of each word at each topic, sparse, (K, W)."""
         check_is_fitted(self)
-        shape = self.n_leaves_, self.n_features_in_
-        by_word = sparse.csc_array((self.word_count_, self.word_leaf_, self.word_start_), shape=shape)
-        return sparse.csr_array(sparse.csr_array(by_word)[self.leaves_])
+        return self._model.leaf_words().counts
+
+    @property
+    def tree_(self) -> TopicNode:
+        """The root of the tree, to walk from; made anew whenever it is asked for, so keep it for many questions."""
+        check_is_fitted(self)
+        return TopicNode.root(self._model, self.vocabulary_)
 
     @property
     def topic_word_(self) -> Float:
@@ -204,12 +210,24 @@ class FittedTree(TopicModel):
             Leaves with tokens; the default is all, `leaves_`.
         """
         check_is_fitted(self)
-        if n < 1:
-            raise InputError(f"n is {n}; ask for at least one word of each topic.")
-        words = self.vocabulary_ if vocabulary is None else vocabulary
-        if len(words) != self.n_features_in_:
-            raise InputError(f"vocabulary has {len(words)} words; the model has {self.n_features_in_}: give one each.")
+        words = words_to_show(n, vocabulary, self.vocabulary_)
         return [[str(words[w]) for w in row] for row, _ in self._ranked(n, leaves)]
+
+    def node_of(self, leaf: int) -> TopicNode:
+        """Return the leaf as a node of the tree: its `parent` and so on lead to the root.
+
+        Parameters
+        ----------
+        leaf : int
+            A leaf with tokens.
+
+        Raises
+        ------
+        InputError
+            If it has none.
+        """
+        check_is_fitted(self)
+        return self.tree_.leaf(leaf)
 
     def largest_leaves(self, n_leaves: int, n_words: int = 10) -> list[tuple[int, float, list[str], list[float]]]:
         """Return the leaves with the most tokens: leaf, share of all tokens, top words and P(w | z) of these.
@@ -345,15 +363,9 @@ class FittedTree(TopicModel):
     def _ranked(self, n: int, leaves: ArrayLike | None) -> list[tuple[Int, Float]]:
         """Return words of leaves, by P(w | z) P(z | w), with P(w | z)."""
         table = self._model.leaf_words()
-        # P(z | w) is P(w | z) P(z) / P(w), and P(z) is the same for all words of a leaf
-        frequency = self._model.word_tokens
-        out = []
-        for z in self.leaves_ if leaves is None else self._leaves(leaves):
-            here = slice(table.indptr[z], table.indptr[z + 1])
-            words, prob = table.indices[here], table.data[here]
-            best = np.argsort(-(prob**2) / frequency[words], kind="stable")[:n]
-            out.append((words[best].astype(np.int64), prob[best]))
-        return out
+        with_tokens = self.leaves_
+        chosen = with_tokens if leaves is None else self._leaves(leaves)
+        return [table.best(table.at_leaf(k), n) for k in np.searchsorted(with_tokens, chosen)]
 
     def _take(self, course: TreeCourse, run: Run, identity: Identity, executor: ThreadExecutor) -> None:
         """Copy the result into the fitted attributes."""
