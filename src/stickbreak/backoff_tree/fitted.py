@@ -15,7 +15,7 @@ from stickbreak.backoff_tree.course import TreeCourse
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float, Int, Int32
-from stickbreak.backoff_tree.walk import TopicNode
+from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.document_completion import Completion
@@ -150,7 +150,7 @@ class FittedTree(TopicModel):
     def tree_(self) -> TopicNode:
         """The root of the tree, to walk from; made anew whenever it is asked for, so keep it for many questions."""
         check_is_fitted(self)
-        return TopicNode.root(self._model, self.vocabulary_)
+        return tree_of(self._model, self.vocabulary_)
 
     @property
     def topic_word_(self) -> Float:

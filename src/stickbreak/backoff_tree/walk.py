@@ -61,11 +61,6 @@ class TopicNode:
     level: int
     index: int
 
-    @classmethod
-    def root(cls, model: TreeModel, vocabulary: tuple[str, ...]) -> TopicNode:
-        """Return the root of a model with one token at least."""
-        return cls(_Ground(model, vocabulary), 0, 0)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TopicNode):
             return NotImplemented
@@ -295,3 +290,8 @@ class TopicNode:
         first, size = self.first_leaf, self._ground.below[self.level]
         low, high = np.searchsorted(self._ground.leaves, (first, first + size))
         return int(low), int(high)
+
+
+def tree_of(model: TreeModel, vocabulary: tuple[str, ...]) -> TopicNode:
+    """Return the root of the tree of a model; the vocabulary has a name for each word."""
+    return TopicNode(_Ground(model, vocabulary), 0, 0)
