@@ -85,7 +85,7 @@ def fit(
     """
     job = FitJob(
         out=out,
-        report=_report_file(out, report, no_report, method),
+        report=_report_file(out, report, no_report),
         method=method,
         parameters=parameters_of(
             method,
@@ -152,13 +152,9 @@ def _read(documents: Path, settings: InputSettings, quiet: bool) -> "Corpus":
     return corpus
 
 
-def _report_file(out: Path, report: Path | None, no_report: bool, method: str) -> Path | None:
+def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None:
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; give one of them")
-    if method == "tree":
-        if report is not None:
-            raise InputError("--report: a tree has too many topics for one page; leave it out with --method tree")
-        return None
     return None if no_report else report or out / "report.html"
 
 
