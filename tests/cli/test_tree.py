@@ -70,6 +70,7 @@ def test_way_to_a_topic_is_printed(run, tree_model, root):
         rest = [child for child in node.children if topic not in child.leaves]
         assert found["left_out"]["n_nodes"] == len(rest)
         assert found["left_out"]["n_tokens"] == sum(child.n_tokens for child in rest)
+        assert found["left_out"]["share"] == pytest.approx(sum(child.share for child in rest))
         if level < 3:
             (found,) = found["children"]
     assert (found["topic"], found["children"]) == (topic, [])

@@ -36,7 +36,7 @@ class ShownTopics:
     words : list of lists of (str, float)
         Top words, with their probabilities, in the order that the model ranks them by.
     of_documents : callable
-        From rows of the corpus to their weights, (n, K), and the largest weight of a topic that is not shown, (n,).
+        From rows of the corpus to their weights, (n, K), and the largest weight of any topic, (n,).
     """
 
     numbers: tuple[int, ...]
@@ -76,7 +76,7 @@ def all_topics(model: FittedTopics, corpus: Corpus, given: ArrayLike | None, n_w
         else:
             active = known[rows, : phi.shape[0]].astype(np.float64)
             found = active / active.sum(axis=1, keepdims=True)
-        return found, np.zeros(rows.size)
+        return found, found.max(axis=1)
 
     weights = np.asarray(model.topic_weights_, dtype=np.float64)
     return ShownTopics(tuple(range(phi.shape[0])), phi, weights, words, of_documents)
@@ -108,10 +108,7 @@ def largest_leaves(model: Any, corpus: Corpus, given: Any, n_words: int) -> Show
 
     def of_documents(rows: NDArray[np.int64]) -> tuple[Float, Float]:
         found = sparse.csr_array(model.transform(corpus[rows]) if known is None else known[rows])
-        shown = found[:, leaves].toarray()
-        others = found.copy()
-        others.data[np.isin(others.indices, leaves)] = 0.0
-        return shown, others.max(axis=1).toarray().ravel()
+        return found[:, leaves].toarray(), found.max(axis=1).toarray().ravel()
 
     return ShownTopics(
         numbers=tuple(leaves.tolist()),
