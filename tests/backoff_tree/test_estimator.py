@@ -367,7 +367,7 @@ def test_tree_of_a_million_leaves_fits_documents(seed):
 def test_lists_of_the_model_are_the_counts_of_its_tokens(fitted, corpus):
     from stickbreak.corpus.tokens import Tokens
 
-    expected = counters(Tokens.from_corpus(corpus), fitted._kept_tokens.arrays["z"])
+    expected = counters(Tokens.from_corpus(corpus), fitted._kept.arrays["z"])
     start = fitted.word_start_
     for w, n in enumerate(expected):
         here = slice(start[w], start[w + 1])

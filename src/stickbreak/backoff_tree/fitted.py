@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,54 +16,17 @@ from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float, Int, Int32
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import InputError
 from stickbreak.inference.document_completion import Completion
-from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.kept import ContinuedModel
 from stickbreak.inference.run import Identity, Run
 from stickbreak.inference.words import words_to_show
 
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
 
-@dataclass(frozen=True, slots=True)
-class KeptTokens:
-    """The leaves of the tokens of a fit after its last pass, as arrays and plain values."""
-
-    arrays: dict[str, NDArray]
-    values: dict[str, Any]
-    identity: Identity
-
-    def check_same(self, identity: Identity) -> None:
-        """Refuse documents or parameters that are not those of the fit; words are compared with those of the model.
-
-        Raises
-        ------
-        InputError
-        """
-        compared = {name: value for name, value in identity.items() if name != "vocabulary"}
-        different = [name for name, value in compared.items() if self.identity.get(name) != value]
-        if different:
-            raise InputError(
-                f"the leaves of this model are of a fit with another {different[0]}; give the documents of the fit, "
-                "and set its parameters."
-            )
-
-    def give_back(self, course: TreeCourse) -> None:
-        """Put the tokens where they stood.
-
-        Raises
-        ------
-        ModelFormatError
-            If they cannot be of this fit: the model was loaded from a damaged folder.
-        """
-        try:
-            course.restore(self.arrays, self.values)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ModelFormatError(f"the leaves of this model are damaged ({error}); fit it anew.") from None
-
-
-class FittedTree(TopicModel):
+class FittedTree(ContinuedModel):
     """The side of `BackoffTreeTopics` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = (
@@ -83,6 +45,7 @@ class FittedTree(TopicModel):
         "start_seconds_",
     )
     lap_noun: ClassVar[str] = "sweep"
+    kept_noun: ClassVar[str] = "tokens"
     sparse_weights: ClassVar[bool] = True
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
@@ -95,7 +58,6 @@ class FittedTree(TopicModel):
     objective_: float
     n_laps_: int
     n_jobs: int | None
-    _kept_tokens: KeptTokens | None
     _model: TreeModel
 
     @property
@@ -334,7 +296,7 @@ class FittedTree(TopicModel):
     def forget_tokens(self) -> None:
         """Drop the leaves of the tokens of the fit, 4 bytes each: the model cannot `continue_fit` or `expand`."""
         check_is_fitted(self)
-        self._kept_tokens = None
+        self._kept = None
 
     def _build(self) -> TreeModel:
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
@@ -383,14 +345,7 @@ class FittedTree(TopicModel):
         self._trace = run.trace
         self.n_laps_, self.objective_ = len(run.trace), float(run.trace.columns["objective"][-1])
         self.converged_, self.stop_reason_ = run.outcome
-        self._kept_tokens = KeptTokens(*course.snapshot(), identity)
-
-    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
-        kept = self._kept_tokens
-        return ({}, {}) if kept is None else (kept.arrays, {"values": kept.values, "identity": kept.identity})
-
-    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
-        self._kept_tokens = KeptTokens(arrays, values["values"], values["identity"]) if values else None
+        self._keep(course, identity)
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

@@ -51,7 +51,7 @@ class LeafWords:
         return words, tokens[words] / tokens.sum()
 
     def best(self, found: tuple[Int, Float], n: int) -> tuple[Int, Float]:
-        """Return the n words, with their probabilities, that say most about a node.                 math.md (T12)"""
+        """Return the n words, with their probabilities, that say most about a node.                 math.md (T14)"""
         words, probability = found
         # P(a | w) is P(w | a) P(a) / P(w), and P(a) is the same for all words of a node
         order = np.argsort(-(probability**2) / self.word_tokens[words], kind="stable")[:n]

@@ -10,9 +10,9 @@ import numpy as np
 
 from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.model import TreeModel
-from stickbreak.backoff_tree.requirements import check_whole
 from stickbreak.backoff_tree.state import Float, Int
 from stickbreak.exceptions import InputError
+from stickbreak.inference.requirements import check_whole
 from stickbreak.inference.words import words_to_show
 
 
@@ -229,7 +229,7 @@ class TopicNode:
                 waiting.extend(reversed(node.children))
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[str]:
-        """Return words, those first that say most about the node: by P(w | node) P(node | w).       math.md (T12)
+        """Return words, those first that say most about the node: by P(w | node) P(node | w).       math.md (T14)
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class TopicNode:
         return [str(names[w]) for w in self._best(n)[0]]
 
     def words(self, n: int = 10) -> list[tuple[str, float]]:
-        """Return words as `top_words` ranks them, with their probabilities P(w | node).             math.md (T12)
+        """Return words as `top_words` ranks them, with their probabilities P(w | node).             math.md (T14)
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class TopicNode:
         return [(str(names[w]), float(p)) for w, p in zip(words, probability, strict=True)]
 
     def word_distribution(self) -> Float:
-        """Return P(w | node) of all words.                                                      math.md (T6) (T12)
+        """Return P(w | node) of all words.                                                      math.md (T6) (T14)
 
         Returns
         -------

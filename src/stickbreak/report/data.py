@@ -180,7 +180,7 @@ class TreeNode:
     n_tokens, n_topics, n_children : int
         Tokens, leaves with tokens, and children with tokens below it; the report need not have all of these children.
     words : tuple of WordShare
-        By P(w | node) P(node | w).                                                              math.md (T12)
+        By P(w | node) P(node | w).                                                              math.md (T14)
     """
 
     parent: int
