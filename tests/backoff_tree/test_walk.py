@@ -167,6 +167,7 @@ def test_names_may_be_given(fitted):
         (lambda root: root.top_words(0), "n is 0"),
         (lambda root: root.words(0), "n is 0"),
         (lambda root: root.top_words(1, ["a"]), "vocabulary has 1 words; the model has 30"),
+        (lambda root: root.top_words(1, ["a"] * 31), "vocabulary has 31 words; the model has 30"),
     ],
 )
 def test_what_is_not_there_is_refused(fitted, ask, message):
