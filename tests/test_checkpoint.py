@@ -14,7 +14,7 @@ import stickbreak
 from stickbreak import GibbsHDP, VariationalHDP, persistence
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
-from stickbreak.inference.checkpoint import fingerprint
+from stickbreak.inference.checkpoint import fingerprint, identity_of
 
 SETTINGS = {
     "moves": [
@@ -304,6 +304,22 @@ def test_resume_with_other_words_is_refused(corpus, tmp_path, estimator):
 def test_words_that_are_cut_otherwise_are_other_words(corpus):
     one, other = (Corpus.from_counts([[1, 1, 1]], vocabulary=words) for words in (["a", "b c", "d"], ["a b", "c", "d"]))
     assert fingerprint("", one, {})["vocabulary"] != fingerprint("", other, {})["vocabulary"]
+
+
+def test_identity_is_of_values_and_not_of_how_they_were_given(corpus):
+    def identity(**parameters):
+        return identity_of(VariationalHDP(**parameters), corpus, 7, free=("n_jobs",))
+
+    topics = [[1, 2, 0.5], [3.0, 4, 2]]
+    assert identity(learn=("alpha",), init=topics, n_jobs=2) == identity(learn=["alpha"], init=np.array(topics))
+    assert identity(moves=()) == identity(moves=[])
+    whole, fractions = (identity_of(GibbsHDP(alpha_prior=p), corpus, 7, free=()) for p in ((1, 1), (1.0, 1.0)))
+    assert whole == fractions
+    assert whole != identity_of(GibbsHDP(alpha_prior=(1, 2)), corpus, 7, free=())
+    assert identity(init=topics) != identity(init=topics[::-1])
+    assert identity(random_state=3)["random_state"] == 7
+    assert "n_jobs" not in identity()
+    assert identity(init=topics)["init"].startswith("array ")  # a checksum, not a table in JSON
 
 
 def test_resume_of_another_method_names_both(corpus, tmp_path):

@@ -251,7 +251,7 @@ def test_forgotten_tokens_are_not_saved_and_cannot_go_on(corpus, tmp_path):
     model.save(tmp_path / "less")
     sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "less")]
     assert sizes[0] - sizes[1] > 4 * corpus.n_tokens
-    with pytest.raises(InputError, match="forgotten"):
+    with pytest.raises(InputError, match="this model has forgotten its tokens"):
         stickbreak.load(tmp_path / "less").continue_fit(corpus, n_sweeps=1)
 
 
@@ -367,7 +367,7 @@ def test_tree_of_a_million_leaves_fits_documents(seed):
 def test_lists_of_the_model_are_the_counts_of_its_tokens(fitted, corpus):
     from stickbreak.corpus.tokens import Tokens
 
-    expected = counters(Tokens.from_corpus(corpus), fitted._kept_tokens.arrays["z"])
+    expected = counters(Tokens.from_corpus(corpus), fitted._kept.arrays["z"])
     start = fitted.word_start_
     for w, n in enumerate(expected):
         here = slice(start[w], start[w + 1])

@@ -9,7 +9,7 @@ import pytest
 import stickbreak.cli.app as app_module
 from stickbreak.cli.app import app
 
-COMMANDS = ("fit", "topics", "transform", "evaluate", "report", "demo")
+COMMANDS = ("fit", "topics", "tree", "transform", "evaluate", "report", "demo")
 
 
 def test_help_names_every_command(run):

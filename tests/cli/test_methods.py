@@ -140,7 +140,7 @@ def test_options_reach_the_tree(run, documents, tmp_path):
     }  # fmt: skip
     found = stickbreak.load(tmp_path / "m").get_params()
     assert {name: found[name] for name in given} == given
-    assert not (tmp_path / "m" / "report.html").exists()
+    assert '"tree":{"branching":[2,3,3]' in (tmp_path / "m" / "report.html").read_text(encoding="utf-8")
 
 
 def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documents, tmp_path):
@@ -158,12 +158,11 @@ def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documen
         assert rows["data"].sum() == pytest.approx(np.count_nonzero(np.diff(rows["indptr"])))
     for out in ([], ["--out", tmp_path / "w.csv"]):
         assert "give --out FILE.npz" in refuse("transform", tmp_path / "m", documents, *out)
-    assert "no report of a tree" in refuse("report", tmp_path / "m", documents, "--out", tmp_path / "r.html")
+    run("report", tmp_path / "m", documents, "--out", tmp_path / "r.html", "--quiet")
+    assert f'"n_topics":{done["n_topics"]},"n_nodes":' in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert json.loads(run("evaluate", tmp_path / "m", documents, "--json").stdout)
 
 
-def test_tree_takes_no_report_and_only_numbers_of_children(refuse, documents, tmp_path):
-    line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--report", tmp_path / "r.html")
-    assert "too many topics for one page" in line
+def test_tree_takes_only_numbers_of_children(refuse, documents, tmp_path):
     line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--branching", "bushy")
     assert "give whole numbers, as 3,6,6" in line

@@ -322,7 +322,7 @@ def test_fitted_model_knows_its_chains_whatever_the_parameters_become(corpus, tm
 @pytest.mark.parametrize("part", ["kept.chain0.z", "kept.kept0.reference"])
 def test_damaged_chains_are_refused_when_they_should_go_on(corpus, tmp_path, part):
     model = fit(corpus, estimate="average")
-    model._kept_chains.arrays[part.removeprefix("kept.")][0] = 10_000
+    model._kept.arrays[part.removeprefix("kept.")][0] = 10_000
     model.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model")
     assert loaded.transform(corpus).shape[0] == 40

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -12,22 +11,20 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from stickbreak.backoff_tree.course import TreeCourse
 from stickbreak.backoff_tree.discounts import MOST
 from stickbreak.backoff_tree.fitted import FittedTree
-from stickbreak.backoff_tree.requirements import check_parameters, check_whole, course_settings
+from stickbreak.backoff_tree.requirements import check_parameters, course_settings
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.exceptions import InputError
-from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
+from stickbreak.inference.checkpoint import identity_of, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.progress import progress_bar
-from stickbreak.inference.run import Identity, run_fit
+from stickbreak.inference.requirements import check_whole
+from stickbreak.inference.run import Identity, at_work, run_fit
 
-_NOT_IDENTITY = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
+_FREE = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
 
 
 class BackoffTreeTopics(FittedTree):
@@ -80,6 +77,8 @@ class BackoffTreeTopics(FittedTree):
         Number of leaves of the tree, L.
     branching_ : list of int
         Children of a node at each level.
+    tree_ : TopicNode
+        The root of the tree, to walk from: `children`, `parent`, `top_words` of every node; `node_of` gives leaves.
     leaves_ : ndarray of shape (K,)
         The leaves with tokens. The node of a leaf at level h is ``leaf // (leaves below a node of level h)``.
     leaf_tokens_ : ndarray of shape (K,)
@@ -212,16 +211,16 @@ class BackoffTreeTopics(FittedTree):
         check_parameters(self, corpus)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         identity = self._identity(corpus, seed)
-        with self._at_work(corpus, seed, callback) as (course, report, executor):
+        with at_work(self, callback) as (report, executor):
+            course = self._course(corpus, seed, executor)
             run = run_fit(
                 course,
                 lambda stop: course.sampler.begin(),
                 n_laps=self.n_sweeps,
-                tolerance=0.0,
                 report=report,
+                identity=identity,
                 checkpoint=checkpoint,
                 resume=resume,
-                identity=identity,
             )
             self._take(course, run, identity, executor)
         self.vocabulary_ = corpus.words
@@ -283,13 +282,11 @@ class BackoffTreeTopics(FittedTree):
         """Continue, with a larger tree where k is given."""
         check_is_fitted(self)
         more = check_whole("n_sweeps", n_sweeps, 1)
-        corpus, kept = self._corpus(X), self._kept_tokens
-        if kept is None:
-            raise InputError("this model has forgotten the leaves of its tokens; fit it anew.")
-        seed = kept.identity["random_state"]
-        kept.check_same(self._identity(corpus, seed))
-        with self._at_work(corpus, seed, callback) as (course, report, executor):
-            kept.give_back(course)
+        corpus = self._corpus(X)
+        kept = self._kept_for(corpus)
+        with at_work(self, callback) as (report, executor):
+            course = self._course(corpus, kept.identity["random_state"], executor)
+            self._give_back(kept, course)
             if k is not None:
                 sampler = course.sampler
                 sampler.expand(k, float(sampler.delta_doc.mean()), float(sampler.delta_word.mean()), MOST)
@@ -297,31 +294,17 @@ class BackoffTreeTopics(FittedTree):
                 course,
                 None,
                 n_laps=self.n_laps_ + more,
-                tolerance=0.0,
                 report=report,
-                checkpoint=None,
-                resume=False,
                 identity=kept.identity,
                 trace=Trace.from_arrays(self.trace_),
             )
             self._take(course, run, kept.identity, executor)
         return self
 
-    @contextmanager
-    def _at_work(
-        self, corpus: Corpus, seed: int, callback: Callback | None
-    ) -> Iterator[tuple[TreeCourse, Callback, ThreadExecutor]]:
-        """Give the course, what to report to, and the threads, for the time of a fit."""
-        settings = course_settings(self)
-        with (
-            progress_bar(self.verbose, callback) as report,
-            ThreadExecutor(self.n_jobs) as executor,
-            threadpool_limits(1, user_api="blas"),
-        ):
-            yield TreeCourse(Tokens.from_corpus(corpus), settings, seed, executor), report, executor
+    def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> TreeCourse:
+        """Put the sampler together with the tokens."""
+        return TreeCourse(Tokens.from_corpus(corpus), course_settings(self), seed, executor)
 
     def _identity(self, corpus: Corpus, seed: int) -> Identity:
         """Return what a checkpoint must agree with."""
-        kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
-        plain = {k: np.asarray(v).tolist() if isinstance(v, tuple | np.ndarray | list) else v for k, v in kept.items()}
-        return fingerprint(type(self).__name__, corpus, {**plain, "random_state": seed})
+        return identity_of(self, corpus, seed, free=_FREE)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,54 +14,19 @@ from stickbreak.backoff_tree.course import TreeCourse
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float, Int, Int32
+from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import InputError
 from stickbreak.inference.document_completion import Completion
-from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.kept import ContinuedModel
 from stickbreak.inference.run import Identity, Run
+from stickbreak.inference.words import words_to_show
 
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
 
-@dataclass(frozen=True, slots=True)
-class KeptTokens:
-    """The leaves of the tokens of a fit after its last pass, as arrays and plain values."""
-
-    arrays: dict[str, NDArray]
-    values: dict[str, Any]
-    identity: Identity
-
-    def check_same(self, identity: Identity) -> None:
-        """Refuse documents or parameters that are not those of the fit; words are compared with those of the model.
-
-        Raises
-        ------
-        InputError
-        """
-        compared = {name: value for name, value in identity.items() if name != "vocabulary"}
-        different = [name for name, value in compared.items() if self.identity.get(name) != value]
-        if different:
-            raise InputError(
-                f"the leaves of this model are of a fit with another {different[0]}; give the documents of the fit, "
-                "and set its parameters."
-            )
-
-    def give_back(self, course: TreeCourse) -> None:
-        """Put the tokens where they stood.
-
-        Raises
-        ------
-        ModelFormatError
-            If they cannot be of this fit: the model was loaded from a damaged folder.
-        """
-        try:
-            course.restore(self.arrays, self.values)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ModelFormatError(f"the leaves of this model are damaged ({error}); fit it anew.") from None
-
-
-class FittedTree(TopicModel):
+class FittedTree(ContinuedModel):
     """The side of `BackoffTreeTopics` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = (
@@ -81,6 +45,7 @@ class FittedTree(TopicModel):
         "start_seconds_",
     )
     lap_noun: ClassVar[str] = "sweep"
+    kept_noun: ClassVar[str] = "tokens"
     sparse_weights: ClassVar[bool] = True
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
@@ -93,7 +58,6 @@ class FittedTree(TopicModel):
     objective_: float
     n_laps_: int
     n_jobs: int | None
-    _kept_tokens: KeptTokens | None
     _model: TreeModel
 
     @property
@@ -142,9 +106,13 @@ class FittedTree(TopicModel):
     def leaf_word_(self) -> sparse.csr_array:
         """Tokens of each word at each topic, sparse, (K, W)."""
         check_is_fitted(self)
-        shape = self.n_leaves_, self.n_features_in_
-        by_word = sparse.csc_array((self.word_count_, self.word_leaf_, self.word_start_), shape=shape)
-        return sparse.csr_array(sparse.csr_array(by_word)[self.leaves_])
+        return self._model.leaf_words().counts
+
+    @property
+    def tree_(self) -> TopicNode:
+        """The root of the tree, to walk from; made anew whenever it is asked for, so keep it for many questions."""
+        check_is_fitted(self)
+        return tree_of(self._model, self.vocabulary_)
 
     @property
     def topic_word_(self) -> Float:
@@ -204,12 +172,24 @@ class FittedTree(TopicModel):
             Leaves with tokens; the default is all, `leaves_`.
         """
         check_is_fitted(self)
-        if n < 1:
-            raise InputError(f"n is {n}; ask for at least one word of each topic.")
-        words = self.vocabulary_ if vocabulary is None else vocabulary
-        if len(words) != self.n_features_in_:
-            raise InputError(f"vocabulary has {len(words)} words; the model has {self.n_features_in_}: give one each.")
+        words = words_to_show(n, vocabulary, self.vocabulary_)
         return [[str(words[w]) for w in row] for row, _ in self._ranked(n, leaves)]
+
+    def node_of(self, leaf: int) -> TopicNode:
+        """Return the leaf as a node of the tree: its `parent` and so on lead to the root.
+
+        Parameters
+        ----------
+        leaf : int
+            A leaf with tokens.
+
+        Raises
+        ------
+        InputError
+            If it has none.
+        """
+        check_is_fitted(self)
+        return self.tree_.leaf(leaf)
 
     def largest_leaves(self, n_leaves: int, n_words: int = 10) -> list[tuple[int, float, list[str], list[float]]]:
         """Return the leaves with the most tokens: leaf, share of all tokens, top words and P(w | z) of these.
@@ -316,7 +296,7 @@ class FittedTree(TopicModel):
     def forget_tokens(self) -> None:
         """Drop the leaves of the tokens of the fit, 4 bytes each: the model cannot `continue_fit` or `expand`."""
         check_is_fitted(self)
-        self._kept_tokens = None
+        self._kept = None
 
     def _build(self) -> TreeModel:
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
@@ -345,15 +325,9 @@ class FittedTree(TopicModel):
     def _ranked(self, n: int, leaves: ArrayLike | None) -> list[tuple[Int, Float]]:
         """Return words of leaves, by P(w | z) P(z | w), with P(w | z)."""
         table = self._model.leaf_words()
-        # P(z | w) is P(w | z) P(z) / P(w), and P(z) is the same for all words of a leaf
-        frequency = self._model.word_tokens
-        out = []
-        for z in self.leaves_ if leaves is None else self._leaves(leaves):
-            here = slice(table.indptr[z], table.indptr[z + 1])
-            words, prob = table.indices[here], table.data[here]
-            best = np.argsort(-(prob**2) / frequency[words], kind="stable")[:n]
-            out.append((words[best].astype(np.int64), prob[best]))
-        return out
+        with_tokens = self.leaves_
+        chosen = with_tokens if leaves is None else self._leaves(leaves)
+        return [table.best(table.at_leaf(k), n) for k in np.searchsorted(with_tokens, chosen)]
 
     def _take(self, course: TreeCourse, run: Run, identity: Identity, executor: ThreadExecutor) -> None:
         """Copy the result into the fitted attributes."""
@@ -371,14 +345,7 @@ class FittedTree(TopicModel):
         self._trace = run.trace
         self.n_laps_, self.objective_ = len(run.trace), float(run.trace.columns["objective"][-1])
         self.converged_, self.stop_reason_ = run.outcome
-        self._kept_tokens = KeptTokens(*course.snapshot(), identity)
-
-    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
-        kept = self._kept_tokens
-        return ({}, {}) if kept is None else (kept.arrays, {"values": kept.values, "identity": kept.identity})
-
-    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
-        self._kept_tokens = KeptTokens(arrays, values["values"], values["identity"]) if values else None
+        self._keep(course, identity)
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

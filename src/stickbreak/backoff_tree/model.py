@@ -10,6 +10,7 @@ from scipy import sparse
 
 from stickbreak.backoff_tree import _fixed_kernels
 from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
+from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.lists import directories
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int, Int32, Scratch, WordLeaves
@@ -57,7 +58,8 @@ class TreeModel:
         n_words = np.bincount(counts.leaf, minlength=L)
         self.backoff: Backoff = solve_backoff(self.n_tokens, n_words, self.of_words, shape)
         self.directory: Directory = directories(self.words, self.backoff.scale, self.of_words, shape, executor)
-        self.word_tokens = np.bincount(np.repeat(np.arange(size.size), size), weights=counts.n, minlength=size.size)
+        word = np.repeat(np.arange(size.size), size)
+        self.word_tokens: Float = np.bincount(word, weights=counts.n, minlength=size.size).astype(np.float64)
 
     def samples(self, tokens: Tokens, executor: Executor) -> Int32:
         """Return leaves of all tokens in each pass that counts, (passes, N).                         math.md (T10)"""
@@ -133,8 +135,8 @@ class TreeModel:
             yield Tokens.from_corpus(Corpus.from_counts(counts))
             first = last
 
-    def leaf_words(self) -> sparse.csr_array:
-        """Return P(w | z) of every word at the leaves where it has tokens, (L, W); other words have less there."""
+    def leaf_words(self) -> LeafWords:
+        """Return the words that have tokens at each leaf, with P(w | z); other words have less there."""
         words, rate = self.words, self.of_words.rate
         smoothing = np.empty(words.leaf.size)
         _fixed_kernels.smooth_entries(
@@ -142,10 +144,17 @@ class TreeModel:
         )
         kept = (words.n - self.of_words.above[-1]) * self.backoff.scale[words.leaf]
         by_word = sparse.csc_array(
-            ((kept + smoothing) / self.backoff.peak, words.leaf, words.start),
-            shape=(self.shape.n_leaves, words.size.size),
+            (np.arange(words.leaf.size), words.leaf, words.start), shape=(self.shape.n_leaves, words.size.size)
         )
-        return sparse.csr_array(by_word)
+        by_leaf = sparse.csr_array(by_word)
+        entry = by_leaf.data
+        return LeafWords(
+            start=np.append(by_leaf.indptr[:-1][self.n_tokens > 0], entry.size).astype(np.int64),
+            word=by_leaf.indices.astype(np.int32),
+            count=words.n[entry],
+            probability=((kept + smoothing) / self.backoff.peak)[entry],
+            word_tokens=self.word_tokens,
+        )
 
     def word_distributions(self, leaves: Int) -> Float:
         """Return P(w | z) of some leaves with tokens, (n, W): all words, smoothing included.         math.md (T6)"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +15,7 @@ from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.backoff_tree.state import Float
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_tokens
+from stickbreak.inference.requirements import check_names, check_tokens, check_whole
 
 
 class Parameters(Protocol):
@@ -87,13 +87,6 @@ def discounts(name: str, given: Any, shape: TreeShape) -> Float:
     if not (delta > 0).all() or not delta.sum() < 1:
         raise InputError(f"{name} is {given!r}; give positive discounts that sum to less than 1.")
     return delta
-
-
-def check_whole(name: str, value: object, least: int) -> int:
-    """Return a whole number that is at least `least`, refuse others."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise InputError(f"{name} is {value!r}; give a whole number of at least {least}.")
-    return int(value)
 
 
 def _stages(given: Sequence[int], shape: TreeShape) -> tuple[int, ...]:

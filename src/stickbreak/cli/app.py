@@ -14,6 +14,7 @@ from stickbreak.cli.output import complain
 from stickbreak.cli.report import report
 from stickbreak.cli.topics import topics
 from stickbreak.cli.transform import transform
+from stickbreak.cli.tree import tree
 from stickbreak.exceptions import StickbreakError
 
 _BAD_INPUT, _INTERRUPTED = 2, 130
@@ -83,7 +84,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (fit, topics, transform, evaluate, report, demo):
+for _command in (fit, topics, tree, transform, evaluate, report, demo):
     app.command()(_command)
 
 

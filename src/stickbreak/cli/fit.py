@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stickbreak.cli import model_options as m
 from stickbreak.cli import options as o
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.fitting import FitJob
 from stickbreak.cli.methods import parameters_of
 from stickbreak.cli.output import say
+from stickbreak.cli.text_options import text_options
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -33,41 +35,41 @@ def fit(
     token_pattern: o.TokenPattern = None,
     keep_case: o.KeepCase = False,
     strip_accents: o.StripAccents = None,
-    method: o.MethodName = "variational",
-    topics: o.Topics = 100,
-    alpha: o.Alpha = None,
-    gamma: o.Gamma = None,
-    eta: o.Eta = None,
-    learn: o.Learn = None,
-    bound: o.Bound = None,
-    document_weights: o.DocumentWeights = None,
-    init: o.Init = None,
-    laps: o.Laps = None,
-    batches: o.Batches = None,
-    schedule: o.Schedule = None,
-    learning_decay: o.LearningDecay = None,
-    learning_offset: o.LearningOffset = None,
-    stick_rule: o.StickRule = None,
-    moves: o.Moves = None,
-    delete_documents: o.DeleteDocuments = None,
-    restarts: o.Restarts = None,
-    sweeps: o.Sweeps = None,
-    burn_in: o.BurnIn = None,
-    thin: o.Thin = None,
-    chains: o.Chains = None,
-    representation: o.Representation = None,
-    split_merge: o.SplitMerge = None,
-    estimate: o.Estimate = None,
-    shards: o.Shards = None,
-    batch_size: o.BatchSize = None,
-    burn_in_sweeps: o.BurnInSweeps = None,
-    saved_sweeps: o.SavedSweeps = None,
-    sampler: o.Sampler = None,
-    branching: o.Branching = None,
-    stages: o.Stages = None,
-    updates: o.Updates = None,
+    method: m.MethodName = "variational",
+    topics: m.Topics = 100,
+    alpha: m.Alpha = None,
+    gamma: m.Gamma = None,
+    eta: m.Eta = None,
+    learn: m.Learn = None,
+    bound: m.Bound = None,
+    document_weights: m.DocumentWeights = None,
+    init: m.Init = None,
+    laps: m.Laps = None,
+    batches: m.Batches = None,
+    schedule: m.Schedule = None,
+    learning_decay: m.LearningDecay = None,
+    learning_offset: m.LearningOffset = None,
+    stick_rule: m.StickRule = None,
+    moves: m.Moves = None,
+    delete_documents: m.DeleteDocuments = None,
+    restarts: m.Restarts = None,
+    sweeps: m.Sweeps = None,
+    burn_in: m.BurnIn = None,
+    thin: m.Thin = None,
+    chains: m.Chains = None,
+    representation: m.Representation = None,
+    split_merge: m.SplitMerge = None,
+    estimate: m.Estimate = None,
+    shards: m.Shards = None,
+    batch_size: m.BatchSize = None,
+    burn_in_sweeps: m.BurnInSweeps = None,
+    saved_sweeps: m.SavedSweeps = None,
+    sampler: m.Sampler = None,
+    branching: m.Branching = None,
+    stages: m.Stages = None,
+    updates: m.Updates = None,
     seed: o.Seed = 0,
-    jobs: o.Jobs = None,
+    jobs: m.Jobs = None,
     held_out: o.HeldOut = None,
     checkpoint: o.Checkpoint = None,
     resume: o.Resume = False,
@@ -85,7 +87,7 @@ def fit(
     """
     job = FitJob(
         out=out,
-        report=_report_file(out, report, no_report, method),
+        report=_report_file(out, report, no_report),
         method=method,
         parameters=parameters_of(
             method,
@@ -135,7 +137,7 @@ def fit(
         quiet=quiet,
     )
     job.check()
-    text = o.text_options(
+    text = text_options(
         stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents
     )
     settings = InputSettings(format, text_field, name_field, encoding, vocabulary, text)
@@ -152,13 +154,9 @@ def _read(documents: Path, settings: InputSettings, quiet: bool) -> "Corpus":
     return corpus
 
 
-def _report_file(out: Path, report: Path | None, no_report: bool, method: str) -> Path | None:
+def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None:
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; give one of them")
-    if method == "tree":
-        if report is not None:
-            raise InputError("--report: a tree has too many topics for one page; leave it out with --method tree")
-        return None
     return None if no_report else report or out / "report.html"
 
 

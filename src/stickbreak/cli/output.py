@@ -3,13 +3,22 @@
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import typer
 
-__all__ = ["TopicLine", "complain", "describe_topics", "print_json", "print_topics", "printable", "say"]
+__all__ = [
+    "TopicLine",
+    "complain",
+    "describe_topics",
+    "print_json",
+    "print_topics",
+    "printable",
+    "say",
+    "words_as_json",
+]
 
 
 _MOST_LINES = 100  # of topics that are the leaves of a tree
@@ -35,8 +44,19 @@ class TopicLine:
 
     def as_json(self) -> dict[str, Any]:
         """Return the topic for `print_json`."""
-        words = [{"word": w, "probability": p} for w, p in zip(self.words, self.probabilities, strict=True)]
+        words = words_as_json(zip(self.words, self.probabilities, strict=True))
         return {"id": self.id, "weight": self.weight, "words": words}
+
+
+def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
+    """Return words and their probabilities for `print_json`.
+
+    Parameters
+    ----------
+    words : iterable of (str, float)
+        In the order of printing.
+    """
+    return [{"word": word, "probability": probability} for word, probability in words]
 
 
 def describe_topics(model: _Topics, n_words: int) -> list[TopicLine]:

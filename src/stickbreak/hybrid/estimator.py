@@ -23,16 +23,15 @@ from stickbreak.hybrid.starts import begin, offset_after
 from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
 from stickbreak.hybrid.steps import HybridCourse, Room, Rules, Steps, row_of
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
-from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
+from stickbreak.inference.checkpoint import identity_of, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Interruption, Trace
-from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.requirements import check_names, check_total
-from stickbreak.inference.run import run_fit
+from stickbreak.inference.run import at_work, run_fit
 from stickbreak.inference.streams import seed_from
 
 # a fit that goes on may change these
-_NOT_IDENTITY = ("n_laps", "n_jobs", "verbose", "total_documents", "grow_vocabulary")
+_FREE = ("n_laps", "n_jobs", "verbose", "total_documents", "grow_vocabulary")
 
 
 class HybridHDP(FittedHybrid):
@@ -275,14 +274,7 @@ class HybridHDP(FittedHybrid):
         corpus = self._corpus(X, reset=True)
         check_parameters(self, corpus, int(self.batch_size))
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
-        init = self.init if isinstance(self.init, str) else np.asarray(self.init)
-        named = {"init": init, "learn": list(self.learn)}
-        with (
-            progress_bar(self.verbose, callback) as report,
-            ThreadExecutor(self.n_jobs) as executor,
-            one_blas_thread(),
-        ):
+        with at_work(self, callback) as (report, executor):
             priors, offset = self._given_priors(), offset_after(self, min(1.0, self.batch_size / corpus.n_documents))
             steps = Steps(self._rules(priors, offset, seed), executor, Room())
             course = HybridCourse(steps, corpus, int(self.batch_size))
@@ -290,11 +282,10 @@ class HybridHDP(FittedHybrid):
                 course,
                 lambda stop: course.begin(begin(self, corpus, seed, 1.0, report, stop)),
                 n_laps=self.n_laps,
-                tolerance=0.0,
                 report=report,
+                identity=identity_of(self, corpus, seed, free=_FREE),
                 checkpoint=checkpoint,
                 resume=resume,
-                identity=fingerprint(type(self).__name__, corpus, {**kept, **named, "random_state": seed}),
             )
         self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
         self._take(course.state, course.priors, run.trace, seed)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from stickbreak import persistence
 from stickbreak.corpus import Corpus
@@ -34,6 +35,29 @@ def fingerprint(estimator: str, corpus: Corpus, parameters: Mapping[str, Any]) -
     }
     words = zlib.crc32(json.dumps(corpus.words).encode())
     return {"estimator": estimator, "shape": list(counts.shape), "counts": checksum, "vocabulary": words, **plain}
+
+
+def identity_of(model: BaseEstimator, corpus: Corpus, seed: int, *, free: Collection[str]) -> dict[str, Any]:
+    """Return what a fit that goes on must agree with: all parameters but those that are free to change.
+
+    Parameters
+    ----------
+    model : estimator
+    corpus : Corpus
+    seed : int
+        Stands for the parameter random_state.
+    free : collection of str
+    """
+    kept = {name: _plain(value) for name, value in model.get_params(deep=False).items() if name not in free}
+    return fingerprint(type(model).__name__, corpus, {**kept, "random_state": seed})
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers and names in a row as a list, and a table as an array, whatever they were given as."""
+    if not isinstance(value, list | tuple | np.ndarray):
+        return value
+    array = np.asarray(value)
+    return array.tolist() if array.ndim == 1 else array
 
 
 def check_place(path: str | os.PathLike[str]) -> None:

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreak import persistence
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import ModelFormatError
 from stickbreak.inference.document_completion import document_completion
 from stickbreak.inference.loop import Trace
-from stickbreak.inference.words import check_same_words
+from stickbreak.inference.words import check_same_words, words_to_show
 
 Float = NDArray[np.float64]
 
@@ -132,11 +132,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             `vectorizer.get_feature_names_out()`).
         """
         check_is_fitted(self)
-        if n < 1:
-            raise InputError(f"n is {n}; ask for at least one word of each topic.")
-        words = self.vocabulary_ if vocabulary is None else vocabulary
-        if len(words) != self.n_features_in_:
-            raise InputError(f"vocabulary has {len(words)} words; the model has {self.n_features_in_}: give one each.")
+        words = words_to_show(n, vocabulary, self.vocabulary_)
         order = np.argsort(-self.topic_word_, axis=1, kind="stable")[:, :n]
         return [[str(words[w]) for w in row] for row in order]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from numbers import Integral
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus
@@ -15,6 +16,13 @@ def check_names(parameter: str, named: Sequence[str], known: Collection[str]) ->
             raise InputError(f"{parameter} names {name!r}; give names out of {', '.join(map(repr, known))}.")
         if list(named).count(name) > 1:
             raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
+
+
+def check_whole(name: str, value: object, least: int) -> int:
+    """Return a whole number that is at least `least`, refuse others."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise InputError(f"{name} is {value!r}; give a whole number of at least {least}.")
+    return int(value)
 
 
 def check_tokens(corpus: Corpus) -> None:

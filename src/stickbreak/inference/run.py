@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Interruption, Lap, Outcome, Trace, drive
+from stickbreak.inference.progress import progress_bar
 
 Identity = dict[str, Any]
 Place = str | os.PathLike[str]
@@ -39,16 +42,34 @@ class Run:
     start_seconds: float
 
 
+class Fitting(Protocol):
+    """What an estimator says about its work."""
+
+    n_jobs: int | None
+    verbose: bool
+
+
+@contextmanager
+def at_work(model: Fitting, callback: Callback | None) -> Iterator[tuple[Callback, ThreadExecutor]]:
+    """Give what to report to, and the threads, for the time of a fit."""
+    with (
+        progress_bar(model.verbose, callback) as report,
+        ThreadExecutor(model.n_jobs) as executor,
+        one_blas_thread(),
+    ):
+        yield report, executor
+
+
 def run_fit(
     course: Resumable,
     begin: Callable[[Callable[[], bool]], None] | None,
     *,
     n_laps: int,
-    tolerance: float,
     report: Callback,
-    checkpoint: Place | None,
-    resume: bool,
     identity: Identity,
+    tolerance: float = 0.0,
+    checkpoint: Place | None = None,
+    resume: bool = False,
     trace: Trace | None = None,
 ) -> Run:
     """Run the laps of a course.
@@ -59,16 +80,16 @@ def run_fit(
     begin : callable or None
         Gives the course its start; it is given a function that says whether to stop early. None: it has one.
     n_laps : int
-    tolerance : float
-        Nats per token; only courses that converge stop by it.
     report : callable
         Called with every event.
-    checkpoint : path-like or None
-        Written after every lap.
-    resume : bool
-        Take up `checkpoint` if it exists.
     identity : dict
         What a checkpoint must agree with.
+    tolerance : float, default=0.0
+        Nats per token; only courses that converge stop by it.
+    checkpoint : path-like, optional
+        Written after every lap.
+    resume : bool, default=False
+        Take up `checkpoint` if it exists.
     trace : Trace, optional
         Of the laps that the course has done already.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
-from stickbreak.exceptions import InvalidCorpus
+from stickbreak.exceptions import InputError, InvalidCorpus
 
 
 class HasWords(Protocol):
@@ -47,6 +48,32 @@ def check_same_words(model: HasWords, corpus: Corpus, *, otherwise: str = "") ->
     raise InvalidCorpus(
         f"column {column} is {corpus.vocabulary[column]!r} in the corpus but {named[column]!r} in the model; {advice}"
     )
+
+
+def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
+    """Return the names of the columns of which the top words are to be shown.
+
+    Parameters
+    ----------
+    n : int
+        Words that are asked for.
+    given : sequence of str or None
+        Names that are given instead of those of the fit.
+    known : sequence of str
+        Names of the fit, one for each column.
+
+    Raises
+    ------
+    InputError
+        If no word is asked for, or there is not one name for each column.
+    """
+    if n < 1:
+        raise InputError(f"n is {n}; ask for at least one word of each topic.")
+    if given is None:
+        return known
+    if len(given) != len(known):
+        raise InputError(f"vocabulary has {len(given)} words; the model has {len(known)}: give one each.")
+    return given
 
 
 class NamedColumns:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation.coherence import coherence, top_word_indices
+from stickbreak.evaluation.coherence import coherence
 from stickbreak.exceptions import InputError
 from stickbreak.inference.document_completion import Completion
 from stickbreak.inference.fitted import FittedTopics, document_blocks
@@ -27,10 +27,13 @@ from stickbreak.report.data import (
     finite_or_none,
 )
 from stickbreak.report.shares import TopicShares
+from stickbreak.report.shown import ShownTopics, all_topics, largest_leaves
 from stickbreak.report.snippets import Texts, best_passage, fetch_texts
 from stickbreak.report.topic_map import affinities, map_positions, most_similar
+from stickbreak.report.tree import describe_tree
 
 ALONG_BINS = 50
+_MOST_DOCUMENTS, _TREE_DOCUMENTS = 100_000, 10_000
 _TRACE_POINTS = 1000
 _TELLING_WORDS = 8
 _SIMILAR_TOPICS = 4
@@ -48,7 +51,7 @@ def build_report(
     n_words: int = 20,
     n_examples: int = 5,
     snippet_length: int = 300,
-    max_documents: int = 100_000,
+    max_documents: int | None = None,
     seed: int = 0,
 ) -> ReportData:
     """Gather what a report on a fitted model says.
@@ -56,7 +59,7 @@ def build_report(
     Parameters
     ----------
     model : fitted model
-        Any family.
+        Any family. Of a tree the report shows its largest nodes (2,000) and its largest topics (300).
     corpus : Corpus
         Documents to describe the topics by, usually those that the model was fitted on.
     title : str, optional
@@ -67,15 +70,17 @@ def build_report(
         The texts of the documents, or a function from rows to their texts; without, the documents that show a
         topic are described by their most telling words.
     weights : array-like of shape (n_documents, n_topics) or (n_documents, n_topics + 1), optional
-        Topic weights of the documents, if already known; the default asks ``model.transform``, in blocks.
+        Topic weights of the documents, if already known; of a tree they are sparse, (n_documents, n_leaves_). The
+        default asks ``model.transform``, in blocks.
     n_words : int, default=20
         Top words of each topic.
     n_examples : int, default=5
         Documents shown for each topic.
     snippet_length : int, default=300
         Characters of text shown of a document, about.
-    max_documents : int, default=100000
-        Of larger corpora, a random sample of this size stands for all in every share.
+    max_documents : int, optional
+        Of larger corpora, a random sample of this size stands for all in every share; the default is 100,000, and
+        10,000 for a tree, which samples their tokens.
     seed : int, default=0
         Seed of that sample.
 
@@ -91,8 +96,9 @@ def build_report(
     """
     corpus = Corpus.from_counts(corpus)
     check_same_words(model, corpus)
-    if getattr(model, "sparse_weights", False):
-        raise InputError("there is no report of a tree, whose topics are too many for one page; ask for its top_words.")
+    is_tree = getattr(model, "sparse_weights", False)
+    if max_documents is None:
+        max_documents = _TREE_DOCUMENTS if is_tree else _MOST_DOCUMENTS
     for name, value, least in (
         ("n_words", n_words, 1),
         ("n_examples", n_examples, 0),
@@ -103,10 +109,10 @@ def build_report(
             raise InputError(f"{name} is {value}; give at least {least}.")
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
     rows = _described_rows(lengths, max_documents, seed)
-    shares = _gather_shares(
-        _weight_source(model, corpus, weights), model.topic_word_.shape[0], rows, lengths, n_examples
-    )
-    topics = _TopicWriter(model, corpus, lengths, shares, texts, n_words, snippet_length).write()
+    shown = (largest_leaves if is_tree else all_topics)(model, corpus, weights, n_words)
+    shares = _gather_shares(shown, rows, lengths, n_examples)
+    mass = float(lengths[rows].sum())
+    topics = _TopicWriter(shown, corpus, model.vocabulary_, lengths, shares, mass, texts, snippet_length).write()
     defined = [t.coherence for t in topics if t.coherence is not None]
     return ReportData(
         title=title or f"Topics of {corpus.n_documents:,} documents",
@@ -121,31 +127,10 @@ def build_report(
         fit=_describe_fit(model),
         held_out=_describe_held_out(held_out),
         mean_coherence=float(np.mean(defined)) if defined else None,
-        inactive_share=max(0.0, 1.0 - float(np.sum(model.topic_weights_))),
+        inactive_share=max(0.0, 1.0 - float(np.sum(shown.weights))),
         topics=topics,
+        tree=describe_tree(model) if is_tree else None,
     )
-
-
-WeightSource = Callable[[NDArray[np.int64]], NDArray[np.float64]]
-
-
-def _weight_source(model: FittedTopics, corpus: Corpus, weights: ArrayLike | None) -> WeightSource:
-    """Return the function from rows to the weights of the active topics."""
-    n_topics = model.topic_word_.shape[0]
-    if weights is None:
-        return lambda rows: np.asarray(model.transform(corpus[rows]), dtype=np.float64)
-    given = np.asarray(weights)
-    if given.ndim != 2 or given.shape[0] != corpus.n_documents or given.shape[1] - n_topics not in (0, 1):
-        raise InputError(
-            f"weights have shape {given.shape} but there are {corpus.n_documents} documents and {n_topics} "
-            "topics; give the result of transform on the same corpus."
-        )
-
-    def renormalised(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        active = given[rows, :n_topics].astype(np.float64)
-        return np.asarray(active / active.sum(axis=1, keepdims=True), dtype=np.float64)
-
-    return renormalised
 
 
 def _described_rows(lengths: NDArray[np.float64], max_documents: int, seed: int) -> NDArray[np.int64]:
@@ -158,18 +143,17 @@ def _described_rows(lengths: NDArray[np.float64], max_documents: int, seed: int)
 
 
 def _gather_shares(
-    source: WeightSource,
-    n_topics: int,
+    shown: ShownTopics,
     rows: NDArray[np.int64],
     lengths: NDArray[np.float64],
     n_examples: int,
 ) -> TopicShares:
     """Run through the described documents in blocks."""
-    n_bins = max(1, min(ALONG_BINS, lengths.size))
+    n_bins, n_topics = max(1, min(ALONG_BINS, lengths.size)), len(shown.numbers)
     shares = TopicShares.empty(n_topics, n_bins, n_examples)
     for block in document_blocks(rows.size, n_topics):
         part = rows[block]
-        shares.add(part, lengths[part], source(part), part * n_bins // lengths.size)
+        shares.add(part, lengths[part], *shown.of_documents(part), part * n_bins // lengths.size)
     return shares
 
 
@@ -177,42 +161,41 @@ def _gather_shares(
 class _TopicWriter:
     """Turns arrays over topics into one `TopicReport` each."""
 
-    model: FittedTopics
+    shown: ShownTopics
     corpus: Corpus
+    vocabulary: Sequence[str]
     lengths: NDArray[np.float64]
     shares: TopicShares
+    mass: float  # tokens of the described documents
     texts: Texts | None
-    n_words: int
     snippet_length: int
 
     def write(self) -> tuple[TopicReport, ...]:
-        """Describe all topics, in the order of the model."""
-        phi = np.asarray(self.model.topic_word_, dtype=np.float64)
-        weights = np.asarray(self.model.topic_weights_, dtype=np.float64)
-        top = top_word_indices(phi, self.n_words)
+        """Describe all topics that are shown."""
+        shown, shares, phi = self.shown, self.shares, self.shown.topic_word
         scores = coherence(phi, self.corpus, _COHERENCE_WORDS)
         affinity = affinities(phi)
         similar = most_similar(affinity, _SIMILAR_TOPICS)
         positions = map_positions(affinity)
         found = self._texts_by_row()
-        shares = self.shares
-        mass = max(float(shares.token_mass.sum()), np.finfo(float).tiny)
+        mass = max(self.mass, np.finfo(float).tiny)
         return tuple(
             TopicReport(
                 index=k,
-                weight=float(weights[k]),
+                number=number,
+                weight=float(shown.weights[k]),
                 token_share=float(shares.token_mass[k]) / mass,
                 n_present=int(shares.n_present[k]),
                 n_largest=int(shares.n_largest[k]),
                 coherence=finite_or_none(scores[k]),
-                words=tuple(WordShare(self.model.vocabulary_[w], float(phi[k, w])) for w in top[k]),
+                words=tuple(WordShare(word, probability) for word, probability in shown.words[k]),
                 histogram=tuple(int(n) for n in shares.histogram[k]),
                 along=tuple(float(shares.along_sum[b, k] / n) if n else None for b, n in enumerate(shares.along_count)),
-                documents=self._examples(k, top[k], phi[k], found),
+                documents=self._examples(k, found),
                 similar=similar[k],
                 position=(float(positions[k, 0]), float(positions[k, 1])),
             )
-            for k in range(phi.shape[0])
+            for k, number in enumerate(shown.numbers)
         )
 
     def _texts_by_row(self) -> dict[int, str] | None:
@@ -222,11 +205,9 @@ class _TopicWriter:
         rows = np.unique(self.shares.example_rows)
         return fetch_texts(self.texts, [int(r) for r in rows if r >= 0], self.corpus.n_documents)
 
-    def _examples(
-        self, k: int, top: NDArray[np.intp], phi: NDArray[np.float64], found: Mapping[int, str] | None
-    ) -> tuple[ExampleDocument, ...]:
+    def _examples(self, k: int, found: Mapping[int, str] | None) -> tuple[ExampleDocument, ...]:
         """Describe the documents that show topic k best."""
-        terms = frozenset(part for w in top for part in self.model.vocabulary_[w].lower().split())
+        terms = frozenset(part for word, _ in self.shown.words[k] for part in word.lower().split())
         examples = []
         for row, share in zip(self.shares.example_rows[k], self.shares.example_shares[k], strict=True):
             if row < 0:
@@ -239,7 +220,7 @@ class _TopicWriter:
                     share=float(share),
                     n_tokens=float(self.lengths[row]),
                     snippet=None if text is None else best_passage(text, terms, self.snippet_length),
-                    words=self._telling_words(int(row), phi) if text is None else (),
+                    words=self._telling_words(int(row), self.shown.topic_word[k]) if text is None else (),
                 )
             )
         return tuple(examples)
@@ -254,7 +235,7 @@ class _TopicWriter:
         entries = slice(counts.indptr[row], counts.indptr[row + 1])
         words = counts.indices[entries]
         order = np.argsort(-counts.data[entries] * phi[words], kind="stable")[:_TELLING_WORDS]
-        return tuple(self.model.vocabulary_[w] for w in words[order])
+        return tuple(self.vocabulary[w] for w in words[order])
 
 
 def _describe_held_out(score: Completion | float | None) -> HeldOut | None:

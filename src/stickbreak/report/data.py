@@ -52,9 +52,11 @@ class TopicReport:
     Attributes
     ----------
     index : int
-        Row of the topic in ``topic_word_``.
+        Place of the topic in the report.
+    number : int
+        What it is called: its row in ``topic_word_``, its leaf in a tree.
     weight : float
-        Expected corpus weight E[beta_k].
+        Expected corpus weight E[beta_k]; share of the tokens of the fit, of a tree.
     token_share : float
         Share of the tokens of the documents, sum_d n_d pi_dk / sum_d n_d.
     n_present, n_largest : int
@@ -76,6 +78,7 @@ class TopicReport:
     """
 
     index: int
+    number: int
     weight: float
     token_share: float
     n_present: int
@@ -163,8 +166,55 @@ class CorpusReport:
 
 
 @dataclass(frozen=True, slots=True)
+class TreeNode:
+    """A node of the tree of topics.
+
+    Attributes
+    ----------
+    parent : int
+        Place of its parent among the nodes of the report; -1 at the root.
+    child : int
+        Which child of its parent it is, from 0.
+    topic : int or None
+        The number of the topic, if it is a leaf.
+    n_tokens, n_topics, n_children : int
+        Tokens, leaves with tokens, and children with tokens below it; the report need not have all of these children.
+    words : tuple of WordShare
+        By P(w | node) P(node | w).                                                              math.md (T14)
+    """
+
+    parent: int
+    child: int
+    topic: int | None
+    n_tokens: int
+    n_topics: int
+    n_children: int
+    words: tuple[WordShare, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeReport:
+    """The tree that the topics are the leaves of.
+
+    Attributes
+    ----------
+    branching : tuple of int
+        Children of a node at each level.
+    n_topics, n_nodes : int
+        Leaves, and nodes of any kind, that have tokens.
+    nodes : tuple of TreeNode
+        The largest of them, parents before children.
+    """
+
+    branching: tuple[int, ...]
+    n_topics: int
+    n_nodes: int
+    nodes: tuple[TreeNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReportData:
-    """Everything a report shows."""
+    """Everything a report shows; of a tree the largest topics, and `tree`, which is None for other models."""
 
     title: str
     version: str
@@ -174,6 +224,7 @@ class ReportData:
     mean_coherence: float | None
     inactive_share: float
     topics: tuple[TopicReport, ...]
+    tree: TreeReport | None
 
     def to_json(self) -> str:
         """Serialise the report as JSON that can stand inside an HTML ``script`` element.

@@ -3,7 +3,10 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("report-data").textContent);
-  const topics = data.topics;
+  const topics = data.topics; // of a tree only the largest
+  const byNumber = new Map(topics.map((topic) => [topic.number, topic]));
+  const nTopics = data.tree === null ? topics.length : data.tree.n_topics;
+  const weightName = data.tree === null ? "Expected weight" : "Share in the fit";
   const byId = (id) => document.getElementById(id);
   const reader = "en";
   const whole = (x) => Math.round(x).toLocaleString(reader);
@@ -34,7 +37,7 @@
   function drawHeadline() {
     const corpus = data.corpus;
     byId("lead").append(
-      el("strong", {}, plural(topics.length, "topic")), ` in ${plural(corpus.n_documents, "document")}, ${plural(corpus.n_tokens, "token")} over a vocabulary of ${plural(corpus.n_words, "word")}.`,
+      el("strong", {}, plural(nTopics, "topic")), `${data.tree === null ? "" : `, the leaves of a tree of ${plural(data.tree.branching.length, "level")},`} in ${plural(corpus.n_documents, "document")}, ${plural(corpus.n_tokens, "token")} over a vocabulary of ${plural(corpus.n_words, "word")}.`,
       data.fit.stop_reason ? ` ${sentence(data.fit.stop_reason)}` : "",
     );
     const facts = byId("facts");
@@ -44,7 +47,7 @@
       add("Held-out words", fixed(data.held_out.active), "nats per token");
       add("Perplexity", whole(data.held_out.perplexity), data.held_out.n_tokens === null ? "held-out words" : `of ${plural(data.held_out.n_tokens, "held-out token")}`);
     }
-    if (data.mean_coherence !== null) add("Mean coherence", fixed(data.mean_coherence, 1), "of the top 10 words, best is 0");
+    if (data.mean_coherence !== null) add("Mean coherence", fixed(data.mean_coherence, 1), data.tree === null ? "of the top 10 words, best is 0" : "of these topics, best is 0");
     if (data.fit.n_laps !== null) add(capital(`${data.fit.lap_noun}s`), whole(data.fit.n_laps), data.fit.seconds === null ? "over the documents" : `in ${duration(data.fit.seconds)}`);
   }
   const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -56,23 +59,28 @@
   }
 
   // ------------------------------------------------------------------------------------------------ stick and map
+  const tip = byId("tip");
+  function showTip(text, x, y) {
+    tip.textContent = text;
+    tip.hidden = false;
+    tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - tip.offsetWidth - 8))}px`;
+    tip.style.top = `${y + 18 + tip.offsetHeight > innerHeight ? y - 12 - tip.offsetHeight : y + 18}px`;
+  }
+  const hideTip = () => { tip.hidden = true; };
   function withTip(node, topic) {
-    const tip = byId("tip");
     node.addEventListener("pointermove", (event) => {
       if (event.pointerType === "touch") return;
-      tip.textContent = `#${topic.index} · ${percent(topic.token_share)} of the tokens · ${gist(topic, 7)}`;
-      tip.hidden = false;
-      tip.style.left = `${Math.max(8, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8))}px`;
-      tip.style.top = `${event.clientY + 18 + tip.offsetHeight > innerHeight ? event.clientY - 12 - tip.offsetHeight : event.clientY + 18}px`;
+      showTip(`#${topic.number} · ${percent(topic.token_share)} of the tokens · ${gist(topic, 7)}`, event.clientX, event.clientY);
     });
-    node.addEventListener("pointerleave", () => { tip.hidden = true; });
-    node.addEventListener("click", () => { tip.hidden = true; openTopic(topic.index); });
+    node.addEventListener("pointerleave", hideTip);
+    node.addEventListener("click", () => { hideTip(); openTopic(topic.index); });
     return node;
   }
   const ruler = document.createElement("canvas").getContext("2d");
   function textWidth(text) { ruler.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`; return ruler.measureText(text).width; }
 
   function drawStick() {
+    if (data.tree !== null) { byId("stick-figure").hidden = true; return; } // the tree has a picture of its own
     const holder = byId("stick"), width = holder.clientWidth, height = 56;
     const total = topics.reduce((sum, topic) => sum + topic.weight, 0) + data.inactive_share;
     const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Expected weights of ${topics.length} topics, from ${percent(topics[0].weight)} down; the list below has them all` });
@@ -139,7 +147,7 @@
   const axis = (...labels) => el("div", { class: "axis", "aria-hidden": "true" }, ...labels.map((label) => el("span", {}, label)));
 
   function wordList(topic) {
-    const list = el("ol", { class: "words" }), top = topic.words[0].probability || 1;
+    const list = el("ol", { class: "words" }), top = Math.max(...topic.words.map((entry) => entry.probability)) || 1;
     for (const entry of topic.words) list.append(el("li", {}, word(entry.word), bar(entry.probability / top), el("span", { class: "p" }, percent(entry.probability))));
     return el("div", {}, el("h3", {}, "Words and their probability"), list);
   }
@@ -170,17 +178,17 @@
     if (!topic.similar.length) return null;
     const list = el("ul", { class: "similar" });
     for (const k of topic.similar) {
-      const link = el("a", { href: `#topic-${k}` }, word(`#${k} ${gist(topics[k], 3)}`));
+      const link = el("a", { href: `#topic-${topics[k].number}` }, word(`#${topics[k].number} ${gist(topics[k], 3)}`));
       link.addEventListener("click", (event) => { event.preventDefault(); openTopic(k); });
       list.append(el("li", {}, link));
     }
     return el("div", {}, el("h3", {}, "Topics with similar words"), list);
   }
   function detail(topic) {
-    const numbers = el("dl", { class: "numbers" }, term("Share of the tokens", percent(topic.token_share)), term("Expected weight", percent(topic.weight)),
+    const numbers = el("dl", { class: "numbers" }, term("Share of the tokens", percent(topic.token_share)), term(weightName, percent(topic.weight)),
       term("Documents ≥ 5%", whole(topic.n_present)), term("Documents it leads", whole(topic.n_largest)),
       topic.coherence === null ? null : term("Coherence", fixed(topic.coherence, 1)));
-    return el("div", { class: "detail" }, wordList(topic), el("div", {}, numbers, pictures(topic), topic.documents.length ? documentList(topic) : null, similarList(topic)));
+    return el("div", { class: "detail" }, wordList(topic), el("div", {}, numbers, pictures(topic), topic.documents.length ? documentList(topic) : null, similarList(topic), tree === null ? null : tree.placeOf(topic.number)));
   }
 
   // ------------------------------------------------------------------------------------------------ the list
@@ -190,32 +198,33 @@
     if (rows.has(topic.index)) return rows.get(topic.index);
     const words = el("span", { class: "gist" });
     for (const entry of topic.words.slice(0, 9)) words.append(word(entry.word), " ");
-    const summary = el("summary", {}, el("span", { class: "number" }, `#${topic.index}`), words,
+    const summary = el("summary", {}, el("span", { class: "number" }, `#${topic.number}`), words,
       el("span", { class: "spark", "aria-hidden": "true" }, areaChart(topic.along, 26, "")),
       el("span", { class: "share" }, bar(topic.token_share / largestShare), el("b", {}, percent(topic.token_share))), el("span", { class: "chevron", "aria-hidden": "true" }));
     const box = el("details", {}, summary);
     box.addEventListener("toggle", () => { if (box.open && box.childElementCount === 1) box.append(detail(topic)); });
-    const item = el("li", { id: `topic-${topic.index}` }, box);
+    const item = el("li", { id: `topic-${topic.number}` }, box);
     rows.set(topic.index, item);
     return item;
   }
   const orders = {
-    share: (t) => -t.token_share, weight: (t) => -t.weight, index: (t) => t.index, present: (t) => -t.n_present,
+    share: (t) => -t.token_share, weight: (t) => -t.weight, index: (t) => t.number, present: (t) => -t.n_present,
     coherence: (t) => (t.coherence === null ? Infinity : -t.coherence), focus: (t) => -t.words.slice(0, 10).reduce((sum, entry) => sum + entry.probability, 0),
   };
-  const haystacks = topics.map((topic) => [`#${topic.index}`, ...topic.words.map((entry) => entry.word), ...topic.documents.map((entry) => entry.name)].join("\n").toLowerCase());
+  const haystacks = topics.map((topic) => [`#${topic.number}`, ...topic.words.map((entry) => entry.word), ...topic.documents.map((entry) => entry.name)].join("\n").toLowerCase());
+  const listed = nTopics > topics.length ? `the ${whole(topics.length)} largest of ${plural(nTopics, "topic")}` : plural(topics.length, "topic");
   let limit = PAGE, current = [];
   function select() {
     const asked = byId("query").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const key = orders[byId("order").value];
-    const fits = (topic, part) => (/^#?\d+$/.test(part) && `#${topic.index}` === `#${part.replace("#", "")}`) || haystacks[topic.index].includes(part);
+    const fits = (topic, part) => (/^#?\d+$/.test(part) && `#${topic.number}` === `#${part.replace("#", "")}`) || haystacks[topic.index].includes(part);
     current = topics.filter((topic) => asked.every((part) => fits(topic, part))).sort((a, b) => key(a) - key(b) || a.index - b.index);
   }
   function drawList() {
     const list = byId("list"), shown = current.slice(0, limit), rest = current.length - shown.length;
     list.replaceChildren(...shown.map(row));
-    byId("count").textContent = current.length === topics.length ? `${plural(topics.length, "topic")}; choose one to see its words and documents.`
-      : current.length ? `${whole(current.length)} of ${plural(topics.length, "topic")}.` : "No topic has these words. Try fewer letters, or another word.";
+    byId("count").textContent = current.length === topics.length ? `${capital(listed)}; choose one to see its words and documents.`
+      : current.length ? `${whole(current.length)} of ${listed}.` : "No topic has these words. Try fewer letters, or another word.";
     const more = byId("more");
     more.hidden = rest <= 0;
     more.textContent = `Show ${whole(Math.min(rest, 10 * PAGE))} more of ${whole(rest)}`;
@@ -230,11 +239,24 @@
     const item = rows.get(k), box = item.firstElementChild;
     box.open = true;
     if (box.childElementCount === 1) box.append(detail(topics[k]));
-    history.replaceState(null, "", `#topic-${k}`);
+    history.replaceState(null, "", `#topic-${topics[k].number}`);
     item.scrollIntoView({ block: "start" });
     box.firstElementChild.focus({ preventScroll: true });
   }
-  function openFromAddress() { const found = /^#topic-(\d+)$/.exec(location.hash); if (found && topics[Number(found[1])]) openTopic(Number(found[1])); }
+  function openFromAddress() {
+    const found = /^#topic-(\d+)$/.exec(location.hash), topic = found && byNumber.get(Number(found[1]));
+    if (topic) openTopic(topic.index);
+    if (tree !== null) tree.openFromAddress();
+  }
+
+  // ------------------------------------------------------------------------------------------------ the tree
+  const tree = data.tree === null ? null
+    : topicTree(data.tree, { byId, el, svg, word, whole, plural, percent, term, textAt, textWidth, wordList, showTip, hideTip, hasTopic: (number) => byNumber.has(number) });
+  if (tree !== null) {
+    byId("order-weight").textContent = weightName.toLowerCase();
+    byId("tree").hidden = false;
+    document.querySelector('nav a[href="#tree"]').hidden = false;
+  }
 
   // ------------------------------------------------------------------------------------------------ the fit
   function drawFitText() {
@@ -283,8 +305,9 @@
     const corpus = data.corpus, note = (text) => byId("notes").append(el("li", {}, text));
     if (corpus.n_described < corpus.n_documents - corpus.n_empty) note(`Shares and examples rest on a random sample of ${plural(corpus.n_described, "document")} of ${whole(corpus.n_documents)}.`);
     if (corpus.n_empty) note(`${plural(corpus.n_empty, "document")} without a word of the vocabulary ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`);
-    note("A topic’s number is its row in topic_word_ and its column in the result of transform.");
-    note("Share of the tokens: the topic’s weight in each document, averaged over documents by their length. Expected weight: the model’s own weight of the topic over the whole corpus.");
+    note(data.tree === null ? "A topic’s number is its row in topic_word_ and its column in the result of transform." : "A topic’s number is its leaf in the tree, counted from the left, and its column in the result of transform.");
+    note(`Share of the tokens: the topic’s weight in each document, averaged over documents by their length. ${weightName}: ${data.tree === null ? "the model’s own weight of the topic over the whole corpus" : "the tokens that the topic had at the end of the fit"}.`);
+    if (data.tree !== null) note("Words of a topic and of a node of the tree are ranked by P(w | node) P(node | w): first those that are frequent there and rare elsewhere. The bars are P(w | node).");
     note("Documents that show a topic best: ranked by the lower end of the 95% Wilson interval of the topic’s share, so that long documents are not beaten by documents of three words.");
     note("Coherence (Mimno et al. 2011): how often the ten most probable words occur in the same documents. Zero is best; a pair that never meets costs 27.6 and more.");
     if (data.held_out !== null) {
@@ -295,13 +318,13 @@
   }
 
   function start() {
-    drawHeadline(); drawFitText(); drawAbout(); drawStick(); drawMap(); refresh();
+    drawHeadline(); drawFitText(); drawAbout(); drawStick(); if (tree !== null) tree.draw(); drawMap(); refresh();
     byId("query").addEventListener("input", refresh);
     byId("order").addEventListener("change", refresh);
     byId("controls").addEventListener("submit", (event) => event.preventDefault());
     byId("more").addEventListener("click", () => { limit += 10 * PAGE; drawList(); });
     let width = innerWidth;
-    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStick(); drawMap(); } });
+    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStick(); if (tree !== null) tree.draw(); drawMap(); } });
     addEventListener("hashchange", openFromAddress);
     document.addEventListener("DOMContentLoaded", () => { drawFit(); openFromAddress(); }); // plotly.js comes after this script
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawFit);

@@ -73,6 +73,7 @@ class TopicShares:
         rows: NDArray[np.int64],
         lengths: NDArray[np.float64],
         weights: NDArray[np.float64],
+        largest: NDArray[np.float64],
         positions: NDArray[np.int64],
     ) -> None:
         """Add a block of documents, none of them empty.
@@ -84,14 +85,17 @@ class TopicShares:
         lengths : ndarray of shape (n,)
             Tokens of the documents, positive.
         weights : ndarray of shape (n, K)
-            Topic weights; rows sum to one.
+            Topic weights; rows sum to one, or less where the documents have other topics, too.
+        largest : ndarray of shape (n,)
+            The largest weight of any topic, of these or others.
         positions : ndarray of int64, of shape (n,)
             Bin of each document along the corpus.
         """
         n_topics = weights.shape[1]
         self.token_mass += lengths @ weights
         self.n_present += (weights >= PRESENT_SHARE).sum(axis=0)
-        self.n_largest += np.bincount(weights.argmax(axis=1), minlength=n_topics)
+        led = (largest > 0) & (weights.max(axis=1) >= largest)  # documents of unknown words have no topic at all
+        self.n_largest += np.bincount(weights[led].argmax(axis=1), minlength=n_topics)
         bins = np.minimum((weights * HISTOGRAM_BINS).astype(np.int64), HISTOGRAM_BINS - 1)
         flat = bins + HISTOGRAM_BINS * np.arange(n_topics)
         self.histogram += np.bincount(flat.ravel(), minlength=self.histogram.size).reshape(self.histogram.shape)

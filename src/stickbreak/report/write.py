@@ -55,7 +55,7 @@ def render_html(data: ReportData) -> str:
     """
     from plotly.offline import get_plotlyjs  # 4.6 MB of text: read only when a report is written
 
-    program = _package_text("report.js")
+    program = _package_text("tree.js") + _package_text("report.js")
     plotly = _inline_script(get_plotlyjs())
     parts = {
         "title": html.escape(data.title.encode("utf-8", "replace").decode("utf-8")),  # no lone surrogates

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,12 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.exceptions import InputError
-from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
-from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
+from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.progress import progress_bar
-from stickbreak.inference.run import Identity, run_fit
+from stickbreak.inference.run import Identity, at_work, run_fit
 from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import REPRESENTATIONS, ChainSettings
 from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
@@ -32,7 +29,7 @@ from stickbreak.sampling.samples import ESTIMATES
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
 
-_NOT_IDENTITY = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
+_FREE = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
 
 
 class GibbsHDP(FittedGibbs):
@@ -280,17 +277,17 @@ class GibbsHDP(FittedGibbs):
         corpus = self._corpus(X, reset=True)
         check_parameters(self, corpus)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        with self._at_work(corpus, seed, callback) as (ensemble, report):
-            identity = self._identity(corpus, seed)
+        identity = self._identity(corpus, seed)
+        with at_work(self, callback) as (report, executor):
+            ensemble = self._ensemble(corpus, seed, executor)
             run = run_fit(
                 ensemble,
                 lambda stop: self._begin(ensemble, corpus, seed, report, stop),
                 n_laps=self.n_sweeps,
-                tolerance=0.0,
                 report=report,
+                identity=identity,
                 checkpoint=checkpoint,
                 resume=resume,
-                identity=identity,
             )
         self.vocabulary_ = corpus.words
         self.start_seconds_ = run.start_seconds
@@ -331,40 +328,24 @@ class GibbsHDP(FittedGibbs):
         check_is_fitted(self)
         check_continuation(n_sweeps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)
         corpus = self._corpus(X)
-        kept = self._kept_chains
-        if kept is None:
-            raise InputError("this model has forgotten its chains; fit it anew.")
-        kept.check_same(self._identity(corpus, kept.identity["random_state"]))
-        with self._at_work(corpus, kept.identity["random_state"], callback) as (ensemble, report):
-            kept.give_back(ensemble)
+        kept = self._kept_for(corpus)
+        with at_work(self, callback) as (report, executor):
+            ensemble = self._ensemble(corpus, kept.identity["random_state"], executor)
+            self._give_back(kept, ensemble)
             if burn_in is not None:
                 ensemble.change_burn_in(int(burn_in))
             run = run_fit(
                 ensemble,
                 None,
                 n_laps=self.n_laps_ + int(n_sweeps),
-                tolerance=0.0,
                 report=report,
-                checkpoint=None,
-                resume=False,
                 identity=kept.identity,
                 trace=Trace.from_arrays(self.trace_),
             )
         self._take(ensemble, run, kept.identity)
         return self
 
-    @contextmanager
-    def _at_work(self, corpus: Corpus, seed: int, callback: Callback | None) -> Iterator[tuple[Ensemble, Callback]]:
-        """Give the chains, and what to report to, for the time of a fit."""
-        seeds = chain_seeds(seed, self.n_chains)
-        with (
-            progress_bar(self.verbose, callback) as report,
-            ThreadExecutor(self.n_jobs) as executor,
-            one_blas_thread(),
-        ):
-            yield self._ensemble(Tokens.from_corpus(corpus), seeds, executor), report
-
-    def _ensemble(self, tokens: Tokens, seeds: Sequence[int], executor: ThreadExecutor) -> Ensemble:
+    def _ensemble(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Ensemble:
         """Build the chains."""
         settings = ChainSettings(
             representation=self.representation,
@@ -379,14 +360,12 @@ class GibbsHDP(FittedGibbs):
         burn_in = self.n_sweeps // 2 if self.burn_in is None else self.burn_in
         concentrations = Concentrations(float(self.alpha), float(self.gamma), float(self.eta))
         sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
-        return Ensemble(tokens, settings, concentrations, sampling, seeds, executor)
+        seeds = chain_seeds(seed, self.n_chains)
+        return Ensemble(Tokens.from_corpus(corpus), settings, concentrations, sampling, seeds, executor)
 
     def _identity(self, corpus: Corpus, seed: int) -> Identity:
         """Return what a checkpoint must agree with."""
-        kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
-        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in kept.items()}
-        init = self.init if isinstance(self.init, str) else np.asarray(self.init)
-        return fingerprint(type(self).__name__, corpus, {**plain, "init": init, "random_state": seed})
+        return identity_of(self, corpus, seed, free=_FREE)
 
     def _begin(self, ensemble: Ensemble, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> None:
         """Start the chains, with at most as many topics as tokens."""

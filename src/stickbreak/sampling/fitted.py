@@ -3,63 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.document_weights import collapsed_weights
-from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.kept import ContinuedModel
+from stickbreak.inference.requirements import check_whole
 from stickbreak.inference.run import Identity, Run
 from stickbreak.sampling.concentrations import LEARNABLE
 from stickbreak.sampling.ensemble import COLUMNS, Ensemble, best_chain, show_chain
-from stickbreak.sampling.requirements import check_whole
 from stickbreak.sampling.state import Float
 from stickbreak.sampling.to_arviz import arviz_samples
 
 
-@dataclass(frozen=True, slots=True)
-class KeptChains:
-    """The chains of a fit after their last sweep, as arrays and plain values."""
-
-    arrays: dict[str, NDArray]
-    values: dict[str, Any]
-    identity: Identity
-
-    def check_same(self, identity: Identity) -> None:
-        """Refuse documents or parameters that are not those of the fit; words are compared with those of the model.
-
-        Raises
-        ------
-        InputError
-        """
-        compared = {name: value for name, value in identity.items() if name != "vocabulary"}
-        different = [name for name, value in compared.items() if self.identity.get(name) != value]
-        if different:
-            raise InputError(
-                f"the chains of this model are of a fit with another {different[0]}; give the documents of the fit, "
-                "and set its parameters."
-            )
-
-    def give_back(self, ensemble: Ensemble) -> None:
-        """Put the chains where they stood.
-
-        Raises
-        ------
-        ModelFormatError
-            If they cannot be of this fit: the model was loaded from a damaged folder.
-        """
-        try:
-            ensemble.restore(self.arrays, self.values)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ModelFormatError(f"the chains of this model are damaged ({error}); fit it anew.") from None
-
-
-class FittedGibbs(TopicModel):
+class FittedGibbs(ContinuedModel):
     """The side of `GibbsHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
@@ -80,6 +40,7 @@ class FittedGibbs(TopicModel):
     )
 
     lap_noun: ClassVar[str] = "sweep"
+    kept_noun: ClassVar[str] = "chains"
     objective_name: ClassVar[str] = "joint log-likelihood"
 
     components_: Float
@@ -95,7 +56,6 @@ class FittedGibbs(TopicModel):
     n_laps_: int
     learn: Sequence[str]
     n_jobs: int | None
-    _kept_chains: KeptChains | None
 
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
@@ -180,7 +140,7 @@ class FittedGibbs(TopicModel):
         the samples, about 16 bytes for each pair that meets in one of them.
         """
         check_is_fitted(self)
-        self._kept_chains = None
+        self._kept = None
 
     def _take(self, ensemble: Ensemble, run: Run, identity: Identity) -> None:
         """Copy the result into the fitted attributes."""
@@ -202,14 +162,7 @@ class FittedGibbs(TopicModel):
         self.converged_, self.stop_reason_ = run.outcome
         if self.n_laps_ <= burn_in:
             self.stop_reason_ += f" No sample yet: burn-in has {burn_in} sweeps; the topics are those of the last one."
-        self._kept_chains = KeptChains(*ensemble.snapshot(), identity)
-
-    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
-        kept = self._kept_chains
-        return ({}, {}) if kept is None else (kept.arrays, {"values": kept.values, "identity": kept.identity})
-
-    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
-        self._kept_chains = KeptChains(arrays, values["values"], values["identity"]) if values else None
+        self._keep(ensemble, identity)
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

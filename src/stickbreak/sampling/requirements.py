@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_tokens
+from stickbreak.inference.requirements import check_names, check_tokens, check_whole
 from stickbreak.initialization import STARTS
 from stickbreak.sampling.concentrations import LEARNABLE
 
@@ -52,12 +52,6 @@ def check_parameters(given: Parameters, corpus: Corpus) -> None:
         if given.init not in (*CHAIN_STARTS, *STARTS):
             known = ", ".join(map(repr, (*CHAIN_STARTS, *STARTS)))
             raise InputError(f"init is {given.init!r}; give one of {known}, or an array of topics (K, W).")
-
-
-def check_whole(name: str, value: object, least: int) -> None:
-    """Refuse what is no whole number, or less than `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise InputError(f"{name} is {value!r}; give a whole number of at least {least}.")
 
 
 def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:

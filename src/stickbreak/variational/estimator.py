@@ -14,12 +14,11 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
+from stickbreak.inference.checkpoint import identity_of, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.progress import progress_bar
 from stickbreak.inference.requirements import check_names, check_total
-from stickbreak.inference.run import run_fit
+from stickbreak.inference.run import at_work, run_fit
 from stickbreak.inference.streams import seed_from
 from stickbreak.initialization import StartSettings, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
@@ -35,7 +34,7 @@ from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
 
 DOCUMENTS_PER_BATCH = 10_000
-_NOT_IDENTITY = (
+_FREE = (
     "n_jobs",
     "verbose",
     "n_laps",
@@ -304,11 +303,7 @@ class VariationalHDP(FittedHDP):
         corpus = self._corpus(X, reset=True)
         self._check(corpus)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        with (
-            progress_bar(self.verbose, callback) as report,
-            ThreadExecutor(self.n_jobs) as executor,
-            one_blas_thread(),
-        ):
+        with at_work(self, callback) as (report, executor):
             self._fit(corpus, seed, executor, report, checkpoint, resume)
         return self
 
@@ -422,19 +417,16 @@ class VariationalHDP(FittedHDP):
         resume: bool,
     ) -> None:
         """Run the laps and copy the result."""
-        kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
-        init = self.init if isinstance(self.init, str) else np.asarray(self.init)
-        named = {"moves": list(self.moves), "learn": list(self.learn)}
         course = self._course(corpus, seed, executor)
         run = run_fit(
             course,
             lambda stop: course.begin(self._begin(corpus, seed, report, stop)),
             n_laps=self.n_laps,
-            tolerance=self.tolerance,
             report=report,
+            identity=identity_of(self, corpus, seed, free=_FREE),
+            tolerance=self.tolerance,
             checkpoint=checkpoint,
             resume=resume,
-            identity=fingerprint(type(self).__name__, corpus, {**kept, **named, "init": init, "random_state": seed}),
         )
         self.vocabulary_ = corpus.words
         self._take(course.parameters, course.model, run.trace)

@@ -1,0 +1,297 @@
+"""A fitted tree to walk in: its nodes that have tokens, from the root to the topics; made where they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from stickbreak.backoff_tree.leaf_words import LeafWords
+from stickbreak.backoff_tree.model import TreeModel
+from stickbreak.backoff_tree.state import Float, Int
+from stickbreak.exceptions import InputError
+from stickbreak.inference.requirements import check_whole
+from stickbreak.inference.words import words_to_show
+
+
+class _Ground:
+    """What all nodes of a tree read: the leaves with tokens, ascending (K of them), and their words."""
+
+    def __init__(self, model: TreeModel, vocabulary: tuple[str, ...]) -> None:
+        self.model, self.vocabulary, self.shape = model, vocabulary, model.shape
+        self.below = [int(n) for n in model.shape.leaves_below]
+        self.leaves: Int = np.flatnonzero(model.n_tokens)  # (K,)
+        self.before: Int = np.concatenate(([0], np.cumsum(model.n_tokens[self.leaves])))  # (K + 1,) tokens before each
+
+    @cached_property
+    def words(self) -> LeafWords:
+        """The words at the leaves; made when the first node is asked for them."""
+        return self.model.leaf_words()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNode:
+    """A node of a fitted tree that has tokens: `BackoffTreeTopics.tree_` is the root, `node_of` gives leaves.
+
+    Nothing is stored for a node but its place, so that trees of a million leaves can be walked in. Nodes are equal if
+    they are at the same place of the same fitted model.
+
+    Attributes
+    ----------
+    level : int
+        0 at the root; the number of levels of the tree at the leaves.
+    index : int
+        Place among all nodes of this level, with tokens or without, from the left.
+
+    Examples
+    --------
+    >>> from stickbreak import BackoffTreeTopics
+    >>> from stickbreak.corpus import toy_bars
+    >>> corpus, _ = toy_bars(n_documents=50, seed=0)
+    >>> root = BackoffTreeTopics(branching=(3, 4), n_sweeps=10, random_state=0).fit(corpus).tree_
+    >>> root.n_tokens == corpus.n_tokens == sum(node.n_tokens for node in root.children)
+    True
+    >>> all(node.parent.parent == root for node in root.walk() if node.is_leaf)
+    True
+    """
+
+    _ground: _Ground = field(repr=False)
+    level: int
+    index: int
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TopicNode):
+            return NotImplemented
+        same_model = self._ground.model is other._ground.model
+        return same_model and (self.level, self.index) == (other.level, other.index)
+
+    def __hash__(self) -> int:
+        return hash((id(self._ground.model), self.level, self.index))
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this is a topic."""
+        return self.level == self._ground.shape.depth
+
+    @property
+    def first_leaf(self) -> int:
+        """First of the leaves below, with tokens or without; a leaf is below itself."""
+        return self.index * self._ground.below[self.level]
+
+    @property
+    def last_leaf(self) -> int:
+        """Last of them."""
+        return self.first_leaf + self._ground.below[self.level] - 1
+
+    @property
+    def leaves(self) -> Int:
+        """The leaves below that have tokens, ascending: topics."""
+        low, high = self._range
+        return self._ground.leaves[low:high]
+
+    @property
+    def n_topics(self) -> int:
+        """Number of leaves below that have tokens."""
+        low, high = self._range
+        return high - low
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens at the leaves below."""
+        low, high = self._range
+        return int(self._ground.before[high] - self._ground.before[low])
+
+    @property
+    def share(self) -> float:
+        """Share of all tokens."""
+        return self.n_tokens / int(self._ground.before[-1])
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """The way from the root: which child at each level, counted from 0 and from the left; () at the root."""
+        way, index = [], self.index
+        for n_children in reversed(self._ground.shape.branching[: self.level]):
+            index, child = divmod(index, int(n_children))
+            way.append(child)
+        return tuple(reversed(way))
+
+    @property
+    def parent(self) -> TopicNode | None:
+        """The node above; None at the root."""
+        return self.ancestor(self.level - 1) if self.level else None
+
+    @property
+    def children(self) -> tuple[TopicNode, ...]:
+        """The nodes one level below that have tokens, from the left; none below a leaf."""
+        if self.is_leaf:
+            return ()
+        ground, level = self._ground, self.level + 1
+        first = self.index * int(ground.shape.branching[self.level])
+        last = first + int(ground.shape.branching[self.level])
+        bounds = np.searchsorted(ground.leaves, np.arange(first, last + 1) * ground.below[level])
+        return tuple(TopicNode(ground, level, first + int(i)) for i in np.flatnonzero(np.diff(bounds)))
+
+    @property
+    def siblings(self) -> tuple[TopicNode, ...]:
+        """The other children of the parent that have tokens, from the left; none at the root."""
+        above = self.parent
+        return () if above is None else tuple(node for node in above.children if node.index != self.index)
+
+    def ancestor(self, level: int) -> TopicNode:
+        """Return the node above at some level, or this one at its own.
+
+        Parameters
+        ----------
+        level : int
+            From 0, the root, to the level of this node.
+
+        Raises
+        ------
+        InputError
+            If it is another one.
+        """
+        if not 0 <= level <= self.level:
+            raise InputError(f"level is {level}; give one from 0 to {self.level}, the level of the node.")
+        ground = self._ground
+        return TopicNode(ground, level, self.first_leaf // ground.below[level])
+
+    def descend(self, path: Sequence[int]) -> TopicNode:
+        """Return the node that a way leads to from here.
+
+        Parameters
+        ----------
+        path : sequence of int
+            Which child at each level, counted from 0, as in `path` of a node.
+
+        Raises
+        ------
+        InputError
+            If there is no such node, or it has no token.
+        """
+        node, way = self, ""
+        for child in path:
+            way += f".{child}" if way else str(child)
+            n_children = 0 if node.is_leaf else int(self._ground.shape.branching[node.level])
+            if not 0 <= child < n_children:
+                reason = f"there are {n_children} children" if n_children else "above it is a leaf"
+                raise InputError(f"there is no node {way}: {reason}; children count from 0.")
+            node = TopicNode(self._ground, node.level + 1, node.index * n_children + int(child))
+            if node.n_topics == 0:
+                raise InputError(f"node {way} has no token; ask for nodes that have (children).")
+        return node
+
+    def leaf(self, leaf: int) -> TopicNode:
+        """Return a leaf below by its number.
+
+        Parameters
+        ----------
+        leaf : int
+            One of `leaves`.
+
+        Raises
+        ------
+        InputError
+            If it is not below, or has no token.
+        """
+        node = TopicNode(self._ground, self._ground.shape.depth, check_whole("leaf", leaf, 0))
+        if not self.first_leaf <= node.index <= self.last_leaf:
+            raise InputError(f"there is no leaf {leaf!r} here; give one from {self.first_leaf} to {self.last_leaf}.")
+        if node.n_topics == 0:
+            raise InputError(f"leaf {leaf} has no token; ask for leaves that have (leaves).")
+        return node
+
+    def walk(self, depth: int | None = None) -> Iterator[TopicNode]:
+        """Yield this node and all below that have tokens: each before its children, children from the left.
+
+        Parameters
+        ----------
+        depth : int, optional
+            Most levels below this one; the default goes down to the leaves.
+
+        Raises
+        ------
+        InputError
+            If it is negative.
+        """
+        if depth is not None and depth < 0:
+            raise InputError(f"depth is {depth}; give 0, this node alone, or more.")
+        deepest = self._ground.shape.depth if depth is None else self.level + depth
+        return self._walk(deepest)
+
+    def _walk(self, deepest: int) -> Iterator[TopicNode]:
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            if node.level < deepest:
+                waiting.extend(reversed(node.children))
+
+    def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[str]:
+        """Return words, those first that say most about the node: by P(w | node) P(node | w).       math.md (T14)
+
+        Parameters
+        ----------
+        n : int, default=10
+            Most words; only those that have tokens below are shown.
+        vocabulary : sequence of str, optional
+            Names of the columns, where the fit did not know them.
+
+        Raises
+        ------
+        InputError
+            If no word is asked for, or there is not one name for each column.
+        """
+        names = words_to_show(n, vocabulary, self._ground.vocabulary)
+        return [str(names[w]) for w in self._best(n)[0]]
+
+    def words(self, n: int = 10) -> list[tuple[str, float]]:
+        """Return words as `top_words` ranks them, with their probabilities P(w | node).             math.md (T14)
+
+        Parameters
+        ----------
+        n : int, default=10
+            Most words.
+
+        Raises
+        ------
+        InputError
+            If no word is asked for.
+        """
+        names = words_to_show(n, None, self._ground.vocabulary)
+        words, probability = self._best(n)
+        return [(str(names[w]), float(p)) for w, p in zip(words, probability, strict=True)]
+
+    def word_distribution(self) -> Float:
+        """Return P(w | node) of all words.                                                      math.md (T6) (T14)
+
+        Returns
+        -------
+        ndarray of shape (W,)
+            It sums to one: smoothed at a leaf, the shares of the tokens at other nodes.
+        """
+        ground = self._ground
+        if self.is_leaf:
+            return ground.model.word_distributions(np.array([self.index]))[0]
+        out = np.zeros(len(ground.vocabulary))
+        words, probability = ground.words.below(*self._range)
+        out[words] = probability
+        return out
+
+    def _best(self, n: int) -> tuple[Int, Float]:
+        """Return the words that say most, by their columns, with their probabilities."""
+        table, (low, high) = self._ground.words, self._range
+        return table.best(table.at_leaf(low) if self.is_leaf else table.below(low, high), n)
+
+    @property
+    def _range(self) -> tuple[int, int]:
+        """Where the leaves with tokens below stand among all of them: from the first to before the second."""
+        first, size = self.first_leaf, self._ground.below[self.level]
+        low, high = np.searchsorted(self._ground.leaves, (first, first + size))
+        return int(low), int(high)
+
+
+def tree_of(model: TreeModel, vocabulary: tuple[str, ...]) -> TopicNode:
+    """Return the root of the tree of a model; the vocabulary has a name for each word."""
+    return TopicNode(_Ground(model, vocabulary), 0, 0)

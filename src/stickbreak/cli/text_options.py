@@ -1,0 +1,91 @@
+"""From the options of text to counts on the command line to those of the library."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stickbreak.exceptions import InputError, ReadError
+
+if TYPE_CHECKING:
+    from stickbreak.corpus import TextOptions
+
+
+def text_options(
+    stop_words: str,
+    min_df: str,
+    max_df: str,
+    max_features: int | None,
+    ngram_min: int,
+    ngram_max: int,
+    token_pattern: str | None,
+    keep_case: bool,
+    strip_accents: str | None,
+) -> "TextOptions":
+    """Build the library's options from those of the command line.
+
+    Parameters
+    ----------
+    stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents
+        As the options of the same names.
+
+    Returns
+    -------
+    TextOptions
+
+    Raises
+    ------
+    InputError
+        If a value cannot be.
+    """
+    from stickbreak.corpus import TextOptions
+
+    if ngram_min > ngram_max:
+        raise InputError(
+            f"--ngram-min is {ngram_min} but --ngram-max is {ngram_max}; give --ngram-max {ngram_min} or more"
+        )
+    return TextOptions(
+        stop_words=_stop_words(stop_words),
+        min_df=_number_or_share("--min-df", min_df),
+        max_df=_number_or_share("--max-df", max_df),
+        max_features=max_features,
+        ngram_range=(ngram_min, ngram_max),
+        token_pattern=token_pattern,
+        lowercase=not keep_case,
+        strip_accents=strip_accents,
+    )
+
+
+def _number_or_share(option: str, text: str) -> int | float:
+    """Read 5 as a number of documents, 0.05 as a share of them."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{option} is {text!r}; give a number of documents (5) or a share of them (0.05)") from None
+
+
+def _stop_words(text: str) -> str | tuple[str, ...] | None:
+    """Read english, none, FILE or english+FILE."""
+    if text == "english":
+        return "english"
+    if text == "none":
+        return None
+    words = _words_of(Path(text.removeprefix("english+")))
+    if text.startswith("english+"):
+        from stickbreak.cli.stop_words import english_and
+
+        return english_and(words)
+    return words
+
+
+def _words_of(file: Path) -> tuple[str, ...]:
+    try:
+        return tuple(file.read_text(encoding="utf-8-sig").split())
+    except OSError as error:
+        raise ReadError(
+            f"--stop-words: {file} cannot be read ({error.strerror}); give english, none or a file of words"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ReadError(f"--stop-words: {file} is not UTF-8; convert it to UTF-8") from error

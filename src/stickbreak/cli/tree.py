@@ -1,0 +1,160 @@
+"""`stickbreak tree`."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stickbreak.cli.options import Json, ModelPath
+from stickbreak.cli.output import print_json, printable, words_as_json
+from stickbreak.exceptions import InputError
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from stickbreak.backoff_tree import TopicNode
+
+_UNFOLDED = 100_000  # columns, where the output is no terminal: a node is one line
+
+
+def tree(
+    model: ModelPath,
+    depth: Annotated[int, typer.Option("--depth", "-d", min=0, help="Levels below the node.")] = 2,
+    children: Annotated[
+        int, typer.Option("--children", "-c", min=1, help="Most children of a node, the largest first.")
+    ] = 6,
+    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words of each node.")] = 8,
+    node: Annotated[
+        str | None,
+        typer.Option("--node", metavar="PATH", help="Begin at this node instead of the root, as printed: 2.0.5"),
+    ] = None,
+    leaf: Annotated[
+        int | None,
+        typer.Option("--leaf", metavar="TOPIC", help="Print the way from the root to this topic instead."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the tree of topics of a model of --method tree: every node with its share, tokens and words."""
+    import stickbreak
+
+    if node is not None and leaf is not None:
+        raise InputError("--node and --leaf contradict each other; give one of them")
+    fitted = stickbreak.load(model)
+    root = _root(fitted, model)
+    if leaf is not None:
+        shown = _way(root.leaf(leaf), words)
+    else:
+        shown = _branch(root if node is None else root.descend(_path(node)), depth, children, words)
+    if as_json:
+        print_json({"n_topics": root.n_topics, "branching": fitted.branching_, "tree": shown.as_json()})
+        return
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    Console(width=None if terminal else _UNFOLDED, highlight=False).print(shown.drawn(None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A node as it is shown, with the children that are shown."""
+
+    node: "TopicNode"
+    words: list[tuple[str, float]]
+    children: "list[_Branch]"
+    n_left_out: int  # children that are not shown
+    tokens_left_out: int
+
+    @property
+    def share_left_out(self) -> float:
+        """Their share of all tokens."""
+        return self.node.share * self.tokens_left_out / self.node.n_tokens
+
+    def drawn(self, above: "Tree | None") -> "Tree":
+        """Return the branch as a picture of lines, hung up below another one."""
+        from rich.text import Text
+        from rich.tree import Tree
+
+        node = self.node
+        what = f"topic {node.index}" if node.is_leaf else _counted(node.n_topics, "topic")
+        label = Text.assemble(
+            (_name(node), "bold"),
+            f"  {node.share:.1%}  {_counted(node.n_tokens, 'token')}  {what}  ",
+            " ".join(printable(word) for word, _ in self.words),
+        )
+        here = Tree(label) if above is None else above.add(label)
+        for branch in self.children:
+            branch.drawn(here)
+        if self.n_left_out:
+            more = f"and {_counted(self.n_left_out, 'more node')}  "
+            here.add(Text(more + f"{self.share_left_out:.1%}  {_counted(self.tokens_left_out, 'token')}", "dim"))
+        return here
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the branch for `print_json`."""
+        node = self.node
+        return {
+            "path": list(node.path),
+            "level": node.level,
+            "topic": node.index if node.is_leaf else None,
+            "leaves": [node.first_leaf, node.last_leaf],
+            "n_topics": node.n_topics,
+            "n_tokens": node.n_tokens,
+            "share": node.share,
+            "words": words_as_json(self.words),
+            "children": [branch.as_json() for branch in self.children],
+            "left_out": {
+                "n_nodes": self.n_left_out,
+                "n_tokens": self.tokens_left_out,
+                "share": self.share_left_out,
+            },
+        }
+
+
+def _branch(node: "TopicNode", depth: int, most: int, n_words: int) -> _Branch:
+    """Show a node and the largest of its children, down to a depth."""
+    found = sorted(node.children, key=lambda child: -child.n_tokens)
+    shown = found[:most] if depth else []
+    return _Branch(
+        node,
+        node.words(n_words),
+        [_branch(child, depth - 1, most, n_words) for child in shown],
+        len(found) - len(shown) if depth else 0,
+        sum(child.n_tokens for child in found[len(shown) :]) if depth else 0,
+    )
+
+
+def _way(leaf: "TopicNode", n_words: int) -> _Branch:
+    """Show the nodes above a leaf, each with the one child that leads there."""
+    branch = _Branch(leaf, leaf.words(n_words), [], 0, 0)
+    for level in reversed(range(leaf.level)):
+        node, below = leaf.ancestor(level), branch.node
+        branch = _Branch(node, node.words(n_words), [branch], len(node.children) - 1, node.n_tokens - below.n_tokens)
+    return branch
+
+
+def _root(fitted: Any, folder: Path) -> "TopicNode":
+    """Return the root of a model, refuse a model that is no tree."""
+    if not hasattr(type(fitted), "tree_"):
+        raise InputError(
+            f"the topics of {folder} form no tree, as it is a {type(fitted).__name__}; print them with "
+            "stickbreak topics, or fit a tree with --method tree"
+        )
+    return fitted.tree_
+
+
+def _path(text: str) -> tuple[int, ...]:
+    """Read 2.0.5 as a way down the tree."""
+    parts = text.split(".")
+    if not all(part.isdecimal() for part in parts):
+        raise InputError(f"--node is {text!r}; give the path of a node as it is printed, 2.0.5 for example")
+    return tuple(map(int, parts))
+
+
+def _name(node: "TopicNode") -> str:
+    return ".".join(map(str, node.path)) or "all"
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

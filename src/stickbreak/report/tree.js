@@ -1,0 +1,200 @@
+// The tree of topics: rows of nodes whose widths are their shares, to look closer at by choosing one. The address says
+// which node is looked at (#tree-2.0.5), so that the way back in the browser leads up again.
+"use strict";
+function topicTree(tree, tools) {
+  const { byId, el, svg, word, whole, plural, percent, term, textAt, textWidth, wordList, showTip, hideTip, hasTopic } = tools;
+  const LISTED = 12; // children in the list before all are asked for
+  const TIGHT = 3, READABLE = 17; // pixels of width: narrower nodes are drawn as one; narrower nodes have no word
+  const nodes = tree.nodes.map((entry) => ({ ...entry, children: [] }));
+  const [root] = nodes;
+  const byPath = new Map();
+  for (const node of nodes) { // parents come before their children, and larger children before smaller ones
+    node.above = node.parent < 0 ? null : nodes[node.parent];
+    node.level = node.above ? node.above.level + 1 : 0;
+    node.path = node.above ? [...node.above.path, node.child] : [];
+    node.share = node.n_tokens / root.n_tokens;
+    if (node.above) node.above.children.push(node);
+    byPath.set(name(node), node);
+  }
+  let zoomed = root, marked = root, cells = new Map();
+
+  function name(node) { return node.path.join(".") || "all"; }
+  const gist = (node, n) => node.words.slice(0, n).map((entry) => entry.word).join(", ");
+  const size = (node) => (node.topic === null ? plural(node.n_topics, "topic") : `topic #${node.topic}`);
+  const told = (node) => `${name(node)} · ${percent(node.share)} of the tokens · ${size(node)} · ${gist(node, 7)}`;
+  const rest = (node, shown) => ({ n: node.n_children - shown.length, share: node.share - shown.reduce((sum, child) => sum + child.share, 0) });
+  function cut(text, room) { // to a width, in letters that a reader sees as such
+    const letters = Array.from(text);
+    if (textWidth(text) <= room) return text;
+    while (letters.length > 1 && textWidth(`${letters.join("")}…`) > room) letters.pop();
+    return `${letters.join("")}…`;
+  }
+  const address = (node) => `#tree-${name(node)}`;
+  function way(node) { const nodesAbove = []; for (let at = node; at; at = at.above) nodesAbove.unshift(at); return nodesAbove; }
+  function height(node, room, most) { // rows that have a node wide enough for a word, of which the largest children tell
+    if (most <= 1) return 1;
+    const wide = node.children.map((child) => [child, (child.share / node.share) * room]).filter(([, width]) => width >= READABLE);
+    return 1 + wide.reduce((tall, [child, width]) => Math.max(tall, height(child, width, most - 1)), wide.length || !node.children.length || node !== zoomed ? 0 : 1);
+  }
+
+  // ---------------------------------------------------------------------------------------------- the picture
+  function drawPicture() {
+    const holder = byId("tree-picture"), width = holder.clientWidth, tall = 62;
+    const rows = height(zoomed, width, width < 600 ? 4 : 5);
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${rows * tall}`, height: rows * tall, role: "tree", tabindex: 0, "aria-label": "Tree of topics. Arrow keys move in it, Enter looks closer at a node, Backspace goes back up." });
+    cells = new Map();
+    place(zoomed, 0, width, 0, "a");
+    holder.replaceChildren(picture);
+    picture.addEventListener("keydown", steer);
+    picture.addEventListener("focus", () => mark(marked, false));
+    picture.addEventListener("blur", () => { hideTip(); cells.get(marked)?.classList.remove("marked"); });
+
+    function place(node, x, room, row, shade) {
+      const kind = node.topic === null ? shade : "leaf", gap = room > 6 ? 1.5 : 0.5;
+      const cell = svg("g", { class: `cell ${kind}`, id: `cell-${name(node)}`, role: "treeitem", "aria-level": node.level + 1, "aria-label": told(node) });
+      cell.append(svg("rect", { x, y: row * tall, width: room - gap, height: tall - 2, rx: Math.min(4, room / 4) }));
+      write(cell, node, x, room - gap, row * tall);
+      cell.addEventListener("click", () => { hideTip(); go(node === zoomed ? node.above ?? node : node); });
+      cell.addEventListener("pointermove", (event) => { if (event.pointerType !== "touch") showTip(told(node), event.clientX, event.clientY); });
+      cell.addEventListener("pointerleave", hideTip);
+      picture.append(cell);
+      cells.set(node, cell);
+      if (row + 1 >= rows) return;
+      let left = x;
+      const shown = node.children.filter((child) => (child.share / node.share) * room >= TIGHT);
+      shown.forEach((child, i) => {
+        const wide = (child.share / node.share) * room;
+        place(child, left, wide, row + 1, i % 2 ? "b" : "a");
+        left += wide;
+      });
+      const others = rest(node, shown);
+      if (others.n > 0 && x + room - left > 0.5) lump(node, others, left, x + room - left, (row + 1) * tall);
+    }
+    function lump(node, others, x, room, y) {
+      const text = `${plural(others.n, "smaller node")} · ${percent(others.share)} of the tokens`;
+      const cell = svg("g", { class: "cell rest" }, svg("rect", { x, y, width: Math.max(0.5, room - 1.5), height: tall - 2, rx: Math.min(4, room / 4) }));
+      const label = `${whole(others.n)} smaller`;
+      if (textWidth(label) < room - 14) cell.append(textAt(label, { x: x + 8, y: y + 22 }));
+      cell.addEventListener("click", () => { hideTip(); go(node); });
+      cell.addEventListener("pointermove", (event) => { if (event.pointerType !== "touch") showTip(text, event.clientX, event.clientY); });
+      cell.addEventListener("pointerleave", hideTip);
+      picture.append(cell);
+    }
+    function write(cell, node, x, room, y) {
+      const fits = (text) => textWidth(text) < room - 15;
+      if (room < READABLE) return;
+      if (!fits(node.words[0].word) && room - 15 < tall - 16) { // there is more room upright
+        const at = { x: x + room / 2 + 4, y: y + tall - 9 };
+        cell.append(textAt(cut(node.words[0].word, tall - 16), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
+        return;
+      }
+      let text = "";
+      for (const entry of node.words) {
+        const longer = text ? `${text}, ${entry.word}` : entry.word;
+        if (!fits(longer)) break;
+        text = longer;
+      }
+      cell.append(textAt(text || cut(node.words[0].word, room - 15), { x: x + 8, y: y + tall / 2 - 5 }));
+      const long = `${percent(node.share)} · ${size(node)}`, short = percent(node.share);
+      const second = fits(long) ? long : fits(short) ? short : "";
+      if (second) cell.append(textAt(second, { x: x + 8, y: y + tall / 2 + 14, class: "share-line" }));
+    }
+  }
+  function mark(node, withTip) {
+    if (!cells.has(node)) node = zoomed;
+    cells.get(marked)?.classList.remove("marked");
+    marked = node;
+    const cell = cells.get(node), box = cell.getBoundingClientRect();
+    cell.parentNode.append(cell); // above its neighbours, whose gaps would cut its outline
+    cell.classList.add("marked");
+    cell.parentNode.setAttribute("aria-activedescendant", cell.id);
+    if (withTip) showTip(told(node), box.left, box.bottom - 12);
+  }
+  function steer(event) {
+    const beside = marked.above && marked !== zoomed ? marked.above.children.filter((child) => cells.has(child)) : [marked];
+    const place = beside.indexOf(marked);
+    const moves = {
+      ArrowDown: () => marked.children.find((child) => cells.has(child)), ArrowUp: () => (marked === zoomed ? null : marked.above),
+      ArrowLeft: () => beside[place - 1], ArrowRight: () => beside[place + 1], Home: () => beside[0], End: () => beside[beside.length - 1],
+    };
+    if (event.key === "Enter" || event.key === " ") { hideTip(); go(marked); }
+    else if (event.key === "Backspace" || event.key === "Escape") { hideTip(); go(zoomed.above ?? root); }
+    else if (event.key in moves) { const to = moves[event.key](); if (to) mark(to, true); }
+    else return;
+    event.preventDefault();
+  }
+
+  // ---------------------------------------------------------------------------------------------- the way, the node
+  function link(node, ...content) {
+    const anchor = el("a", { href: address(node) }, ...content);
+    anchor.addEventListener("click", (event) => { event.preventDefault(); go(node); });
+    return anchor;
+  }
+  function drawWay() {
+    const list = el("ol");
+    for (const node of way(zoomed)) {
+      const label = [el("span", { class: "path" }, node === root ? "All topics" : name(node)), node === root ? "" : " ", node === root ? "" : word(gist(node, 2))];
+      const item = node === zoomed ? el("span", { "aria-current": "true" }, ...label) : link(node, ...label);
+      list.append(el("li", {}, item));
+    }
+    byId("tree-way").replaceChildren(list);
+  }
+  function childList() {
+    const list = el("ol", { class: "children" }), most = Math.max(...zoomed.children.map((child) => child.share), 1e-9);
+    const row = (child) => {
+      const words = el("span", { class: "gist" });
+      for (const entry of child.words.slice(0, 6)) words.append(word(entry.word), " ");
+      const fill = el("i"); fill.style.width = `${(100 * child.share) / most}%`;
+      return el("li", {}, link(child, el("span", { class: "number" }, child.topic === null ? name(child) : `#${child.topic}`), words,
+        el("span", { class: "share" }, el("span", { class: "bar", "aria-hidden": "true" }, fill), el("b", {}, percent(child.share)))));
+    };
+    const first = zoomed.children.slice(0, LISTED), later = zoomed.children.slice(LISTED), parts = [el("h3", {}, "Nodes below, the largest first"), list];
+    list.append(...first.map(row));
+    if (later.length) {
+      const more = el("button", { type: "button" }, `Show ${whole(later.length)} more`);
+      more.addEventListener("click", () => { more.remove(); list.append(...later.map(row)); list.children[LISTED].firstElementChild.focus(); });
+      parts.push(el("p", {}, more));
+    }
+    const others = rest(zoomed, zoomed.children);
+    if (others.n > 0) parts.push(el("p", { class: "hint" }, `${zoomed.children.length ? "And " : ""}${plural(others.n, zoomed.children.length ? "smaller node" : "node")}, ${percent(others.share)} of the tokens, for which this page has no room.`));
+    return el("div", {}, ...parts);
+  }
+  function drawNode() {
+    const numbers = el("dl", { class: "numbers" }, term("Share of the tokens", percent(zoomed.share)), term("Tokens", whole(zoomed.n_tokens)),
+      zoomed.topic === null ? term("Topics below", whole(zoomed.n_topics)) : term("Topic", `#${zoomed.topic}`), term("Level", `${zoomed.level} of ${tree.branching.length}`));
+    const right = el("div", {}, numbers);
+    if (zoomed.topic === null) right.append(childList());
+    else if (hasTopic(zoomed.topic)) right.append(el("p", {}, el("a", { href: `#topic-${zoomed.topic}` }, `Open topic #${zoomed.topic} with its documents`)));
+    else right.append(el("p", { class: "hint" }, "This topic is too small for the list below."));
+    byId("tree-node").replaceChildren(el("div", { class: "detail" }, wordList(zoomed), right));
+  }
+  function draw() { drawWay(); drawPicture(); drawNode(); }
+  function zoom(node) {
+    const holder = byId("tree-picture"), inPicture = holder.contains(document.activeElement), inList = byId("tree").contains(document.activeElement);
+    zoomed = marked = node;
+    draw();
+    if (inPicture) holder.firstElementChild.focus({ preventScroll: true });
+    else if (inList) byId("tree-way").querySelector("[aria-current]").scrollIntoView({ block: "nearest" });
+  }
+  function go(node) { if (node !== zoomed) location.hash = address(node); } // the address changes first, then `openFromAddress` zooms
+  function openFromAddress() {
+    const found = /^#tree-([\d.]+|all)$/.exec(location.hash), node = found && byPath.get(found[1]);
+    if (!node) return;
+    if (node !== zoomed) zoom(node);
+    const top = byId("tree").getBoundingClientRect().top;
+    if (top < 0 - innerHeight / 2 || top > innerHeight * 0.8) byId("tree").scrollIntoView();
+  }
+  function placeOf(number) {
+    let index = number;
+    const path = [];
+    for (const n of [...tree.branching].reverse()) { path.unshift(index % n); index = Math.floor(index / n); }
+    while (path.length && !byPath.has(path.join("."))) path.pop();
+    const list = el("ul", { class: "similar" });
+    for (const node of way(byPath.get(path.join(".") || "all")).slice(1)) list.append(el("li", {}, link(node, word(`${name(node)} ${gist(node, 2)}`))));
+    return list.childElementCount ? el("div", {}, el("h3", {}, "Its way in the tree"), list) : null;
+  }
+
+  const part = nodes.length < tree.n_nodes ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page; the others are pale, or said in numbers.` : "";
+  byId("tree-hint").textContent = `Each row is a level of the tree, and the width of a node its share of the tokens; topics are outlined. Choose a node to look closer, and the top one to go back up.${part}`;
+  return { draw, openFromAddress, placeOf };
+}

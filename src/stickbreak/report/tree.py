@@ -1,0 +1,66 @@
+"""The tree of topics in a report: its largest nodes, as many as a page can hold."""
+
+import heapq
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from stickbreak.report.data import TreeNode, TreeReport, WordShare
+
+MOST_NODES = 2000
+_NODE_WORDS = 10
+
+
+def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport:
+    """Gather the largest nodes of a fitted tree.
+
+    A node has no more tokens than its parent, so the largest nodes are a tree themselves: they are found from the root
+    down, and of all others no words are made.
+
+    Parameters
+    ----------
+    model : fitted model
+        A tree.
+    most_nodes : int, default=2000
+        Nodes to describe.
+
+    Returns
+    -------
+    TreeReport
+        By decreasing number of tokens, parents before their children.
+    """
+    nodes: list[TreeNode] = []
+    order = count()
+    waiting = [(0, next(order), model.tree_, -1)]  # (tokens, negative; order; node; place of its parent)
+    while waiting and len(nodes) < most_nodes:
+        _, _, node, parent = heapq.heappop(waiting)
+        children = node.children
+        for child in children:
+            heapq.heappush(waiting, (-child.n_tokens, next(order), child, len(nodes)))
+        nodes.append(
+            TreeNode(
+                parent=parent,
+                child=node.path[-1] if node.level else 0,
+                topic=node.index if node.is_leaf else None,
+                n_tokens=node.n_tokens,
+                n_topics=node.n_topics,
+                n_children=len(children),
+                words=tuple(WordShare(word, probability) for word, probability in node.words(_NODE_WORDS)),
+            )
+        )
+    return TreeReport(
+        branching=tuple(model.branching_),
+        n_topics=model.n_topics_,
+        n_nodes=_n_nodes(model),
+        nodes=tuple(nodes),
+    )
+
+
+def _n_nodes(model: Any) -> int:
+    """Count all nodes that have tokens."""
+    nodes, n_nodes = model.leaves_, model.n_topics_
+    for n_children in reversed(model.branching_):
+        nodes = np.unique(nodes // n_children)
+        n_nodes += nodes.size
+    return n_nodes

@@ -1,0 +1,192 @@
+"""Nodes of a fitted tree against sums over its leaves, one by one."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak import BackoffTreeTopics
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError
+
+BRANCHING = (3, 2, 4)
+BELOW = (24, 8, 4, 1)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    drawn, _ = planted_lda(25, 30, n_topics=4, mean_tokens=15, seed=0)
+    corpus = Corpus.from_counts(drawn.counts, vocabulary=[f"word{w}" for w in range(30)])
+    model = BackoffTreeTopics(branching=BRANCHING, n_sweeps=8, learn=(), random_state=0).fit(corpus)
+    keep = np.isin(model.word_leaf_ // 4, (0, 1, 4, 5)) & ~np.isin(
+        model.word_leaf_, (5, 21, 22, 23)
+    )  # nodes and leaves without tokens
+    word = np.repeat(np.arange(30), np.diff(model.word_start_))[keep]
+    model.word_leaf_, model.word_count_ = model.word_leaf_[keep], model.word_count_[keep]
+    model.word_start_ = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=30))))
+    model._model = model._build()
+    return model
+
+
+@pytest.fixture(scope="module")
+def table(fitted):
+    """Tokens of each word at each leaf, dense, made entry by entry."""
+    out = np.zeros((24, 30), dtype=int)
+    for w in range(30):
+        for i in range(fitted.word_start_[w], fitted.word_start_[w + 1]):
+            out[fitted.word_leaf_[i], w] += fitted.word_count_[i]
+    return out
+
+
+def every_node(table):
+    """Level, index and leaves of each node with tokens, in the order of a walk."""
+    found = []
+    for level, below in enumerate(BELOW):
+        for index in range(24 // below):
+            leaves = range(index * below, (index + 1) * below)
+            if table[leaves].sum():
+                found.append((leaves[0], level, index, leaves))
+    return [entry[1:] for entry in sorted(found, key=lambda entry: entry[:2])]
+
+
+def test_walk_gives_every_node_with_tokens_before_its_children(fitted, table):
+    expected = every_node(table)
+    assert 0 < sum(level == 3 for level, _, _ in expected) < 24
+    assert {index for level, index, _ in expected if level == 1} == {0, 2}
+    assert fitted.tree_.descend((2, 1)).n_topics == 1
+    assert [(node.level, node.index) for node in fitted.tree_.walk()] == [entry[:2] for entry in expected]
+
+
+def test_node_counts_what_is_below(fitted, table):
+    for node, (_, _, leaves) in zip(fitted.tree_.walk(), every_node(table), strict=True):
+        here = table[leaves]
+        assert (node.first_leaf, node.last_leaf) == (leaves[0], leaves[-1])
+        assert node.n_tokens == here.sum()
+        assert node.share == here.sum() / table.sum()
+        assert node.leaves.tolist() == [z for z in leaves if table[z].sum()]
+        assert node.n_topics == len(node.leaves)
+        assert node.is_leaf == (len(leaves) == 1)
+
+
+def test_words_of_a_node_are_ranked_by_both_conditionals(fitted, table):
+    everywhere = np.maximum(table.sum(axis=0), 1)
+    for node, (level, _, leaves) in zip(fitted.tree_.walk(), every_node(table), strict=True):
+        if level == 3:
+            continue
+        here = table[leaves].sum(axis=0)
+        given_node, given_word = here / here.sum(), here / everywhere
+        order = [int(word[4:]) for word in node.top_words(30)]
+        assert set(order) == set(np.flatnonzero(here))
+        value = (given_node * given_word)[order]
+        assert (np.diff(value) <= 1e-12).all()
+        assert all(i < j for i, j in itertools.pairwise(order) if (here[i], everywhere[i]) == (here[j], everywhere[j]))
+        assert node.top_words(3) == [f"word{w}" for w in order[:3]]
+        assert node.words(3) == [(f"word{w}", given_node[w]) for w in order[:3]]
+        np.testing.assert_allclose(node.word_distribution(), given_node, rtol=1e-14)
+
+
+def test_leaf_has_the_words_of_its_topic(fitted):
+    rows = fitted.top_words(7)
+    for k, (z, row) in enumerate(zip(fitted.leaves_, rows, strict=True)):
+        node = fitted.node_of(int(z))
+        assert node.is_leaf
+        assert node.top_words(7) == row
+        np.testing.assert_array_equal(node.word_distribution(), fitted.word_distributions(z)[0])
+        words, probabilities = zip(*node.words(7), strict=True)
+        assert list(words) == row
+        columns = [fitted.vocabulary_.index(word) for word in words]
+        np.testing.assert_allclose(probabilities, fitted.topic_word_[k, columns], rtol=1e-12)
+        assert sum(node.word_distribution()) == pytest.approx(1)
+
+
+def test_relatives_find_each_other(fitted):
+    root = fitted.tree_
+    assert root.parent is None
+    assert root.siblings == ()
+    for node in root.walk():
+        assert root.descend(node.path) == node
+        assert len(node.path) == node.level
+        assert node.ancestor(0) == root
+        assert node.ancestor(node.level) == node
+        assert sum(child.n_tokens for child in node.children) == (0 if node.is_leaf else node.n_tokens)
+        for child in node.children:
+            assert child.parent == node
+            assert child.path[:-1] == node.path
+            assert set(child.siblings) | {child} == set(node.children)
+            assert child not in child.siblings
+
+
+def test_path_counts_children_without_tokens_too(fitted):
+    node = fitted.tree_.descend((2, 1))
+    assert (node.first_leaf, node.last_leaf, node.parent.index) == (20, 23, 2)
+    assert [child.path[0] for child in fitted.tree_.children] == [0, 2]
+
+
+def test_walk_ends_at_the_depth_that_is_asked_for(fitted):
+    root = fitted.tree_
+    assert list(root.walk(0)) == [root]
+    assert list(root.walk(1)) == [root, *root.children]
+    child = root.children[1]
+    assert {node.level for node in child.walk(1)} == {1, 2}
+    assert list(child.walk()) == [node for node in root.walk() if node.path[:1] == (2,)]
+    assert list(fitted.node_of(int(fitted.leaves_[0])).walk(2)) == [fitted.node_of(int(fitted.leaves_[0]))]
+
+
+def test_nodes_are_equal_at_the_same_place_of_one_model(fitted, tmp_path):
+    assert fitted.tree_ == fitted.tree_
+    assert len({*fitted.tree_.walk(), *fitted.tree_.walk()}) == len(list(fitted.tree_.walk()))
+    fitted.save(tmp_path / "model")
+    other = stickbreak.load(tmp_path / "model").tree_
+    assert other != fitted.tree_
+    assert other != 0
+    assert [n.top_words(4) for n in other.walk()] == [n.top_words(4) for n in fitted.tree_.walk()]
+
+
+def test_names_may_be_given(fitted):
+    names = [f"name{w}" for w in range(30)]
+    for node in fitted.tree_.walk():
+        assert node.top_words(2, names) == [word.replace("word", "name") for word in node.top_words(2)]
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda root: root.leaf(24), "no leaf 24 here; give one from 0 to 23"),
+        (lambda root: root.leaf(5), "leaf 5 has no token"),
+        (lambda root: root.leaf(2.0), "whole number"),
+        (lambda root: root.children[1].leaf(15), "from 16 to 23"),
+        (lambda root: root.children[1].leaf(24), "from 16 to 23"),
+        (lambda root: root.descend((0, 2)), r"no node 0\.2: there are 2 children"),
+        (lambda root: root.descend((-1,)), "no node -1: there are 3 children"),
+        (lambda root: root.descend((1,)), "node 1 has no token"),
+        (lambda root: root.leaf(0).descend((0,)), "above it is a leaf"),
+        (lambda root: root.children[0].ancestor(2), "from 0 to 1"),
+        (lambda root: root.ancestor(-1), "from 0 to 0"),
+        (lambda root: root.walk(-1), "depth is -1"),
+        (lambda root: root.top_words(0), "n is 0"),
+        (lambda root: root.words(0), "n is 0"),
+        (lambda root: root.top_words(1, ["a"]), "vocabulary has 1 words; the model has 30"),
+        (lambda root: root.top_words(1, ["a"] * 31), "vocabulary has 31 words; the model has 30"),
+    ],
+)
+def test_what_is_not_there_is_refused(fitted, ask, message):
+    with pytest.raises(InputError, match=message):
+        ask(fitted.tree_)
+
+
+def test_a_million_leaves_are_walked_where_asked(seed):
+    documents, _ = planted_lda(60, 50, n_topics=5, mean_tokens=40, seed=seed)
+    model = BackoffTreeTopics(n_topics=1_259_712, n_sweeps=2, random_state=seed).fit(documents)
+    nodes = list(model.tree_.walk())
+    assert sum(node.is_leaf for node in nodes) == model.n_topics_
+    assert sum(node.n_tokens for node in nodes if node.is_leaf) == documents.n_tokens
+    assert all(node.top_words(1) for node in nodes)
+    assert model.node_of(int(model.leaves_[0])).ancestor(0) == model.tree_
+
+
+def test_unfitted_tree_cannot_be_walked():
+    model = BackoffTreeTopics(branching=BRANCHING)
+    assert not hasattr(model, "tree_")
+    with pytest.raises(AttributeError):
+        model.node_of(0)

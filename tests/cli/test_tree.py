@@ -1,0 +1,110 @@
+import json
+import re
+
+import pytest
+
+import stickbreak
+
+LINE = re.compile(r"^([│ ├└─]*)(all|[\d.]+)  ([\d.]+)%  ([\d,]+) tokens?  (topic )?(\d+)( topics?)?  (.*)$")
+REST = re.compile(r"^([│ ├└─]*)and (\d+) more nodes?  ([\d.]+)%  ([\d,]+) tokens?$")
+
+
+@pytest.fixture(scope="module")
+def root(tree_model):
+    return stickbreak.load(tree_model).tree_
+
+
+def largest(node):
+    return sorted(node.children, key=lambda child: -child.n_tokens)
+
+
+def by_path(root, path):
+    return root.descend(() if path == "all" else tuple(map(int, path.split("."))))
+
+
+def test_every_line_is_a_node_with_its_numbers_and_words(run, tree_model, root):
+    lines = run("tree", tree_model, "--depth", "3", "--children", "9", "--words", "3").stdout.splitlines()
+    assert len(lines) == len(list(root.walk()))
+    for line in lines:
+        indent, path, share, tokens, topic, number, _, words = LINE.fullmatch(line).groups()
+        node = by_path(root, path)
+        assert len(indent) == 4 * node.level
+        assert float(share) == pytest.approx(100 * node.share, abs=0.051)
+        assert int(tokens.replace(",", "")) == node.n_tokens
+        assert int(number) == (node.index if topic else node.n_topics)
+        assert bool(topic) == node.is_leaf
+        assert words.split() == node.top_words(3)
+
+
+def test_largest_children_are_shown_and_the_others_counted(run, tree_model, root):
+    first, *lines = run("tree", tree_model, "--depth", "1", "--children", "2").stdout.splitlines()
+    assert LINE.fullmatch(first)[2] == "all"
+    shown = largest(root)[:2]
+    assert [LINE.fullmatch(line)[2] for line in lines[:2]] == [".".join(map(str, node.path)) for node in shown]
+    _, number, share, tokens = REST.fullmatch(lines[2]).groups()
+    rest = largest(root)[2:]
+    assert (int(number), int(tokens)) == (len(rest), sum(node.n_tokens for node in rest))
+    assert float(share) == pytest.approx(100 * sum(node.share for node in rest), abs=0.051)
+    assert len(lines) == 3
+
+
+def test_depth_ends_the_tree(run, tree_model, root):
+    assert len(run("tree", tree_model, "--depth", "0").stdout.splitlines()) == 1
+    assert len(run("tree", tree_model, "--depth", "1").stdout.splitlines()) == 1 + len(root.children)
+
+
+def test_tree_begins_at_a_node(run, tree_model, root):
+    node = largest(root)[0].children[0]
+    path = ".".join(map(str, node.path))
+    lines = run("tree", tree_model, "--node", path, "--depth", "1", "--children", "9").stdout.splitlines()
+    assert LINE.fullmatch(lines[0])[2] == path
+    assert {LINE.fullmatch(line)[2] for line in lines[1:]} == {f"{path}.{leaf.path[-1]}" for leaf in node.children}
+
+
+def test_way_to_a_topic_is_printed(run, tree_model, root):
+    topic = int(root.leaves[-1])
+    found = json.loads(run("tree", tree_model, "--leaf", topic, "--json").stdout)["tree"]
+    for level in range(4):
+        node = root.leaf(topic).ancestor(level)
+        assert found["path"] == list(node.path)
+        rest = [child for child in node.children if topic not in child.leaves]
+        assert found["left_out"]["n_nodes"] == len(rest)
+        assert found["left_out"]["n_tokens"] == sum(child.n_tokens for child in rest)
+        assert found["left_out"]["share"] == pytest.approx(sum(child.share for child in rest))
+        if level < 3:
+            (found,) = found["children"]
+    assert (found["topic"], found["children"]) == (topic, [])
+
+
+def test_json_is_the_tree_as_it_is_printed(run, tree_model, root):
+    found = json.loads(run("tree", tree_model, "--json", "--depth", "2", "--children", "2", "--words", "4").stdout)
+    assert (found["n_topics"], found["branching"]) == (root.n_topics, [3, 2, 4])
+    top = found["tree"]
+    assert (top["path"], top["level"], top["topic"], top["leaves"]) == ([], 0, None, [0, 23])
+    assert (top["n_topics"], top["n_tokens"], top["share"]) == (root.n_topics, root.n_tokens, 1)
+    assert [(w["word"], w["probability"]) for w in top["words"]] == root.words(4)
+    assert [child["path"] for child in top["children"]] == [list(node.path) for node in largest(root)[:2]]
+    rest = largest(root)[2:]
+    assert top["left_out"]["share"] == pytest.approx(sum(node.share for node in rest))
+    assert all(grandchild["children"] == [] for child in top["children"] for grandchild in child["children"])
+
+
+def test_words_are_no_markup_and_steer_no_terminal(run, documents, tmp_path):
+    nasty = tmp_path / "nasty.jsonl"
+    nasty.write_text(
+        "".join(json.dumps({"text": f"[red]evil[/red] esc\x1b[31m word{i % 7}"}) + "\n" for i in range(60))
+    )
+    options = ["--token-pattern", r"\S+", "--max-df", "1.0", "--method", "tree", "--branching", "2,2", "--sweeps", "2"]
+    run("fit", nasty, "--out", tmp_path / "m", *options, "--no-report", "--quiet")
+    printed = run("tree", tmp_path / "m").stdout
+    assert "[red]evil[/red]" in printed
+    assert "\x1b" not in printed
+    assert "\ufffd[31m" in printed
+
+
+def test_what_is_no_tree_or_not_in_it_is_one_sentence(refuse, model, tree_model):
+    assert "is a VariationalHDP; print them with stickbreak topics" in refuse("tree", model)
+    assert "give one of them" in refuse("tree", tree_model, "--node", "0", "--leaf", "1")
+    assert "give the path of a node as it is printed" in refuse("tree", tree_model, "--node", "0/1")
+    assert "no node 7: there are 3 children" in refuse("tree", tree_model, "--node", "7")
+    assert "no leaf 24 here" in refuse("tree", tree_model, "--leaf", "24")
