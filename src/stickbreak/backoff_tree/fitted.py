@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,54 +11,20 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.backoff_tree.course import TreeCourse
+from stickbreak.backoff_tree.kept import KeptTokens
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
+from stickbreak.backoff_tree.ranking import ranked_words
+from stickbreak.backoff_tree.sequence import TreeRule
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float, Int, Int32
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import InputError
 from stickbreak.inference.document_completion import Completion
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.run import Identity, Run
 
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
-
-
-@dataclass(frozen=True, slots=True)
-class KeptTokens:
-    """The leaves of the tokens of a fit after its last pass, as arrays and plain values."""
-
-    arrays: dict[str, NDArray]
-    values: dict[str, Any]
-    identity: Identity
-
-    def check_same(self, identity: Identity) -> None:
-        """Refuse documents or parameters that are not those of the fit; words are compared with those of the model.
-
-        Raises
-        ------
-        InputError
-        """
-        compared = {name: value for name, value in identity.items() if name != "vocabulary"}
-        different = [name for name, value in compared.items() if self.identity.get(name) != value]
-        if different:
-            raise InputError(
-                f"the leaves of this model are of a fit with another {different[0]}; give the documents of the fit, "
-                "and set its parameters."
-            )
-
-    def give_back(self, course: TreeCourse) -> None:
-        """Put the tokens where they stood.
-
-        Raises
-        ------
-        ModelFormatError
-            If they cannot be of this fit: the model was loaded from a damaged folder.
-        """
-        try:
-            course.restore(self.arrays, self.values)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ModelFormatError(f"the leaves of this model are damaged ({error}); fit it anew.") from None
 
 
 class FittedTree(TopicModel):
@@ -211,6 +176,27 @@ class FittedTree(TopicModel):
             raise InputError(f"vocabulary has {len(words)} words; the model has {self.n_features_in_}: give one each.")
         return [[str(words[w]) for w in row] for row, _ in self._ranked(n, leaves)]
 
+    def probable_words(self, n: int = 10) -> Int:
+        """Return the words of highest P(w | z) of every topic, the highest first: what coherence is about.
+
+        `top_words` ranks by what a word says about a topic; this is the plain order of the rows of `topic_word_`, ties
+        by word, found without them for any number of leaves.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Words of a topic; at most all.
+
+        Returns
+        -------
+        ndarray of shape (K, min(n, W))
+            Columns of words.
+        """
+        check_is_fitted(self)
+        if n < 1:
+            raise InputError(f"n is {n}; ask for at least one word of each topic.")
+        return ranked_words(self._model, n)
+
     def largest_leaves(self, n_leaves: int, n_words: int = 10) -> list[tuple[int, float, list[str], list[float]]]:
         """Return the leaves with the most tokens: leaf, share of all tokens, top words and P(w | z) of these.
 
@@ -312,6 +298,9 @@ class FittedTree(TopicModel):
         with ThreadExecutor(self.n_jobs) as executor:
             total, n_tokens = self._model.log_predictive(observed[rows], Corpus.from_counts(scored), executor)
         return Completion(total / n_tokens, total / n_tokens, n_tokens, int(rows.size))
+
+    def _predictive_rule(self) -> TreeRule:
+        return TreeRule(self._model)
 
     def forget_tokens(self) -> None:
         """Drop the leaves of the tokens of the fit, 4 bytes each: the model cannot `continue_fit` or `expand`."""
