@@ -8,6 +8,7 @@ import pytest
 from tests.inference import sequences
 
 from stickbreak import BackoffTreeTopics
+from stickbreak.backoff_tree import _sequence_kernels
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation.coherence import top_word_indices
@@ -108,6 +109,16 @@ def test_twin_draws_the_same_leaves(seed, resample, branching):
         p = sequences.particles(count, TreeStep(dense), 4, resample, seed)
         expected = sequences.estimates(p)
         np.testing.assert_allclose([found.printed_log_p[d], found.unbiased_log_p[d]], expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("uniform", [0, 1])
+def test_leaf_that_lacks_nothing_is_never_drawn_for_what_it_lacks(uniform):
+    missing = np.concatenate(([0.0], np.cumsum([0.0, 0.3, 0.0, 0.0, 0.1, 0.0])))
+    draws = [
+        _sequence_kernels.lacking_leaf(first, last, missing, sequences.state_before(uniform))
+        for first, last in ((0, 6), (0, 3), (3, 6))
+    ]
+    assert draws == ([4, 1, 4] if uniform else [1, 1, 4])
 
 
 def test_one_token_is_the_mean_over_all_leaves(fitted):

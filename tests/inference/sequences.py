@@ -85,6 +85,17 @@ def estimates(p):
     return np.log(p.mean(axis=1)).sum(), np.log(np.exp(np.log(p).sum(axis=0)).mean())
 
 
+def state_before(uniform):
+    """A state of the kernels' random numbers, (1,) uint64, whose next is the lowest (0) or the highest (1) of all."""
+    x = MASK if uniform else 0  # what mixing has to give; it is undone step by step
+    for shift, factor in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, 1)):
+        y = x
+        for _ in range(64 // shift + 1):
+            y = x ^ (y >> shift)
+        x = y * pow(factor, -1, 2**64) & MASK
+    return np.array([(x - 0x9E3779B97F4A7C15) & MASK], np.uint64)
+
+
 def particles(count, step, n_particles, resample, seed):
     """p[n, r] of a document. `step(w, z, rng)` returns a topic for a token of word w given the others, z, and p."""
     words, content = ordered(count, seed)

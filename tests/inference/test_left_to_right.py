@@ -102,6 +102,27 @@ def test_topics_of_zero_prior_are_never_drawn():
     assert found.printed == pytest.approx(math.log(0.5), rel=1e-12)
 
 
+@pytest.mark.parametrize("uniform", [0, 1])
+def test_draws_at_the_ends_have_positive_probability(seed, uniform):
+    """By the lowest and the highest random number: topics without prior or without the word stand at both ends."""
+    from stickbreak.kernel_random import uniform as next_uniform
+
+    assert next_uniform(sequences.state_before(uniform)) == (1 - 2.0**-53 if uniform else 0.0)
+    rng = np.random.default_rng(seed)
+    for _ in range(300):
+        a, phi = rng.gamma(1.0, size=6), rng.random((1, 6))
+        a[[0, 5]] = 0.0
+        phi[0, 4] = 0.0
+        running = np.cumsum(phi * a, axis=1)
+        topic, n = np.array([4, 2, 3]), np.array([2.0, 1.0, 3.0])
+        for n_here in (0, 3):
+            state = sequences.state_before(uniform)
+            k, mass = module._sequence_kernels.draw_topic(0, n_here, topic, n, phi, running, state)
+            here = dict(zip(topic[:n_here].tolist(), n.tolist(), strict=False))
+            assert (a[k] + here.get(k, 0.0)) * phi[0, k] > 0
+            assert mass == pytest.approx((a + [here.get(j, 0.0) for j in range(6)]) @ phi[0])
+
+
 def test_one_token_is_exact(seed):
     phi, a, _ = problem(seed)
     found = left_to_right(phi, a, np.eye(12, dtype=int), n_particles=3)

@@ -27,6 +27,7 @@ def lacking_mass(n_here, leaf, n, missing, spread):
 def lacking_leaf(first, last, missing, rng):
     """Draw one of the leaves first .. last - 1 in proportion to what the words lack there."""
     x = missing[first] + uniform(rng) * (missing[last] - missing[first])
+    x = min(x, np.nextafter(missing[last], 0.0))  # rounding
     low, high = first, last - 1
     while low < high:  # the first leaf whose running sum is above x
         middle = (low + high) >> 1
