@@ -87,12 +87,8 @@ def score_documents(
             n_here = open_document(z, 0, 0, leaf, n, common, slot, path, below)
             n_before, log_product = 0, 0.0  # tokens in the document's tree
             for i in range(N):
-                if sizes[word[begin + i]] == 0:
-                    p = share[word[begin + i]]
-                    sums[i] += p
-                    log_product += math.log(p)
-                    continue
-                for step in range(0 if resample else i, i + 1):  # the tokens before i anew, then i itself
+                p = share[word[begin + i]]  # of a new word; any other draws the tokens before it anew, then its own
+                for step in range(0 if resample else i, i + 1 if sizes[word[begin + i]] > 0 else 0):
                     w = np.int64(word[begin + step])
                     size, level = np.int64(sizes[w]), np.int64(d_level[w])
                     if size == 0:
@@ -115,9 +111,8 @@ def score_documents(
                     z[step] = new
                     n_here = add_token(new, n_here, leaf, n, common, slot, path, below)
                     n_before += 1
-                    if step == i:
-                        p = known * (found + lost)
-                        sums[i] += p
-                        log_product += math.log(p)
+                    p = known * (found + lost)
+                sums[i] += p
+                log_product += math.log(p)
             log_products[r] = log_product
         printed[d], unbiased[d] = log_averages(sums, N, log_products)
