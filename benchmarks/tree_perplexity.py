@@ -21,7 +21,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from stickbreak.inference.left_to_right import LeftToRight
 
 import tree_passes
 from corpora import load_split, table
@@ -31,6 +30,7 @@ from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import coherence_of_words, left_to_right
+from stickbreak.inference.left_to_right import LeftToRight
 
 PARTICLES = 20
 SIZES = [18, 108, 972, 8748, 104_976, 1_259_712]

@@ -340,7 +340,7 @@ def test_what_would_be_dense_is_refused(fitted, corpus, monkeypatch):
 
 def test_unfitted_model_says_so(corpus, tmp_path):
     model = BackoffTreeTopics(**SMALL)
-    for method in (model.transform, model.score):
+    for method in (model.transform, model.score, model.left_to_right):
         with pytest.raises(NotFittedError):
             method(corpus)
     with pytest.raises(NotFittedError):

@@ -38,3 +38,38 @@ def test_documents_too_short_to_be_completed_are_refused(refuse, model, tmp_path
 
 def test_negative_seeds_are_refused(refuse, model, documents):
     assert "--seed" in refuse("evaluate", model, documents, "--seed", "-1")
+
+
+@pytest.mark.parametrize("resample", [True, False])
+def test_left_to_right_is_added_where_it_is_asked_for(run, model, documents, resample):
+    options = ["--left-to-right", "2", *([] if resample else ["--no-resample"])]
+    found = json.loads(run("evaluate", model, documents, "--seed", "3", "--json", *options).stdout)["left_to_right"]
+    expected = stickbreak.load(model).left_to_right(read(documents), n_particles=2, resample=resample, random_state=3)
+    assert found["printed"] == expected.printed
+    assert found["unbiased"] == expected.unbiased
+    assert found["perplexity"] == expected.perplexity
+    assert found["printed_perplexity"] == expected.printed_perplexity
+    assert (found["n_tokens"], found["n_documents"]) == (2700, 90)
+    assert (found["particles"], found["resample"]) == (2, resample)
+    text = run("evaluate", model, documents, "--seed", "3", *options).stdout
+    for part in (f"{expected.unbiased:.4f}", f"{expected.printed_perplexity:,.1f}", "2 particles", "Wallach"):
+        assert part in text
+
+
+def test_left_to_right_is_left_out_otherwise(run, model, documents):
+    assert "left_to_right" not in json.loads(run("evaluate", model, documents, "--json").stdout)
+    assert "left to right" not in run("evaluate", model, documents).stdout
+
+
+def test_options_of_left_to_right_that_make_no_sense_are_refused(refuse, model, documents):
+    assert "--left-to-right 20" in refuse("evaluate", model, documents, "--no-resample")
+    assert "--left-to-right" in refuse("evaluate", model, documents, "--left-to-right", "0")
+
+
+def test_tree_is_scored_without_a_table_of_its_topics(run, documents, tmp_path, monkeypatch):
+    monkeypatch.setattr("stickbreak.backoff_tree.fitted._MOST_NUMBERS", 20)
+    tree = stickbreak.BackoffTreeTopics(n_topics=1_259_712, n_sweeps=2, random_state=0).fit(read(documents))
+    tree.save(tmp_path / "tree")
+    scores = json.loads(run("evaluate", tmp_path / "tree", documents, "--left-to-right", "1", "--json").stdout)
+    assert len(scores["coherence"]) == tree.n_topics_
+    assert scores["left_to_right"]["unbiased"] < 0

@@ -6,7 +6,7 @@ from sklearn.exceptions import NotFittedError
 
 import stickbreak
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation import document_completion
+from stickbreak.evaluation import document_completion, left_to_right
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 
@@ -102,6 +102,36 @@ def test_score_of_documents_too_short_to_halve_is_refused(model, corpus):
         model.score(counts)
 
 
+@pytest.mark.parametrize("resample", [True, False])
+def test_left_to_right_is_that_of_the_topics_and_the_prior(model, corpus, resample):
+    """What an empty document has is the prior: alpha E beta, with the inactive rest as one more topic."""
+    empty = np.zeros((1, corpus.n_words), dtype=int)
+    prior = model.alpha_ * model.expected_weights(empty)[0]
+    topics = np.vstack([model.topic_word_, model.rest_word_])
+    options = {"n_particles": 3, "resample": resample, "random_state": 7}
+    found, expected = model.left_to_right(corpus, **options), left_to_right(topics, prior, corpus, **options)
+    np.testing.assert_allclose(found.unbiased_log_p, expected.unbiased_log_p, rtol=1e-9)
+    np.testing.assert_allclose(found.printed_log_p, expected.printed_log_p, rtol=1e-9)
+    assert (found.n_tokens, found.n_documents) == (corpus.n_tokens, 39)
+    assert found.unbiased_log_p[11] == 0
+
+
+def test_left_to_right_is_better_for_the_words_of_the_topics_than_for_shuffled_ones(model, corpus):
+    shuffled = Corpus.from_counts(corpus.counts[:, ::-1], vocabulary=corpus.vocabulary)
+    assert model.left_to_right(corpus).unbiased > model.left_to_right(shuffled).unbiased
+
+
+def test_left_to_right_uses_the_threads_of_the_model_and_no_bit_changes(entry, corpus):
+    scores = [entry.make(n_jobs=n_jobs).fit(corpus).left_to_right(corpus, n_particles=5) for n_jobs in (1, 3)]
+    np.testing.assert_array_equal(scores[0].printed_log_p, scores[1].printed_log_p)
+    assert scores[0].unbiased == scores[1].unbiased
+
+
+def test_left_to_right_of_fractions_is_refused(model, corpus):
+    with pytest.raises(InvalidCorpus, match="whole numbers"):
+        model.left_to_right(corpus.counts * 0.5)
+
+
 def test_top_words_are_the_most_probable_first(model):
     words = model.top_words(4)
     assert len(words) == model.n_topics_
@@ -127,7 +157,7 @@ def test_feature_names_out_name_the_topics(entry, model):
     assert list(names) == [f"{entry.name.lower()}{k}" for k in range(model.n_topics_)]
 
 
-@pytest.mark.parametrize("method", ["transform", "expected_weights", "score"])
+@pytest.mark.parametrize("method", ["transform", "expected_weights", "score", "left_to_right"])
 @pytest.mark.parametrize("change", [1, -1])
 def test_documents_over_other_words_are_refused(entry, corpus, as_kind, method, change):
     model = entry.make().fit(as_kind(corpus))
@@ -139,7 +169,7 @@ def test_documents_over_other_words_are_refused(entry, corpus, as_kind, method, 
         getattr(model, method)(other)
 
 
-@pytest.mark.parametrize("method", ["transform", "expected_weights", "score"])
+@pytest.mark.parametrize("method", ["transform", "expected_weights", "score", "left_to_right"])
 def test_corpus_with_another_vocabulary_of_the_same_size_is_refused(model, corpus, method):
     words = [*corpus.vocabulary[:-1], "stranger"]
     other = Corpus.from_counts(corpus.counts, vocabulary=words)
@@ -147,7 +177,7 @@ def test_corpus_with_another_vocabulary_of_the_same_size_is_refused(model, corpu
         getattr(model, method)(other)
 
 
-@pytest.mark.parametrize("method", ["transform", "expected_weights", "score"])
+@pytest.mark.parametrize("method", ["transform", "expected_weights", "score", "left_to_right"])
 def test_unfitted_estimator_says_so(entry, corpus, method, as_kind):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         getattr(entry.make(), method)(as_kind(corpus))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation import coherence
+from stickbreak.evaluation import coherence, coherence_of_words
 from stickbreak.evaluation.coherence import top_word_indices
 from stickbreak.exceptions import InputError
 
@@ -72,3 +72,43 @@ def test_top_words_equal_a_stable_sort():
     rows = np.random.default_rng(0).integers(0, 4, (30, 12)).astype(float)
     expected = np.argsort(-rows, axis=1, kind="stable")[:, :5]
     assert np.array_equal(top_word_indices(rows, 5), expected)
+
+
+def slow_coherence(top, corpus, eps):
+    present = corpus.counts.toarray() > 0
+    value = 0.0
+    for m in range(1, len(top)):
+        for earlier in range(m):
+            both = (present[:, top[m]] & present[:, top[earlier]]).sum()
+            value += np.log((both + eps) / max(present[:, top[earlier]].sum(), 1))
+    return value
+
+
+def test_coherence_of_words_given_in_order_counts_documents(seed):
+    rng = np.random.default_rng(seed)
+    density = np.append(rng.uniform(0, 0.05, 20), rng.uniform(0.3, 1, 12))  # lists of very different lengths
+    corpus = Corpus.from_counts((rng.random((300, 32)) < density) * rng.integers(1, 4, (300, 32)))
+    top = np.array([rng.permutation(32)[:6] for _ in range(40)])
+    expected = [slow_coherence(words, corpus, 0.5) for words in top]
+    np.testing.assert_allclose(coherence_of_words(top, corpus, 0.5), expected, rtol=1e-12)
+
+
+def test_coherence_of_a_hundred_thousand_topics_is_that_of_each(seed):
+    corpus = Corpus.from_counts(np.random.default_rng(seed).poisson(0.3, (50, 40)))
+    few = np.array([np.random.default_rng(k).permutation(40)[:10] for k in range(20)])
+    many = coherence_of_words(np.tile(few, (5000, 1)), corpus)
+    np.testing.assert_array_equal(many, np.tile(coherence_of_words(few, corpus), 5000))
+
+
+@pytest.mark.parametrize("top", [[[0, 5]], [[-1, 2]]])
+def test_coherence_refuses_words_outside_the_corpus(top):
+    with pytest.raises(InputError, match=r"columns outside 0 \.\. 4"):
+        coherence_of_words(np.array(top), corpus_of([[0, 1]]))
+
+
+def test_coherence_of_no_topic_or_of_lists_of_one_word_has_no_value():
+    corpus = corpus_of([[0, 1]])
+    assert coherence_of_words(np.zeros((0, 3), dtype=int), corpus).shape == (0,)
+    assert np.isnan(coherence_of_words(np.array([[1], [0]]), corpus)).all()
+    with pytest.raises(InputError, match="eps is 0"):
+        coherence_of_words(np.array([[0, 1]]), corpus, 0.0)

@@ -10,6 +10,7 @@ from stickbreak import persistence
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.estimator import TopicModel
+from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
 
 TOPICS = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
@@ -38,6 +39,9 @@ class GivenTopics(TopicModel):
     def expected_weights(self, X):
         check_is_fitted(self)
         return np.tile([0.5, 0.25, 0.25], (self._corpus(X).n_documents, 1))
+
+    def _predictive_rule(self):
+        return TopicRule(np.vstack([TOPICS, self.rest_word_]), np.array([1.0, 0.5, 0.5]))
 
     @property
     def topic_word_(self):

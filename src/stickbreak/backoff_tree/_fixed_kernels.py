@@ -6,19 +6,9 @@ import numpy as np
 from numba import njit
 
 from stickbreak.backoff_tree._document_kernels import draw_leaf
+from stickbreak.backoff_tree._lacking_kernels import weigh_lacking
 from stickbreak.backoff_tree._product_kernels import NOWHERE, weigh
-from stickbreak.backoff_tree._tree_kernels import (
-    CHILD,
-    ENTRIES,
-    ID,
-    NEXT,
-    TOKENS,
-    add_token,
-    clear_document,
-    open_document,
-    take_token,
-    write_path,
-)
+from stickbreak.backoff_tree._tree_kernels import add_token, clear_document, open_document, take_token, write_path
 from stickbreak.kernel_random import mix, open_stream
 
 
@@ -87,7 +77,8 @@ def predict_words(
             open_document(samples[s], doc_start[d], doc_start[d + 1], node, path, trail, inverse)
             lost = missing[n_leaves] / n_leaves
             if n_tokens > 0:
-                lost = sum_missing(node, below, rate_doc, above_doc, missing, queue) / n_tokens
+                lost, _ = weigh_lacking(node, below, rate_doc, above_doc[below.size - 1], missing, queue, weight)
+                lost /= n_tokens
             for i in range(held_start[d], held_start[d + 1]):
                 w = held_word[i]
                 size, begin = np.int64(sizes[w]), start[w]
@@ -103,28 +94,6 @@ def predict_words(
                     )  # fmt: skip
                     found = total / n_tokens
                 prob[i] += found / peak + lost * share[w]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def sum_missing(node, below, rate_doc, above_doc, missing, queue):
-    """Return the sum over leaves of a document's mass times what is missing there.              math.md (T1, T11)"""
-    depth, total = below.size - 1, 0.0
-    queue[0, 0] = 0
-    q, end = 0, 1
-    for h in range(depth + 1):
-        last = end
-        while q < last:
-            at = queue[q, 0]
-            first = np.int64(node[at, ID]) * below[h]
-            here = missing[first + below[h]] - missing[first]
-            total += here * (node[at, ENTRIES] * rate_doc[h] if h < depth else node[at, TOKENS] - above_doc[depth])
-            child = node[at, CHILD]
-            while child >= 0:
-                queue[end, 0] = child
-                end += 1
-                child = node[child, NEXT]
-            q += 1
-    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.backoff_tree.course import TreeCourse
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
+from stickbreak.backoff_tree.ranking import ranked_words
+from stickbreak.backoff_tree.sequence import TreeRule
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float, Int, Int32
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
@@ -20,6 +22,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.inference.document_completion import Completion
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel
+from stickbreak.inference.requirements import check_whole
 from stickbreak.inference.run import Identity, Run
 from stickbreak.inference.words import words_to_show
 
@@ -191,6 +194,25 @@ class FittedTree(ContinuedModel):
         check_is_fitted(self)
         return self.tree_.leaf(leaf)
 
+    def probable_words(self, n: int = 10) -> Int:
+        """Return the words of highest P(w | z) of every topic, the highest first: what coherence is about.
+
+        `top_words` ranks by what a word says about a topic; this is the plain order of the rows of `topic_word_`, ties
+        by word, found without them for any number of leaves.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Words of a topic; at most all.
+
+        Returns
+        -------
+        ndarray of shape (K, min(n, W))
+            Columns of words.
+        """
+        check_is_fitted(self)
+        return ranked_words(self._model, check_whole("n", n, 1))
+
     def largest_leaves(self, n_leaves: int, n_words: int = 10) -> list[tuple[int, float, list[str], list[float]]]:
         """Return the leaves with the most tokens: leaf, share of all tokens, top words and P(w | z) of these.
 
@@ -292,6 +314,9 @@ class FittedTree(ContinuedModel):
         with ThreadExecutor(self.n_jobs) as executor:
             total, n_tokens = self._model.log_predictive(observed[rows], Corpus.from_counts(scored), executor)
         return Completion(total / n_tokens, total / n_tokens, n_tokens, int(rows.size))
+
+    def _predictive_rule(self) -> TreeRule:
+        return TreeRule(self._model)
 
     def forget_tokens(self) -> None:
         """Drop the leaves of the tokens of the fit, 4 bytes each: the model cannot `continue_fit` or `expand`."""

@@ -92,11 +92,8 @@ class TreeModel:
     def log_predictive(self, observed: Corpus, held_out: Corpus, executor: Executor) -> tuple[float, float]:
         """Return the log probability of held-out words, and their number.                            math.md (T11)"""
         total, first = 0.0, 0
-        lack = np.where(self.n_tokens > 0, 0.0, 1.0 - self.backoff.smoothing / self.backoff.peak)
-        missing = np.concatenate(([0.0], np.cumsum(lack)))
-        share = self.word_tokens / self.word_tokens.sum()
-        unknown = self.word_tokens == 0
-        given_away = 1.0 / (1.0 + self.word_tokens.sum()) if unknown.any() else 0.0
+        missing, share = self.missing(), self.word_tokens / self.word_tokens.sum()
+        unknown, given_away = self.word_tokens == 0, self.given_away()
         for tokens in self._blocks(observed):
             counts = held_out[first : first + tokens.n_documents].counts
             first += tokens.n_documents
@@ -108,6 +105,18 @@ class TreeModel:
             prob[new] = given_away / max(1, int(unknown.sum()))
             total += float(counts.data @ np.log(prob))
         return total, float(held_out.counts.sum())
+
+    def missing(self) -> Float:
+        """Return running sums over leaves of what the words' probabilities lack to one there, (L + 1,). math.md (T11)
+
+        They lack something at leaves without tokens only; the words have it by their frequency.
+        """
+        lack = np.where(self.n_tokens > 0, 0.0, 1.0 - self.backoff.smoothing / self.backoff.peak)
+        return np.concatenate(([0.0], np.cumsum(lack)))
+
+    def given_away(self) -> float:
+        """Return the probability u that a word is one of those that the fit never saw.             math.md (T11)"""
+        return 1.0 / (1.0 + float(self.word_tokens.sum())) if (self.word_tokens == 0).any() else 0.0
 
     def _predict(
         self, tokens: Tokens, samples: Int32, held_start: Int, held_word: Int32, missing: Float, share: Float,

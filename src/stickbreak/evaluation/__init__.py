@@ -1,7 +1,17 @@
-"""How good a fitted model is: document completion and topic coherence (SPEC 5)."""
+"""How good a fitted model is: document completion, left-to-right likelihood and topic coherence (SPEC 5)."""
 
-from stickbreak.evaluation.coherence import coherence
+from stickbreak.evaluation.coherence import coherence, coherence_of_words
 from stickbreak.evaluation.evaluate import Evaluation, evaluate
 from stickbreak.inference.document_completion import Completion, document_completion
+from stickbreak.inference.left_to_right import LeftToRight, left_to_right
 
-__all__ = ["Completion", "Evaluation", "coherence", "document_completion", "evaluate"]
+__all__ = [
+    "Completion",
+    "Evaluation",
+    "LeftToRight",
+    "coherence",
+    "coherence_of_words",
+    "document_completion",
+    "evaluate",
+    "left_to_right",
+]

@@ -4,11 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation.coherence import coherence
+from stickbreak.evaluation.coherence import check_options, coherence, coherence_of_words
+from stickbreak.exceptions import InputError
 from stickbreak.inference.document_completion import Completion, document_completion
 from stickbreak.inference.fitted import FittedTopics
+from stickbreak.inference.left_to_right import LeftToRight
+from stickbreak.inference.words import check_same_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,9 @@ class Evaluation:
     n_documents : int
         Documents given, with the ones too short to be completed.
     seed : int
-        Seed of the split into halves.
+        Seed of the split into halves, and of the left-to-right likelihood.
+    left_to_right : LeftToRight or None
+        Left-to-right likelihood, where it was asked for.
     """
 
     completion: Completion
@@ -34,6 +40,7 @@ class Evaluation:
     mean_coherence: float
     n_documents: int
     seed: int
+    left_to_right: LeftToRight | None = None
 
 
 def evaluate(
@@ -44,8 +51,12 @@ def evaluate(
     reference: Corpus | None = None,
     n_words: int = 10,
     seen: ArrayLike | None = None,
+    n_particles: int | None = None,
+    resample: bool = True,
 ) -> Evaluation:
     """Score a fitted model: completion of every document from its first half, and coherence of the topics.
+
+    If `n_particles` is given, also the left-to-right likelihood of the documents.
 
     Parameters
     ----------
@@ -61,7 +72,13 @@ def evaluate(
     n_words : int, default=10
         Top words of the coherence.
     seen : array-like of bool, of shape (n_words_total,), optional
-        Words to score in the completion; the default scores all.
+        Words to score in the completion; the default scores all. Others are no part of a document whose likelihood is
+        measured left to right.
+    n_particles : int, optional
+        Samples of each document for its left-to-right likelihood; 20 are usual. The default is to leave it out: it
+        takes much longer than the rest.
+    resample : bool, default=True
+        Of that likelihood: whether topics of earlier tokens are drawn anew (see `left_to_right`).
 
     Returns
     -------
@@ -76,7 +93,40 @@ def evaluate(
     corpus = Corpus.from_counts(corpus)
     observed, held_out = corpus.halves(seed=seed)
     completion = document_completion(model, observed, held_out, seen=seen)
-    values = coherence(model.topic_word_, corpus if reference is None else reference, n_words)
+    values = _coherence(model, corpus if reference is None else reference, n_words)
     defined = values[~np.isnan(values)]
     mean = float(defined.mean()) if defined.size else float("nan")
-    return Evaluation(completion, values, mean, corpus.n_documents, seed)
+    sequential = None
+    if n_particles is not None:
+        sequential = _left_to_right(model, _only(corpus, seen), n_particles, resample, seed)
+    return Evaluation(completion, values, mean, corpus.n_documents, seed, sequential)
+
+
+def _coherence(model: FittedTopics, reference: Corpus, n_words: int) -> NDArray[np.float64]:
+    """Return the coherence of the topics, by their top words where a model has too many of them for one table."""
+    probable_words = getattr(model, "probable_words", None)
+    if probable_words is None:
+        return coherence(model.topic_word_, reference, n_words)
+    check_options(n_words)
+    check_same_words(model, reference)
+    return coherence_of_words(probable_words(n_words), reference)
+
+
+def _left_to_right(model: FittedTopics, corpus: Corpus, n_particles: int, resample: bool, seed: int) -> LeftToRight:
+    """Ask a model for the left-to-right likelihood."""
+    score = getattr(model, "left_to_right", None)
+    if score is None:
+        raise InputError(
+            f"a {type(model).__name__} has no left_to_right; give its topics and prior to "
+            "stickbreak.evaluation.left_to_right."
+        )
+    found: LeftToRight = score(corpus, n_particles=n_particles, resample=resample, random_state=seed)
+    return found
+
+
+def _only(corpus: Corpus, seen: ArrayLike | None) -> Corpus:
+    """Leave words out of documents."""
+    if seen is None:
+        return corpus
+    counts = sparse.csr_matrix(corpus.counts.multiply(np.asarray(seen, dtype=bool)))
+    return Corpus.from_counts(counts, corpus.vocabulary, corpus.names)

@@ -18,6 +18,7 @@ from stickbreak.hybrid.steps import Room, packed, unpacked
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.words import NamedColumns, check_same_words
 
@@ -76,12 +77,20 @@ class FittedHybrid(TopicModel):
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
-        prior = self.alpha_ * self.topic_weights_
+        prior = self._prior()
         with ThreadExecutor(self.n_jobs) as executor:
-            active = collapsed_weights(corpus, self.topic_word_, prior, executor)
+            active = collapsed_weights(corpus, self.topic_word_, prior[:-1], executor)
         lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-        rest = max(self.alpha_ - prior.sum(), 0.0) / (lengths + self.alpha_)
+        rest = prior[-1] / (lengths + self.alpha_)
         return np.column_stack([active * (1.0 - rest)[:, None], rest])
+
+    def _predictive_rule(self) -> TopicRule:
+        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
+
+    def _prior(self) -> Float:
+        """Return alpha times the expected corpus weights, the rest last, (K + 1,)."""
+        prior = self.alpha_ * self.topic_weights_
+        return np.append(prior, max(self.alpha_ - prior.sum(), 0.0))
 
     @property
     def components_(self) -> Float:

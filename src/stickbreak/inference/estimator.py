@@ -17,6 +17,8 @@ from stickbreak import persistence
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import ModelFormatError
 from stickbreak.inference.document_completion import document_completion
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.left_to_right import LeftToRight, PredictiveRule, score_sequences
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.words import check_same_words, words_to_show
 
@@ -26,8 +28,8 @@ Float = NDArray[np.float64]
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: D documents, W words, K topics.
 
-    A family implements `fit` and `expected_weights`, and names in `_fitted_arrays` and `_fitted_values` what
-    of a fitted model is saved.
+    A family implements `fit`, `expected_weights` and `_predictive_rule`, and names in `_fitted_arrays` and
+    `_fitted_values` what of a fitted model is saved.
     """
 
     _fitted_arrays: ClassVar[tuple[str, ...]]
@@ -37,6 +39,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     sparse_weights: ClassVar[bool] = False  # too many topics for dense weights of documents: it completes them itself
 
     learn: Sequence[str] = ()  # hyperparameters that a fit learns
+    n_jobs: int | None = None
     vocabulary_: tuple[str, ...]
     _trace: Trace
     n_features_in_: int
@@ -50,6 +53,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @abstractmethod
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last, (D, K + 1)."""
+
+    @abstractmethod
+    def _predictive_rule(self) -> PredictiveRule:
+        """Return how the topic of a token follows from those before it in its document, and what topics emit."""
 
     @property
     @abstractmethod
@@ -120,6 +127,50 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_is_fitted(self)
         return document_completion(self, *self._corpus(X).halves(seed=0)).active
+
+    def left_to_right(
+        self,
+        X: Any,
+        *,
+        n_particles: int = 20,
+        resample: bool = True,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> LeftToRight:
+        """Estimate the probability of documents, each token given those before it (Wallach et al. 2009). math.md (D4)
+
+        The topics are fixed. The inactive rest is one more topic, with the mean of the prior over words; the leaves of
+        a tree are all there. Words count as in `score`: those that the fit never saw have what the prior, or a tree,
+        leaves to them.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Whole numbers of words in documents that the model was not fitted on.
+        n_particles : int, default=20
+            Samples of the topics of each document.
+        resample : bool, default=True
+            Whether the topics of all tokens before a token are drawn anew before it is predicted: work grows with the
+            square of the length of a document. Otherwise it grows in proportion, and more particles are needed. With
+            a tree only the estimate without is unbiased, as its conditionals are those of no joint distribution.
+        random_state : int, RandomState or None, default=0
+            Seed of the order of the words in each document and of the samples. Both belong to the words of a document:
+            they are the same for any model and any `n_jobs`, wherever the document stands.
+
+        Returns
+        -------
+        LeftToRight
+            Nats per token, as printed and unbiased, with perplexities and the log probability of each document; 0 for
+            an empty one.
+
+        Raises
+        ------
+        InputError
+            If counts are no whole numbers, no document has a token, or `n_particles` is no positive whole number.
+        """
+        check_is_fitted(self)
+        corpus = self._corpus(X)
+        with ThreadExecutor(self.n_jobs) as executor:
+            return score_sequences(self._predictive_rule(), corpus, n_particles, resample, random_state, executor)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
         """Return the `n` most probable words of each topic.

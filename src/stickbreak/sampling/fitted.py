@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel
+from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.requirements import check_whole
 from stickbreak.inference.run import Identity, Run
 from stickbreak.sampling.concentrations import LEARNABLE
@@ -74,11 +75,20 @@ class FittedGibbs(ContinuedModel):
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
-        weights = self.topic_weights_
-        prior = self.alpha_ * np.append(weights, self.gamma_ / (self.tables_.sum() + self.gamma_))
-        topics = np.vstack([self.topic_word_, self.rest_word_])
         with ThreadExecutor(self.n_jobs) as executor:
-            return collapsed_weights(corpus, topics, prior, executor)
+            return collapsed_weights(corpus, self._all_topics(), self._prior(), executor)
+
+    def _predictive_rule(self) -> TopicRule:
+        return TopicRule(self._all_topics(), self._prior())
+
+    def _all_topics(self) -> Float:
+        """Return the word distributions, that of the inactive rest last, (K + 1, W)."""
+        return np.vstack([self.topic_word_, self.rest_word_])
+
+    def _prior(self) -> Float:
+        """Return alpha times the expected corpus weights, the inactive rest last, (K + 1,)."""
+        rest = self.gamma_ / (self.tables_.sum() + self.gamma_)
+        return self.alpha_ * np.append(self.topic_weights_, rest)
 
     @property
     def topic_word_(self) -> Float:

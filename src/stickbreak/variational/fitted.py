@@ -11,6 +11,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
@@ -81,7 +82,7 @@ class FittedHDP(TopicModel):
 
     def _collapsed_weights(self, corpus: Corpus) -> Float:
         """Return the weights with means in place of exp(E log .).                              math.md (D1)"""
-        prior = self.alpha_ * expected_beta(self.rho_)
+        prior = self._prior()
         with ThreadExecutor(self.n_jobs) as executor:
             active = collapsed_weights(
                 corpus,
@@ -94,6 +95,13 @@ class FittedHDP(TopicModel):
         lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
         rest = prior[-1] / (lengths + prior.sum())
         return np.column_stack([active * (1.0 - rest)[:, None], rest])
+
+    def _predictive_rule(self) -> TopicRule:
+        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
+
+    def _prior(self) -> Float:
+        """Return alpha E[beta], the inactive rest last, (K + 1,)."""
+        return self.alpha_ * expected_beta(self.rho_)
 
     def _take(self, parameters: GlobalParameters, model: HDP, trace: Trace) -> None:
         """Copy the result into the fitted attributes."""
