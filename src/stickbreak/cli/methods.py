@@ -91,6 +91,18 @@ METHODS = {
         ("random", *_FOUND),
         "collapsed",
     ),
+    "collapsed": Method(
+        "CollapsedHDP",
+        {
+            **_LEARN,
+            "gamma": "--gamma",
+            "n_laps": "--laps",
+            "smallest_share": "--smallest-share",
+        },
+        (),
+        (),
+        None,
+    ),
     "tree": Method(
         "BackoffTreeTopics",
         {

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _READING, _WORDS, _MODEL, _OUTPUT = "Reading", "Text to counts", "Model", "Output"
 _GIBBS = "Model, with --method gibbs"
 _HYBRID = "Model, with --method hybrid"
+_COLLAPSED = "Model, with --method collapsed"
 _TREE = "Model, with --method tree"
 
 
@@ -114,7 +115,7 @@ MethodName = Annotated[
         "--method",
         *METHODS,
         help="Fit by optimisation, draw from the posterior (slower, and exact), both, by minibatches, "
-        "or sample the leaves of a tree of up to millions of topics.",
+        "by collapsed optimisation (predicts best), or sample the leaves of a tree of up to millions of topics.",
     ),
 ]
 Topics = Annotated[
@@ -302,6 +303,16 @@ Sampler = Annotated[
         "dense",
         panel=_HYBRID,
         help="Topics outside a document by tables of the words, or one by one: the same law, slower.",
+    ),
+]
+SmallestShare = Annotated[
+    float | None,
+    typer.Option(
+        "--smallest-share",
+        min=0.0,
+        max=0.5,
+        rich_help_panel=_COLLAPSED,
+        help="Smaller shares of a topic in a token are rounded at random; 0 keeps all. Otherwise 1/15.",
     ),
 ]
 Branching = Annotated[

@@ -15,7 +15,7 @@ from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.hybrid.state import Float, HybridState, Priors
 from stickbreak.hybrid.steps import Room, packed, unpacked
-from stickbreak.inference.document_weights import collapsed_weights
+from stickbreak.inference.document_weights import weights_and_rest
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Trace
@@ -75,13 +75,8 @@ class FittedHybrid(TopicModel):
             Rows sum to one.
         """
         check_is_fitted(self)
-        corpus = self._corpus(X)
-        prior = self.alpha_ * self.topic_weights_
         with ThreadExecutor(self.n_jobs) as executor:
-            active = collapsed_weights(corpus, self.topic_word_, prior, executor)
-        lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-        rest = max(self.alpha_ - prior.sum(), 0.0) / (lengths + self.alpha_)
-        return np.column_stack([active * (1.0 - rest)[:, None], rest])
+            return weights_and_rest(self._corpus(X), self.topic_word_, self.topic_weights_, self.alpha_, executor)
 
     @property
     def components_(self) -> Float:

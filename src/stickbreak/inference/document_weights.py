@@ -58,3 +58,30 @@ def collapsed_weights(
 
     executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
     return out
+
+
+def weights_and_rest(corpus: Corpus, topic_word: Float, weights: Float, alpha: float, executor: Executor) -> Float:
+    """Return the weights of documents with those of the inactive topics last, which take no tokens.    math.md (D1)
+
+    Parameters
+    ----------
+    corpus : Corpus
+        D documents over W words.
+    topic_word : ndarray of shape (K, W)
+        Positive word distributions.
+    weights : ndarray of shape (K,)
+        Corpus weights of these topics; their sum is at most one.
+    alpha : float
+        Concentration of the documents.
+    executor : Executor
+
+    Returns
+    -------
+    ndarray of shape (D, K + 1)
+        (N_dk + alpha weights_k) / (N_d + alpha); rows sum to one.
+    """
+    prior = alpha * weights
+    active = collapsed_weights(corpus, topic_word, prior, executor)
+    lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+    rest = max(alpha - float(prior.sum()), 0.0) / (lengths + alpha)
+    return np.column_stack([active * (1.0 - rest)[:, None], rest])

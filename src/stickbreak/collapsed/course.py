@@ -1,0 +1,119 @@
+"""The laps of a fit, as its run sees them: sweeps, learning, checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak import persistence
+from stickbreak.collapsed.cvb0 import add_up, assembled, random_start, sweep
+from stickbreak.collapsed.learning import ALIVE, learn
+from stickbreak.collapsed.state import CollapsedState, Priors, cut, packed_shares, unpack_shares
+from stickbreak.corpus import Corpus
+from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
+from stickbreak.inference.executor import Executor
+from stickbreak.inference.loop import Lap, Trace
+from stickbreak.inference.run import Identity, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What does not change from lap to lap."""
+
+    n_topics: int
+    priors: Priors  # to begin with
+    smallest: float  # share that is kept
+    learn: tuple[str, ...]
+    seed: int
+
+
+class CollapsedCourse:
+    """Sweeps over a collection: `run_fit` drives them.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    rules : Rules
+    executor : Executor
+    """
+
+    noun, converges = "lap", False
+
+    def __init__(self, corpus: Corpus, rules: Rules, executor: Executor) -> None:
+        self.rules, self.priors = rules, rules.priors
+        self.state: CollapsedState
+        self._corpus, self._executor = corpus, executor
+        self._lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+
+    def begin(self) -> None:
+        """Put every stored count in a topic at random."""
+        self.state = random_start(self._corpus, self.rules.n_topics, self.rules.seed)
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every sweep."""
+        state, rules = self.state, self.rules
+        n_tokens = float(self._lengths.sum())
+        while True:
+            sweep(state, self.priors, rules.smallest, rules.seed, self._executor)
+            self.priors = learn(state, self.priors, rules.learn, self._lengths)
+            columns = {"alpha": self.priors.alpha, "gamma": self.priors.gamma, "eta": self.priors.eta}
+            yield Lap(state.log_p / n_tokens, alive(state).size, False, columns)
+
+    def finish(self) -> CollapsedState:
+        """Return the state with the counts summed anew: they are then those that any fit with these shares has."""
+        add_up(self.state, self._executor)
+        return self.state
+
+    def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        """Return arrays and plain values that all further laps depend on."""
+        state, priors = self.state, self.priors
+        arrays = {**packed_shares(state.shards), "beta": state.beta, "tables": state.tables}
+        values = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta, "n_sweeps": state.n_sweeps}
+        return arrays, values
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up what `snapshot` returned.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If it cannot be of these documents.
+        """
+        K, turns, beta, tables = self.rules.n_topics, cut(self._corpus), arrays["beta"], arrays["tables"]
+        require(is_table(beta, K) and bool((beta > 0).all()), "its corpus weights are not positive")
+        require(is_table(tables, K) and bool((tables >= 0).all()), "its tables are negative")
+        unpack_shares(dict(arrays), [shard for turn in turns for shard in turn], K)
+        priors = Priors(*(float(values[name]) for name in ("alpha", "gamma", "eta")))
+        require(
+            all(0 < value < np.inf for value in (priors.alpha, priors.gamma, priors.eta)), "a prior is not positive"
+        )
+        self.state = assembled(turns, self._corpus.n_words, beta.copy())
+        self.state.tables, self.state.n_sweeps, self.priors = tables.copy(), int(values["n_sweeps"]), priors
+
+    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
+        """Replace the checkpoint at `place`."""
+        arrays, values = self.snapshot()
+        meta = {**values, "identity": identity, "trace": trace.columns}
+        persistence.write_folder(place, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
+
+    def read(self, place: Place, identity: Identity) -> Trace | None:
+        """Take up the checkpoint at `place` and return its trace; None if there is none."""
+
+        def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
+            self.restore(arrays, meta)
+            require(
+                {"objective", "n_topics", "alpha", "gamma", "eta"} <= meta["trace"].keys(), "its trace lacks a column"
+            )
+            return Trace(meta["trace"])
+
+        return read_state(place, identity, restored)
+
+
+def alive(state: CollapsedState) -> NDArray[np.int64]:
+    """Return the topics with at least half an expected token, the largest first; the largest in any case."""
+    order = np.argsort(-state.N, kind="stable")
+    return order[: max(1, int((state.N >= ALIVE).sum()))]

@@ -1,0 +1,265 @@
+"""`CollapsedHDP`: the face of the collapsed family."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.collapsed.course import CollapsedCourse, Rules
+from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
+from stickbreak.collapsed.fitted import FittedCollapsed
+from stickbreak.collapsed.learning import LEARNABLE
+from stickbreak.collapsed.state import MOST_TOPICS, Priors
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
+from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
+from stickbreak.inference.loop import Callback, Trace
+from stickbreak.inference.progress import progress_bar
+from stickbreak.inference.requirements import check_names, check_start, check_tokens
+from stickbreak.inference.run import Identity, run_fit
+
+_NOT_IDENTITY = ("n_laps", "n_jobs", "verbose")  # a fit that goes on may change these
+
+
+class CollapsedHDP(FittedCollapsed):
+    """Topics that predict best: collapsed variational inference (CVB0) for the HDP topic model.
+
+    The model is that of `VariationalHDP`. Topics and weights of documents are integrated out; each token keeps its
+    probabilities of the topics, given all other tokens. Only topics with a fair share of a token are kept; smaller ones
+    are rounded at random, without bias, so that memory and time do not grow with `n_topics` times the documents.
+
+    Parameters
+    ----------
+    n_topics : int, default=200
+        Most topics (the truncation K). Those that lose their tokens to others are not shown.
+    alpha, gamma, eta : float, default=1.0, 1.0, 0.1
+        Concentrations of the documents and of the corpus, and pseudo-count of every word in every topic: where they
+        start, if they are learned.
+    learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "eta")
+        Hyperparameters that are learned from the expected tables and counts, alpha and gamma after each lap, eta after
+        every fifth, under Gamma(1, 1) priors.
+    smallest_share : float, default=1/15
+        Shares of a topic in a token below this are rounded to this or to nothing, with the probabilities that keep the
+        expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic.
+    n_laps : int, default=100
+        Passes of `fit` over the documents.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads; None means 1, -1 all cores.
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    n_topics_ : int
+        Number of topics with at least half an expected token.
+    topic_word_ : ndarray of shape (n_topics_, W)
+        Expected word distribution of each topic, the largest topic first.
+    topic_weights_ : ndarray of shape (n_topics_,)
+        Expected corpus weights M_k / (M + gamma); what they lack to one belongs to topics not seen yet.
+    components_ : ndarray of shape (n_topics_, W)
+        Expected tokens of each word in each topic, plus eta.
+    tables_ : ndarray of shape (n_topics_,)
+        Expected tables of each topic.
+    alpha_, gamma_, eta_ : float
+        The hyperparameters at the end: learned, or those that were given.
+    objective_ : float
+        Last entry of the trace's "objective".
+    trace_ : dict of ndarray of shape (n_laps_,)
+        A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (0), "alpha", "gamma", "eta". The
+        objective is predictive, in nats per token: each token given all others, whose shares have seen it.
+    n_laps_ : int
+        Laps done.
+    start_seconds_ : float
+        Seconds that the start took.
+    converged_ : bool
+        False: there is no test of convergence.
+    stop_reason_ : str
+    vocabulary_ : tuple of str
+
+    References
+    ----------
+    Y. W. Teh, K. Kurihara, M. Welling. Collapsed Variational Inference for HDP. NIPS 2008.
+
+    A. Asuncion, M. Welling, P. Smyth, Y. W. Teh. On Smoothing and Inference for Topic Models. UAI 2009.
+
+    Examples
+    --------
+    >>> from stickbreak import CollapsedHDP
+    >>> from stickbreak.corpus import toy_bars
+    >>> corpus, truth = toy_bars(n_documents=50, seed=0)
+    >>> model = CollapsedHDP(n_topics=20, n_laps=10, random_state=0).fit(corpus)
+    >>> model.transform(corpus).shape[0]
+    50
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_topics": [Interval(Integral, 1, MOST_TOPICS, closed="both")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "eta": [Interval(Real, 0, None, closed="neither")],
+        "learn": [list, tuple],
+        "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
+        "n_laps": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_topics: int = 200,
+        alpha: float = 1.0,
+        gamma: float = 1.0,
+        eta: float = 0.1,
+        learn: Sequence[str] = ("alpha", "eta"),
+        smallest_share: float = SMALLEST_SHARE,
+        n_laps: int = 100,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.gamma = gamma
+        self.eta = eta
+        self.learn = learn
+        self.smallest_share = smallest_share
+        self.n_laps = n_laps
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Learn topics from counts.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts of words in documents; non-negative weights are taken as they are.
+        y : ignored
+        callback : callable, optional
+            Called with a dict after each lap (the row of `trace_`, "n_laps" and "noun": "lap").
+        checkpoint : path-like, optional
+            A folder that is replaced after every lap by all that the next laps depend on.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_laps` may be larger.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative, or hold no token at all.
+        InputError
+            If a parameter does not fit the documents, or the checkpoint is of another fit.
+        """
+        corpus = self._corpus(X, reset=True)
+        check_names("learn", self.learn, LEARNABLE)
+        check_tokens(corpus)
+        check_start(corpus, int(self.n_topics))
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
+        identity = self._identity(corpus, seed)
+        with self._at_work(corpus, seed, callback) as (course, report):
+            run = run_fit(
+                course,
+                lambda stop: course.begin(),
+                n_laps=self.n_laps,
+                tolerance=0.0,
+                report=report,
+                checkpoint=checkpoint,
+                resume=resume,
+                identity=identity,
+            )
+            self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
+            self._take(course, run, identity)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def continue_fit(self, X: Any, *, n_laps: int, callback: Callback | None = None) -> Self:
+        """Go on with this model, which may have been saved and loaded; the result equals that of one longer fit.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            The documents of the fit.
+        n_laps : int
+            Further laps.
+        callback : callable, optional
+            As in `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the documents or parameters are not those of the fit, the model has forgotten its shares, or `n_laps` is
+            no positive whole number.
+        """
+        check_is_fitted(self)
+        more: Any = n_laps
+        if isinstance(more, bool) or not isinstance(more, Integral) or int(more) < 1:
+            raise InputError(f"n_laps is {n_laps!r}; give a whole number of further laps, at least 1.")
+        corpus, kept = self._corpus(X), self._kept_shares
+        if kept is None:
+            raise InputError("this model has forgotten the shares of its tokens; fit it anew.")
+        seed = kept.identity["random_state"]
+        kept.check_same(self._identity(corpus, seed))
+        with self._at_work(corpus, seed, callback) as (course, report):
+            kept.give_back(course)
+            run = run_fit(
+                course,
+                None,
+                n_laps=self.n_laps_ + int(n_laps),
+                tolerance=0.0,
+                report=report,
+                checkpoint=None,
+                resume=False,
+                identity=kept.identity,
+                trace=Trace.from_arrays(self.trace_),
+            )
+            self._take(course, run, kept.identity)
+        return self
+
+    @contextmanager
+    def _at_work(
+        self, corpus: Corpus, seed: int, callback: Callback | None
+    ) -> Iterator[tuple[CollapsedCourse, Callback]]:
+        """Give the course, and what to report to, for the time of a fit."""
+        priors = Priors(float(self.alpha), float(self.gamma), float(self.eta))
+        rules = Rules(int(self.n_topics), priors, float(self.smallest_share), tuple(self.learn), seed)
+        with (
+            progress_bar(self.verbose, callback) as report,
+            ThreadExecutor(self.n_jobs) as executor,
+            one_blas_thread(),
+        ):
+            yield CollapsedCourse(corpus, rules, executor), report
+
+    def _identity(self, corpus: Corpus, seed: int) -> Identity:
+        """Return what a checkpoint must agree with."""
+        kept = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_IDENTITY}
+        return fingerprint(type(self).__name__, corpus, {**kept, "learn": list(self.learn), "random_state": seed})
