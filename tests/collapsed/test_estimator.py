@@ -6,6 +6,7 @@ from scipy import sparse
 
 import stickbreak
 from stickbreak import CollapsedHDP
+from stickbreak.collapsed import merging
 from stickbreak.collapsed.cvb0 import random_start, sweep
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.state import Priors
@@ -15,7 +16,7 @@ from stickbreak.inference.executor import ThreadExecutor
 
 from .problems import dense, dense_r
 
-SETTINGS = {"n_topics": 6, "n_laps": 8, "learn": ("alpha", "gamma", "eta"), "random_state": 0}
+SETTINGS = {"n_topics": 6, "n_laps": 8, "learn": ("alpha", "gamma", "eta"), "merge_laps": 0, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,25 @@ def test_fit_resumed_from_its_checkpoint_equals_an_uncut_one(corpus, tmp_path, f
     assert_same(fit(corpus, checkpoint=place, resume=True), fitted)  # at its end there is nothing left to do
 
 
+@pytest.mark.parametrize("cut", [1, 3, 4, 5, 6, 7])
+def test_fit_with_merges_continues_as_an_uncut_one(corpus, monkeypatch, tmp_path, cut):
+    """Cut before, at and after a merge, and where the tokens held back join."""
+    monkeypatch.setattr(merging, "FIRST_LAP", 2)
+    monkeypatch.setattr(merging, "EVERY", 2)
+    whole = fit(corpus, merge_laps=5, n_topics=12)
+    assert whole.trace_["merge_accepted"].sum() > 0
+    assert whole.trace_["merge_tried"].nonzero()[0].tolist() == [1, 3]
+    model = fit(corpus, merge_laps=5, n_topics=12, n_laps=cut, checkpoint=tmp_path / "c")
+    assert_same(model.continue_fit(corpus, n_laps=8 - cut), whole)
+    assert_same(fit(corpus, merge_laps=5, n_topics=12, checkpoint=tmp_path / "c", resume=True), whole)
+
+
+@pytest.mark.parametrize("n_laps", [1, 3, 4])
+def test_topics_have_all_tokens_also_of_a_fit_that_ends_while_some_are_held_back(corpus, n_laps):
+    model = fit(corpus, merge_laps=3, held_back=0.4, n_laps=n_laps)
+    assert (model.components_ - model.eta_).sum() == pytest.approx(corpus.n_tokens, abs=3)  # less topics not shown
+
+
 def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
     model = fit(corpus, n_laps=2)
     with pytest.raises(InputError, match="of a fit with another counts; give the documents"):
@@ -152,17 +172,19 @@ def test_documents_without_words_are_refused():
 
 def test_planted_topics_and_their_concentration_are_found():
     corpus, truth = planted_lda(400, 100, n_topics=5, mean_tokens=100, alpha=0.5, eta=0.05, seed=2)
-    model = CollapsedHDP(n_topics=5, n_laps=60, random_state=0).fit(corpus)
+    model = CollapsedHDP(n_topics=15, n_laps=60, random_state=0).fit(corpus)
     distance = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2) / 2
-    assert (distance.min(axis=1) < 0.15).all()
+    assert model.n_topics_ == 5
+    assert (distance.min(axis=1) < 0.05).all()
     assert 1.8 < model.alpha_ < 3.2  # 0.5 for each of five topics
     assert 0.02 < model.eta_ < 0.12
 
 
 def test_bars_are_found():
     corpus, truth = toy_bars(n_documents=300, seed=3)
-    model = CollapsedHDP(n_topics=10, n_laps=60, random_state=1).fit(corpus)
+    model = CollapsedHDP(n_topics=40, n_laps=60, random_state=1).fit(corpus)
     distance = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2) / 2
-    assert (distance.min(axis=1) < 0.2).all()
+    assert model.n_topics_ == 10
+    assert (distance.min(axis=1) < 0.15).all()
     trace = model.trace_["objective"]
     assert trace[-1] > trace[0] + 0.3

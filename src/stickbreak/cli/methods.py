@@ -97,6 +97,8 @@ METHODS = {
             **_LEARN,
             "gamma": "--gamma",
             "n_laps": "--laps",
+            "merge_laps": "--merge-laps",
+            "held_back": "--held-back",
             "smallest_share": "--smallest-share",
         },
         (),

@@ -305,6 +305,24 @@ Sampler = Annotated[
         help="Topics outside a document by tables of the words, or one by one: the same law, slower.",
     ),
 ]
+MergeLaps = Annotated[
+    int | None,
+    typer.Option(
+        "--merge-laps",
+        min=0,
+        rich_help_panel=_COLLAPSED,
+        help="Laps, from the first, in which topics are merged; otherwise 50. 0: no merges.",
+    ),
+]
+HeldBack = Annotated[
+    float | None,
+    typer.Option(
+        "--held-back",
+        max=0.5,
+        rich_help_panel=_COLLAPSED,
+        help="Share of the tokens that is held back in these laps and decides about merges; otherwise 0.1.",
+    ),
+]
 SmallestShare = Annotated[
     float | None,
     typer.Option(

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from stickbreak import persistence
 from stickbreak.collapsed.cvb0 import add_up, assembled, random_start, sweep
-from stickbreak.collapsed.learning import ALIVE, learn
-from stickbreak.collapsed.state import CollapsedState, Priors, cut, packed_shares, unpack_shares
+from stickbreak.collapsed.learning import learn
+from stickbreak.collapsed.merging import due, give_back, hold_back, merge
+from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Priors, cut, packed_shares, unpack_shares
 from stickbreak.corpus import Corpus
 from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
 from stickbreak.inference.executor import Executor
@@ -29,6 +30,8 @@ class Rules:
     smallest: float  # share that is kept
     learn: tuple[str, ...]
     seed: int
+    merge_laps: int  # laps, from the first, in which tokens are held back
+    held_back: float  # their share
 
 
 class CollapsedCourse:
@@ -47,24 +50,36 @@ class CollapsedCourse:
         self.rules, self.priors = rules, rules.priors
         self.state: CollapsedState
         self._corpus, self._executor = corpus, executor
-        self._lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
 
     def begin(self) -> None:
         """Put every stored count in a topic at random."""
         self.state = random_start(self._corpus, self.rules.n_topics, self.rules.seed)
+        self._hold_back()
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every sweep."""
         state, rules = self.state, self.rules
-        n_tokens = float(self._lengths.sum())
         while True:
+            if state.n_sweeps == rules.merge_laps:
+                give_back(state.shards)
+            lengths = lengths_of(state)
             sweep(state, self.priors, rules.smallest, rules.seed, self._executor)
-            self.priors = learn(state, self.priors, rules.learn, self._lengths)
+            self.priors = learn(state, self.priors, rules.learn, lengths)
+            tried = made = 0
+            if due(state.n_sweeps, rules.merge_laps):
+                tried, made = merge(state, self.priors, self._executor)
             columns = {"alpha": self.priors.alpha, "gamma": self.priors.gamma, "eta": self.priors.eta}
-            yield Lap(state.log_p / n_tokens, alive(state).size, False, columns)
+            columns |= {"merge_tried": tried, "merge_accepted": made}
+            yield Lap(state.log_p / float(lengths.sum()), alive(state).size, made > 0, columns)
+
+    def _hold_back(self) -> None:
+        """Take tokens out for as long as topics are merged."""
+        if self.state.n_sweeps < self.rules.merge_laps:
+            hold_back(self.state.shards, self.rules.held_back, self.rules.seed)
 
     def finish(self) -> CollapsedState:
-        """Return the state with the counts summed anew: they are then those that any fit with these shares has."""
+        """Return the state with the counts of all tokens, summed anew: those that any fit with these shares has."""
+        give_back(self.state.shards)
         add_up(self.state, self._executor)
         return self.state
 
@@ -93,6 +108,7 @@ class CollapsedCourse:
         )
         self.state = assembled(turns, self._corpus.n_words, beta.copy())
         self.state.tables, self.state.n_sweeps, self.priors = tables.copy(), int(values["n_sweeps"]), priors
+        self._hold_back()
 
     def write(self, place: Place, trace: Trace, identity: Identity) -> None:
         """Replace the checkpoint at `place`."""
@@ -105,12 +121,20 @@ class CollapsedCourse:
 
         def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
             self.restore(arrays, meta)
-            require(
-                {"objective", "n_topics", "alpha", "gamma", "eta"} <= meta["trace"].keys(), "its trace lacks a column"
-            )
+            columns = {"objective", "n_topics", "alpha", "gamma", "eta", "merge_tried", "merge_accepted"}
+            require(columns <= meta["trace"].keys(), "its trace lacks a column")
             return Trace(meta["trace"])
 
         return read_state(place, identity, restored)
+
+
+def lengths_of(state: CollapsedState) -> Float:
+    """Return the tokens of each document, those held back left out, (D,)."""
+    parts = []
+    for shard in state.shards:
+        document = np.repeat(np.arange(shard.indptr.size - 1), np.diff(shard.indptr))
+        parts.append(np.bincount(document, weights=shard.count, minlength=shard.indptr.size - 1))
+    return np.concatenate(parts)
 
 
 def alive(state: CollapsedState) -> NDArray[np.int64]:

@@ -13,13 +13,12 @@ from math import ceil
 import numpy as np
 
 from stickbreak.collapsed import _kernels
-from stickbreak.collapsed.state import CollapsedState, Float, Priors, Shard, Shares, cut
+from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Float, Priors, Shard, Shares, cut
 from stickbreak.corpus import Corpus
 from stickbreak.inference.executor import Executor, ThreadExecutor
 from stickbreak.inference.keys import key_of
 from stickbreak.inference.streams import stream
 
-SMALLEST_BETA = 1e-12
 SMALLEST_SHARE = 1 / 15
 RANGES = 8  # of words, whose counts are brought up to date by one thread each
 
@@ -95,10 +94,10 @@ def start_from(
     """
     turns, slots, key = cut(corpus), slots_of(smallest, beta.size), key_of(seed, 0, "collapsed start")
     for shard in (shard for turn in turns for shard in turn):
-        new, weights = room(shard.word.size, slots), theta[shard.first : shard.first + shard.indptr.size - 1]
+        new, weights = Shares.room(shard.word.size, slots), theta[shard.first : shard.first + shard.indptr.size - 1]
         lists = (new.start, new.topic, new.share)
         _kernels.first_shares(shard.indptr, shard.word, topic_word, weights, smallest, key, shard.first, *lists)
-        shard.shares = trimmed(new)
+        shard.shares = new.trimmed()
     return assembled(turns, corpus.n_words, beta)
 
 
@@ -155,7 +154,7 @@ def updated(
 ) -> tuple[Shares, Float, float]:
     """Return the new shares of a shard, its expected tables (K,), and its log p of all tokens."""
     slots = slots_of(smallest, prior.size)
-    old, new, tables = shard.shares, room(shard.word.size, slots), np.zeros(prior.size)
+    old, new, tables = shard.shares, Shares.room(shard.word.size, slots), np.zeros(prior.size)
     rest = max(priors.alpha - float(prior.sum()), 0.0) / S.shape[0]
     log_p = _kernels.update_documents(
         shard.indptr,
@@ -179,7 +178,7 @@ def updated(
         new.share,
         tables,
     )
-    return trimmed(new), tables, log_p
+    return new.trimmed(), tables, log_p
 
 
 def replace(S: Float, N: Float, parts: Sequence[Shard], new: Sequence[Shares], executor: Executor) -> None:
@@ -206,15 +205,3 @@ def corpus_weights(tables: Float, gamma: float) -> Float:
 def slots_of(smallest: float, n_topics: int) -> int:
     """Return how many shares a count can have."""
     return n_topics if smallest == 0 else min(n_topics, ceil(1 / smallest) + 1)
-
-
-def room(n_counts: int, slots: int) -> Shares:
-    """Return room for shares that are yet to be found."""
-    n = n_counts * slots
-    return Shares(np.empty(n_counts + 1, np.int64), np.empty(n, np.uint16), np.empty(n, np.float32))
-
-
-def trimmed(shares: Shares) -> Shares:
-    """Return the same shares in arrays of their size."""
-    n = int(shares.start[-1])
-    return Shares(shares.start, shares.topic[:n].copy(), shares.share[:n].copy())

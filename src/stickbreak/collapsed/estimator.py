@@ -47,6 +47,11 @@ class CollapsedHDP(FittedCollapsed):
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "eta")
         Hyperparameters that are learned from the expected tables and counts, alpha and gamma after each lap, eta after
         every fifth, under Gamma(1, 1) priors.
+    merge_laps : int, default=50
+        Laps, from the first, in which some of the tokens are held back, and topics merged where these tokens are
+        predicted as well, to a standard error. Then all tokens join. 0: no merges.
+    held_back : float, default=0.1
+        Share of the tokens that is held back.
     smallest_share : float, default=1/15
         Shares of a topic in a token below this are rounded to this or to nothing, with the probabilities that keep the
         expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic.
@@ -76,8 +81,9 @@ class CollapsedHDP(FittedCollapsed):
     objective_ : float
         Last entry of the trace's "objective".
     trace_ : dict of ndarray of shape (n_laps_,)
-        A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (0), "alpha", "gamma", "eta". The
-        objective is predictive, in nats per token: each token given all others, whose shares have seen it.
+        A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (1 after a merge), "alpha", "gamma",
+        "eta", and the pairs that were tried and merged, "merge_tried", "merge_accepted". The objective is predictive,
+        in nats per token: each token given all others, whose shares have seen it.
     n_laps_ : int
         Laps done.
     start_seconds_ : float
@@ -109,6 +115,8 @@ class CollapsedHDP(FittedCollapsed):
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "eta": [Interval(Real, 0, None, closed="neither")],
         "learn": [list, tuple],
+        "merge_laps": [Interval(Integral, 0, None, closed="left")],
+        "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
         "n_laps": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -124,6 +132,8 @@ class CollapsedHDP(FittedCollapsed):
         gamma: float = 1.0,
         eta: float = 0.1,
         learn: Sequence[str] = ("alpha", "eta"),
+        merge_laps: int = 50,
+        held_back: float = 0.1,
         smallest_share: float = SMALLEST_SHARE,
         n_laps: int = 100,
         random_state: int | np.random.RandomState | None = None,
@@ -135,6 +145,8 @@ class CollapsedHDP(FittedCollapsed):
         self.gamma = gamma
         self.eta = eta
         self.learn = learn
+        self.merge_laps = merge_laps
+        self.held_back = held_back
         self.smallest_share = smallest_share
         self.n_laps = n_laps
         self.random_state = random_state
@@ -251,7 +263,8 @@ class CollapsedHDP(FittedCollapsed):
     ) -> Iterator[tuple[CollapsedCourse, Callback]]:
         """Give the course, and what to report to, for the time of a fit."""
         priors = Priors(float(self.alpha), float(self.gamma), float(self.eta))
-        rules = Rules(int(self.n_topics), priors, float(self.smallest_share), tuple(self.learn), seed)
+        moves = int(self.merge_laps), float(self.held_back)
+        rules = Rules(int(self.n_topics), priors, float(self.smallest_share), tuple(self.learn), seed, *moves)
         with (
             progress_bar(self.verbose, callback) as report,
             ThreadExecutor(self.n_jobs) as executor,

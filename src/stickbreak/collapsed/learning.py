@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import digamma
 
 from stickbreak.collapsed import _kernels
-from stickbreak.collapsed.state import CollapsedState, Float, Priors
+from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Priors
 from stickbreak.maximum import maximiser
 
 LEARNABLE = ("alpha", "gamma", "eta")
@@ -17,7 +17,6 @@ GAMMA_LIMITS = (1e-3, 1e3)
 ETA_LIMITS = (1e-4, 1e2)
 ETA_EVERY = 5  # laps: it costs a pass over all pairs of words and topics
 LARGE = 40  # tokens of a pair whose digamma is taken at their expectation
-ALIVE = 0.5  # tokens of a topic that is shown
 
 
 def learn(state: CollapsedState, priors: Priors, names: Collection[str], lengths: Float) -> Priors:

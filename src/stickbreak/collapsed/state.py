@@ -15,6 +15,8 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 MOST_TOPICS = 1 << 16  # topics of shares are stored in two bytes
+SMALLEST_BETA = 1e-12
+ALIVE = 0.5  # tokens of a topic that is shown
 TURNS = 16  # of a lap: the counts S are brought up to date after each
 COUNT_BYTES = 64  # that a stored count takes, about: its word and number, and some six shares
 SHARD_COUNTS = 4096  # stored counts of a shard: documents that one thread works on
@@ -42,6 +44,17 @@ class Shares:
         """Return the shares of counts that are not in the model."""
         return cls(np.zeros(n_counts + 1, np.int64), np.zeros(0, np.uint16), np.zeros(0, np.float32))
 
+    @classmethod
+    def room(cls, n_counts: int, slots: int) -> Shares:
+        """Return room for shares that are yet to be found."""
+        n = n_counts * slots
+        return cls(np.empty(n_counts + 1, np.int64), np.empty(n, np.uint16), np.empty(n, np.float32))
+
+    def trimmed(self) -> Shares:
+        """Return the same shares in arrays of their size."""
+        n = int(self.start[-1])
+        return Shares(self.start, self.topic[:n].copy(), self.share[:n].copy())
+
 
 @dataclass(slots=True)
 class Shard:
@@ -52,6 +65,7 @@ class Shard:
     word: NDArray[np.int32]  # (n,)
     count: Float  # (n,)
     shares: Shares
+    held: Float | None = None  # (n,)  further tokens that are held back
 
 
 @dataclass(slots=True)
