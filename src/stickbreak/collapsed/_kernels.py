@@ -119,9 +119,10 @@ def update_documents(
     for d in range(indptr.size - 1):
         open_stream(rng, key, first + d)
         n[:] = 0.0
-        length = 0.0
+        length = 0.0  # tokens that have shares
         for p in range(indptr[d], indptr[d + 1]):
-            length += count[p]
+            if start[p + 1] > start[p]:
+                length += count[p]
             for j in range(start[p], start[p + 1]):
                 n[topic[j]] += count[p] * np.float64(share[j])
         for k in range(K):
@@ -139,7 +140,11 @@ def update_documents(
             total = 0.0
             for i in range(sums.size):
                 total += sums[i]
-            log_p += c * math.log((total + rest) / (length - own + concentration))
+            if start[p + 1] == start[p]:
+                log_p += c * math.log((total + rest) / (length + concentration))
+                length += c
+            else:
+                log_p += c * math.log((total + rest) / (length - own + concentration))
             kept = _keep(value, sums, total, smallest, uniform(rng), new_topic[at:], new_share[at:])
             for j in range(start[p], start[p + 1]):
                 n[topic[j]] -= c * np.float64(share[j])

@@ -13,7 +13,8 @@ from stickbreak import persistence
 from stickbreak.collapsed.cvb0 import add_up, assembled, random_start, sweep
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.merging import due, give_back, hold_back, merge
-from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Priors, cut, packed_shares, unpack_shares
+from stickbreak.collapsed.state import CollapsedState, Float, Priors, cut, packed_shares, unpack_shares
+from stickbreak.collapsed.streaming import Topics, alive
 from stickbreak.corpus import Corpus
 from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
 from stickbreak.inference.executor import Executor
@@ -68,20 +69,21 @@ class CollapsedCourse:
             tried = made = 0
             if due(state.n_sweeps, rules.merge_laps):
                 tried, made = merge(state, self.priors, self._executor)
-            columns = {"alpha": self.priors.alpha, "gamma": self.priors.gamma, "eta": self.priors.eta}
-            columns |= {"merge_tried": tried, "merge_accepted": made}
-            yield Lap(state.log_p / float(lengths.sum()), alive(state).size, made > 0, columns)
+            columns = columns_of(self.priors, tried, made)
+            yield Lap(state.log_p / float(lengths.sum()), alive(state.N).size, made > 0, columns)
 
     def _hold_back(self) -> None:
         """Take tokens out for as long as topics are merged."""
         if self.state.n_sweeps < self.rules.merge_laps:
             hold_back(self.state.shards, self.rules.held_back, self.rules.seed)
 
-    def finish(self) -> CollapsedState:
-        """Return the state with the counts of all tokens, summed anew: those that any fit with these shares has."""
+    def finish(self) -> Topics:
+        """Return the topics with the counts of all tokens, summed anew: those that any fit with these shares has."""
+        add_up(self.state, self._executor)
+        shown = alive(self.state.N)
         give_back(self.state.shards)
         add_up(self.state, self._executor)
-        return self.state
+        return Topics.of(self.state, shown, self.priors, lengths_of(self.state))
 
     def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return arrays and plain values that all further laps depend on."""
@@ -128,6 +130,12 @@ class CollapsedCourse:
         return read_state(place, identity, restored)
 
 
+def columns_of(priors: Priors, tried: int = 0, made: int = 0) -> dict[str, float]:
+    """Return the columns of the trace that are the family's own."""
+    names = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta}
+    return {**names, "merge_tried": tried, "merge_accepted": made}
+
+
 def lengths_of(state: CollapsedState) -> Float:
     """Return the tokens of each document, those held back left out, (D,)."""
     parts = []
@@ -135,9 +143,3 @@ def lengths_of(state: CollapsedState) -> Float:
         document = np.repeat(np.arange(shard.indptr.size - 1), np.diff(shard.indptr))
         parts.append(np.bincount(document, weights=shard.count, minlength=shard.indptr.size - 1))
     return np.concatenate(parts)
-
-
-def alive(state: CollapsedState) -> NDArray[np.int64]:
-    """Return the topics with at least half an expected token, the largest first; the largest in any case."""
-    order = np.argsort(-state.N, kind="stable")
-    return order[: max(1, int((state.N >= ALIVE).sum()))]

@@ -128,7 +128,7 @@ def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, exe
     for turn in state.turns:
 
         def run(shard: Shard) -> tuple[Shares, Float, float]:
-            return updated(shard, state.S, state.N, prior, priors, smallest, key, counted=True)
+            return updated(shard, state.S, state.N, prior, priors, state.S.shape[0], smallest, key, counted=True)
 
         found = executor.map(run, turn)
         replace(state.S, state.N, turn, [new for new, _, _ in found], executor)
@@ -150,12 +150,25 @@ def add_up(state: CollapsedState, executor: Executor) -> None:
 
 
 def updated(
-    shard: Shard, S: Float, N: Float, prior: Float, priors: Priors, smallest: float, key: np.uint64, *, counted: bool
+    shard: Shard,
+    S: Float,
+    N: Float,
+    prior: Float,
+    priors: Priors,
+    n_words: int,
+    smallest: float,
+    key: np.uint64,
+    *,
+    counted: bool,
 ) -> tuple[Shares, Float, float]:
-    """Return the new shares of a shard, its expected tables (K,), and its log p of all tokens."""
+    """Return the new shares of a shard, its expected tables (K,), and its log p of all tokens.
+
+    `S` has the rows of the words as the shard numbers them; W is `n_words`. The shares are `counted` where S and N hold
+    them.
+    """
     slots = slots_of(smallest, prior.size)
     old, new, tables = shard.shares, Shares.room(shard.word.size, slots), np.zeros(prior.size)
-    rest = max(priors.alpha - float(prior.sum()), 0.0) / S.shape[0]
+    rest = max(priors.alpha - float(prior.sum()), 0.0) / n_words
     log_p = _kernels.update_documents(
         shard.indptr,
         shard.word,
@@ -168,7 +181,7 @@ def updated(
         prior,
         rest,
         priors.eta,
-        S.shape[0] * priors.eta,
+        n_words * priors.eta,
         smallest,
         key,
         shard.first,

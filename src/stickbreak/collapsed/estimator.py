@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -13,21 +14,26 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.collapsed.course import CollapsedCourse, Rules
+from stickbreak.collapsed.course import CollapsedCourse, Rules, columns_of
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
-from stickbreak.collapsed.fitted import FittedCollapsed
+from stickbreak.collapsed.fitted import FittedCollapsed, KeptShares
 from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
+from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, step
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.progress import progress_bar
-from stickbreak.inference.requirements import check_names, check_start, check_tokens
-from stickbreak.inference.run import Identity, run_fit
+from stickbreak.inference.requirements import check_names, check_start, check_tokens, check_total
+from stickbreak.inference.run import Identity, Run, run_fit
+from stickbreak.inference.steps import step_size
+from stickbreak.inference.streams import seed_from
 
-_NOT_IDENTITY = ("n_laps", "n_jobs", "verbose")  # a fit that goes on may change these
+# a fit that goes on may change these, most of which are for streams
+_STREAM = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
+_NOT_IDENTITY = ("n_laps", "n_jobs", "verbose", *_STREAM)
 
 
 class CollapsedHDP(FittedCollapsed):
@@ -57,6 +63,17 @@ class CollapsedHDP(FittedCollapsed):
         expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic.
     n_laps : int, default=100
         Passes of `fit` over the documents.
+    local_sweeps : int, default=10
+        `partial_fit`: sweeps over a minibatch.
+    init_sweeps : int, default=50
+        `partial_fit`: sweeps over the first minibatch, from random shares.
+    learning_decay : float, default=0.7
+        `partial_fit`: step t has the size (t + learning_offset) ** -learning_decay.
+    learning_offset : float or None, default=None
+        See there: larger makes the first steps smaller. None: 1, or after a fit as much as makes the first step the
+        minibatch's share of the documents.
+    total_documents : int or None, default=None
+        `partial_fit`: documents of the whole stream. None: those seen so far.
     random_state : int, RandomState or None, default=None
         The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -84,8 +101,15 @@ class CollapsedHDP(FittedCollapsed):
         A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (1 after a merge), "alpha", "gamma",
         "eta", and the pairs that were tried and merged, "merge_tried", "merge_accepted". The objective is predictive,
         in nats per token: each token given all others, whose shares have seen it.
+        Of `partial_fit`: the documents of a minibatch before its step, each word given those before it.
     n_laps_ : int
-        Laps done.
+        Laps done, and calls of `partial_fit`.
+    n_steps_ : int
+        Steps taken by `partial_fit`.
+    n_documents_seen_ : int
+        Documents of the fit, or of the stream so far.
+    learning_offset_ : float or None
+        The offset of the steps; None before the first.
     start_seconds_ : float
         Seconds that the start took.
     converged_ : bool
@@ -96,6 +120,9 @@ class CollapsedHDP(FittedCollapsed):
     References
     ----------
     Y. W. Teh, K. Kurihara, M. Welling. Collapsed Variational Inference for HDP. NIPS 2008.
+
+    J. Foulds, L. Boyles, C. DuBois, P. Smyth, M. Welling. Stochastic Collapsed Variational Bayesian Inference for
+    Latent Dirichlet Allocation. KDD 2013.
 
     A. Asuncion, M. Welling, P. Smyth, Y. W. Teh. On Smoothing and Inference for Topic Models. UAI 2009.
 
@@ -119,6 +146,11 @@ class CollapsedHDP(FittedCollapsed):
         "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
         "n_laps": [Interval(Integral, 1, None, closed="left")],
+        "local_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "learning_decay": [Interval(Real, 0, 1, closed="right")],
+        "learning_offset": [None, Interval(Real, 0, None, closed="left")],
+        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["boolean"],
@@ -136,6 +168,11 @@ class CollapsedHDP(FittedCollapsed):
         held_back: float = 0.1,
         smallest_share: float = SMALLEST_SHARE,
         n_laps: int = 100,
+        local_sweeps: int = 10,
+        init_sweeps: int = 50,
+        learning_decay: float = 0.7,
+        learning_offset: float | None = None,
+        total_documents: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -149,6 +186,11 @@ class CollapsedHDP(FittedCollapsed):
         self.held_back = held_back
         self.smallest_share = smallest_share
         self.n_laps = n_laps
+        self.local_sweeps = local_sweeps
+        self.init_sweeps = init_sweeps
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.total_documents = total_documents
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -206,7 +248,7 @@ class CollapsedHDP(FittedCollapsed):
                 identity=identity,
             )
             self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
-            self._take(course, run, identity)
+            self._finish(course, run, identity)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -254,8 +296,94 @@ class CollapsedHDP(FittedCollapsed):
                 identity=kept.identity,
                 trace=Trace.from_arrays(self.trace_),
             )
-            self._take(course, run, kept.identity)
+            self._finish(course, run, kept.identity)
         return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take one step on a minibatch of a stream.
+
+        The first call runs `init_sweeps` sweeps over its documents, scaled up to `total_documents`. After a `fit` the
+        call goes on from the fitted topics. No topics are merged or added. The memory does not grow with the stream,
+        but for a row of `trace_` a call. A model that was saved and loaded goes on to the same bits.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts in the words of the first call. Documents without words count as seen; if there is no other, no step
+            is taken.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative, or the first minibatch holds no token.
+        InputError
+            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
+        """
+        first = not hasattr(self, "_topics")
+        check_names("learn", self.learn, LEARNABLE)
+        corpus = self._corpus(X, reset=first)
+        seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
+        total = seen if self.total_documents is None else int(self.total_documents)
+        check_total(total, seen)
+        if first:
+            check_tokens(corpus)
+            check_start(corpus, int(self.n_topics))
+        if corpus.n_tokens > 0:
+            with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+                self._learn(corpus, total, first, executor)
+        self.n_documents_seen_ = seen
+        return self
+
+    def _learn(self, corpus: Corpus, total: int, first: bool, executor: ThreadExecutor) -> None:
+        """Take the step of `partial_fit` and add its row to the trace."""
+        began, share = time.perf_counter(), total / corpus.n_documents
+        seed = seed_from(self.random_state) if first else self._seed
+        rules = StepRules(float(self.smallest_share), int(self.local_sweeps), tuple(self.learn), seed)
+        if first:
+            priors, trace = Priors(float(self.alpha), float(self.gamma), float(self.eta)), Trace()
+            sweeps = int(self.n_topics), int(self.init_sweeps)
+            topics, log_p = begin(corpus, *sweeps, priors, rules, share, executor)
+            self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
+            self.learning_offset_, self._kept_shares = self._offset(1.0), None
+        else:
+            priors, topics, trace = Priors(self.alpha_, self.gamma_, self.eta_), self._topics, self._trace
+            if self.learning_offset_ is None:
+                self.learning_offset_ = self._offset(corpus.n_documents / (self.n_documents_seen_ + corpus.n_documents))
+            size = step_size(topics.n_steps + 1, float(self.learning_decay), self.learning_offset_)
+            log_p = step(topics, corpus, priors, rules, share, size, executor)
+            self._kept_shares = None
+        priors = learned(topics, priors, rules.learn)
+        trace.append(
+            {
+                "lap": len(trace) + 1,
+                "objective": log_p / float(corpus.n_tokens),
+                "n_topics": alive(topics.N).size,
+                "seconds": time.perf_counter() - began,
+                "moved": 0,
+                **columns_of(priors),
+            }
+        )
+        self._take(topics, priors, trace, seed)
+        self.converged_, self.stop_reason_ = False, f"partial_fit took step {topics.n_steps}."
+
+    def _offset(self, share: float) -> float:
+        """Return the offset of the steps, where the first minibatch is this share of all documents so far."""
+        if self.learning_offset is not None:
+            return float(self.learning_offset)
+        return max(1.0, share ** (-1.0 / float(self.learning_decay)) - 1.0)
+
+    def _finish(self, course: CollapsedCourse, run: Run, identity: Identity) -> None:
+        """Copy the result of a fit into the fitted attributes."""
+        self._kept_shares = KeptShares(*course.snapshot(), identity)
+        self._take(course.finish(), course.priors, run.trace, identity["random_state"])
+        self.converged_, self.stop_reason_ = run.outcome
+        self.n_documents_seen_, self.learning_offset_ = int(identity["shape"][0]), None
 
     @contextmanager
     def _at_work(

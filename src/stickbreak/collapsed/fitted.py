@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.collapsed.course import CollapsedCourse, alive
-from stickbreak.collapsed.state import Float
+from stickbreak.collapsed.course import CollapsedCourse
+from stickbreak.collapsed.state import Float, Priors
+from stickbreak.collapsed.streaming import Topics, alive
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.document_weights import weights_and_rest
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.run import Identity, Run
+from stickbreak.inference.loop import Trace
+from stickbreak.inference.run import Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class KeptShares:
 class FittedCollapsed(TopicModel):
     """The side of `CollapsedHDP` that needs no fit of its own: it reads the fitted attributes."""
 
-    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ()
     _fitted_values: ClassVar[tuple[str, ...]] = (
         "objective_",
         "n_laps_",
@@ -68,17 +70,21 @@ class FittedCollapsed(TopicModel):
         "alpha_",
         "gamma_",
         "eta_",
+        "learning_offset_",
+        "n_documents_seen_",
     )
 
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
 
-    components_: Float
-    tables_: Float
     alpha_: float
     gamma_: float
     eta_: float
     n_laps_: int
+    learning_offset_: float | None
+    n_documents_seen_: int
     n_jobs: int | None
+    _topics: Topics
+    _seed: int
     _kept_shares: KeptShares | None
 
     def expected_weights(self, X: Any) -> Float:
@@ -101,16 +107,40 @@ class FittedCollapsed(TopicModel):
             return weights_and_rest(self._corpus(X), self.topic_word_, self.topic_weights_, self.alpha_, executor)
 
     @property
+    def components_(self) -> Float:
+        """Expected tokens of each word in each topic, plus eta, (K, W)."""
+        check_is_fitted(self)
+        return self._topics.dense(alive(self._topics.N)) + self.eta_
+
+    @property
+    def tables_(self) -> Float:
+        """Expected tables of each topic, (K,)."""
+        check_is_fitted(self)
+        return self._topics.tables[alive(self._topics.N)]
+
+    @property
     def topic_word_(self) -> Float:
         """Expected word distributions, (K, W)."""
-        check_is_fitted(self)
-        return self.components_ / self.components_.sum(axis=1, keepdims=True)
+        topics = self.components_
+        return topics / topics.sum(axis=1, keepdims=True)
 
     @property
     def topic_weights_(self) -> Float:
         """Expected corpus weights M_k / (M + gamma), (K,): by tables, so they need not descend."""
+        tables = self.tables_
+        return tables / (self._topics.tables.sum() + self.gamma_)
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics with at least half an expected token."""
         check_is_fitted(self)
-        return self.tables_ / (self.tables_.sum() + self.gamma_)
+        return int(alive(self._topics.N).size)
+
+    @property
+    def n_steps_(self) -> int:
+        """Steps taken by `partial_fit`."""
+        check_is_fitted(self)
+        return self._topics.n_steps
 
     def forget_shares(self) -> None:
         """Drop q(z) of the fit: the model keeps its topics and its trace, and cannot `continue_fit`.
@@ -121,36 +151,38 @@ class FittedCollapsed(TopicModel):
         check_is_fitted(self)
         self._kept_shares = None
 
-    def _take(self, course: CollapsedCourse, run: Run, identity: Identity) -> None:
-        """Copy the result into the fitted attributes."""
-        state, priors = course.finish(), course.priors
-        shown = alive(state)
+    def _take(self, topics: Topics, priors: Priors, trace: Trace, seed: int) -> None:
+        """Copy a result into the fitted attributes."""
+        self._topics, self._seed, self._trace = topics, seed, trace
         self.alpha_, self.gamma_, self.eta_ = priors.alpha, priors.gamma, priors.eta
-        self.components_ = np.ascontiguousarray(np.maximum(state.S[:, shown], 0.0).T) + self.eta_
-        self.tables_ = np.maximum(state.tables[shown], np.finfo(np.float64).tiny)
-        self._trace = run.trace
-        self.n_laps_, self.objective_ = len(run.trace), float(run.trace.columns["objective"][-1])
-        self.converged_, self.stop_reason_ = run.outcome
-        self._kept_shares = KeptShares(*course.snapshot(), identity)
+        self.n_laps_, self.objective_ = len(trace), float(trace.columns["objective"][-1])
 
     def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
-        kept = self._kept_shares
-        return ({}, {}) if kept is None else (kept.arrays, {"values": kept.values, "identity": kept.identity})
+        arrays, values = self._topics.packed()
+        values["seed"], kept = self._seed, self._kept_shares
+        if kept is None:
+            return arrays, {"topics": values}
+        shares = {f"fit.{name}": array for name, array in kept.arrays.items()}
+        return {**arrays, **shares}, {"topics": values, "fit": kept.values, "identity": kept.identity}
 
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
-        self._kept_shares = KeptShares(arrays, values["values"], values["identity"]) if values else None
+        self._topics = Topics.unpacked(arrays, values["topics"], self.n_features_in_)
+        self._seed, self._kept_shares = int(values["topics"]["seed"]), None
+        if "fit" in values:
+            shares = {name.removeprefix("fit."): a for name, a in arrays.items() if name.startswith("fit.")}
+            self._kept_shares = KeptShares(shares, values["fit"], values["identity"])
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
-        K, tables = self.components_.shape[0], self.tables_
-        if tables.shape != (K,) or tables.dtype != np.float64 or not np.isfinite(tables).all() or (tables <= 0).any():
-            raise ValueError(f"tables_ does not hold a positive number for each of {K} topics")
-        if not (self.components_ > 0).all():
-            raise ValueError("components_ holds a number that is not positive")
         for name in ("alpha_", "gamma_", "eta_"):
             value = getattr(self, name)
             if not isinstance(value, float) or not 0 < value < np.inf:
                 raise ValueError(f"{name} is {value!r}, not a positive number")
-        if not isinstance(self.n_laps_, int) or self.n_laps_ < 0 or not isinstance(self.objective_, float):
-            raise ValueError("its laps or its objective are no numbers")
+        for name in ("n_laps_", "n_documents_seen_"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
+                raise ValueError(f"{name} is no number of laps or documents")
+        if not isinstance(self.objective_, float):
+            raise ValueError("its objective is no number")
+        if self.learning_offset_ is not None and not float(self.learning_offset_) >= 0:
+            raise ValueError("the offset of its steps cannot be")

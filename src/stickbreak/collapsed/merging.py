@@ -7,13 +7,12 @@ they join the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.collapsed import _merge_kernels
-from stickbreak.collapsed.state import ALIVE, SMALLEST_BETA, CollapsedState, Float, Priors, Shard, Shares
+from stickbreak.collapsed.state import ALIVE, SMALLEST_BETA, CollapsedState, Float, Int, Priors, Shard, Shares
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.streams import stream
 
@@ -134,7 +133,7 @@ def join(state: CollapsedState, to: NDArray[np.int64]) -> None:
     state.beta[gone] = SMALLEST_BETA
 
 
-def _parts(shard: Shard) -> Any:
+def _parts(shard: Shard) -> tuple[Int, NDArray, Float, Float, Int, NDArray, NDArray]:
     """Return the arrays of a shard as the kernels take them."""
     shares = shard.shares
     assert shard.held is not None
