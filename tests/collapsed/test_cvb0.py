@@ -147,8 +147,9 @@ def kept(values, smallest, u):
     """(K,) shares that the kernel keeps."""
     slots = slots_of(smallest, values.size)
     topic, share, sums = np.zeros(slots, np.uint16), np.zeros(slots, np.float32), np.zeros(-(-values.size // 16))
-    _kernels._chunk_sums(values, sums)
-    n = _kernels._keep(values, sums, sums.sum(), smallest, u, topic, share)
+    padded = np.pad(values, (0, 16 * sums.size - values.size))
+    _kernels._chunk_sums(padded, sums)
+    n = _kernels._keep(padded, sums, sums.sum(), smallest, u, topic, share)
     out = np.zeros(values.size)
     out[topic[:n]] = share[:n]
     return out

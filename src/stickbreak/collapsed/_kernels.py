@@ -16,18 +16,17 @@ CHUNK = 16  # topics that are passed over at once where none of them is kept
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _weigh(row, eta, factor, value):
     """value[k] = (S_kw + eta) factor[k]."""
-    for k in range(value.size):
+    for k in range(factor.size):
         value[k] = (row[k] + eta) * factor[k]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _chunk_sums(value, sums):
     """sums[c] = sum of a chunk of values; apart from the stores, so that its order is the same everywhere."""
-    n = value.size
     for c in range(sums.size):
-        total = 0.0
-        for k in range(c * CHUNK, min((c + 1) * CHUNK, n)):
-            total += value[k]
+        total, first = 0.0, c * CHUNK
+        for i in range(CHUNK):
+            total += value[first + i]
         sums[c] = total
 
 
@@ -44,19 +43,24 @@ def _keep(value, sums, total, smallest, u, topic, share):
         if running + sums[c] < t:
             running += sums[c]
             continue
-        for k in range(c * CHUNK, min((c + 1) * CHUNK, value.size)):
-            amount = value[k]
-            if amount < t:
-                running += amount
-                if running < t:
-                    continue
-                running -= t
-                amount = t
-            if amount > 0.0 and n < topic.size:
-                topic[n] = k
-                share[n] = amount
-                kept += amount
-                n += 1
+        for q in range(c * CHUNK, (c + 1) * CHUNK, 4):
+            four = (value[q] + value[q + 1]) + (value[q + 2] + value[q + 3])
+            if running + four < t:
+                running += four
+                continue
+            for k in range(q, q + 4):
+                amount = value[k]
+                if amount < t:
+                    running += amount
+                    if running < t:
+                        continue
+                    running -= t
+                    amount = t
+                if amount > 0.0 and n < topic.size:
+                    topic[n] = k
+                    share[n] = amount
+                    kept += amount
+                    n += 1
     for j in range(n):
         share[j] = np.float32(np.float64(share[j]) / kept)
     return n
@@ -108,7 +112,8 @@ def update_documents(
     """
     K = N.size
     inverse, base, n, absent = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
-    factor, value, sums = np.empty(K), np.empty(K), np.empty((K + CHUNK - 1) // CHUNK)
+    factor, sums = np.empty(K), np.empty((K + CHUNK - 1) // CHUNK)
+    value = np.zeros(CHUNK * sums.size)
     rng = np.empty(1, np.uint64)
     for k in range(K):
         inverse[k] = 1.0 / (N[k] + total_eta)
@@ -197,7 +202,8 @@ def replace_shares(word, count, old_start, old_topic, old_share, start, topic, s
 def first_shares(indptr, word, topic_word, theta, smallest, key, first, new_start, new_topic, new_share):
     """Write shares r_dwk ∝ topic_word[w, k] theta[d, k], kept as by `update_documents`.        math.md (C1), (C3)"""
     K = theta.shape[1]
-    value, sums, rng = np.empty(K), np.empty((K + CHUNK - 1) // CHUNK), np.empty(1, np.uint64)
+    sums, rng = np.empty((K + CHUNK - 1) // CHUNK), np.empty(1, np.uint64)
+    value = np.zeros(CHUNK * sums.size)
     at = 0
     new_start[0] = 0
     for d in range(indptr.size - 1):
