@@ -149,7 +149,7 @@ def kept(values, smallest, u):
     topic, share, sums = np.zeros(slots, np.uint16), np.zeros(slots, np.float32), np.zeros(-(-values.size // 16))
     padded = np.pad(values, (0, 16 * sums.size - values.size))
     _kernels._chunk_sums(padded, sums)
-    n = _kernels._keep(padded, sums, sums.sum(), smallest, u, topic, share)
+    n = _kernels._keep(padded, sums, sums.sum(), smallest, u, topic, share, 0)
     out = np.zeros(values.size)
     out[topic[:n]] = share[:n]
     return out

@@ -14,10 +14,10 @@ CHUNK = 16  # topics that are passed over at once where none of them is kept
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _weigh(row, eta, factor, value):
+def _weigh(S, w, eta, factor, value):
     """value[k] = (S_kw + eta) factor[k]."""
     for k in range(factor.size):
-        value[k] = (row[k] + eta) * factor[k]
+        value[k] = (S[w, k] + eta) * factor[k]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -31,14 +31,14 @@ def _chunk_sums(value, sums):
 
 
 @njit(cache=True, nogil=True)
-def _keep(value, sums, total, smallest, u, topic, share):
-    """Write the shares that are kept and return how many; topic and share need ceil(1 / smallest) + 1.  math.md (C3)
+def _keep(value, sums, total, smallest, u, topic, share, at):
+    """Write the shares that are kept from `at` on and return where they end, ceil(1 / smallest) + 1 further at most.
 
     A value of at least t = smallest * total stays as it is. Of the others one is kept, as t, wherever their running sum
-    passes (j - u) t, j = 1, 2, ...: each with probability value / t.
+    passes (j - u) t, j = 1, 2, ...: each with probability value / t.                                 math.md (C3)
     """
     t = smallest * total
-    running, n, kept = u * t, 0, 0.0
+    running, n, kept = u * t, at, 0.0
     for c in range(sums.size):
         if running + sums[c] < t:
             running += sums[c]
@@ -61,7 +61,7 @@ def _keep(value, sums, total, smallest, u, topic, share):
                     share[n] = amount
                     kept += amount
                     n += 1
-    for j in range(n):
+    for j in range(at, n):
         share[j] = np.float32(np.float64(share[j]) / kept)
     return n
 
@@ -133,13 +133,13 @@ def update_documents(
         for k in range(K):
             factor[k] = (n[k] + prior[k]) * inverse[k]
         for p in range(indptr[d], indptr[d + 1]):
-            row, c = S[word[p]], count[p]
+            w, c = word[p], count[p]
             own = min(c, 1.0)
-            _weigh(row, eta, factor, value)
+            _weigh(S, w, eta, factor, value)
             for j in range(start[p], start[p + 1]):
                 k, x = topic[j], own * np.float64(share[j])
                 y = x if counted else 0.0
-                new = (row[k] - y + eta) / (N[k] - y + total_eta) * (n[k] - x + prior[k])
+                new = (S[w, k] - y + eta) / (N[k] - y + total_eta) * (n[k] - x + prior[k])
                 value[k] = max(new, 0.0)  # rounding may leave a count a little below its own token
             _chunk_sums(value, sums)
             total = 0.0
@@ -150,19 +150,19 @@ def update_documents(
                 length += c
             else:
                 log_p += c * math.log((total + rest) / (length - own + concentration))
-            kept = _keep(value, sums, total, smallest, uniform(rng), new_topic[at:], new_share[at:])
+            end = _keep(value, sums, total, smallest, uniform(rng), new_topic, new_share, at)
             for j in range(start[p], start[p + 1]):
                 n[topic[j]] -= c * np.float64(share[j])
-            for j in range(at, at + kept):
+            for j in range(at, end):
                 n[new_topic[j]] += c * np.float64(new_share[j])
             for j in range(start[p], start[p + 1]):
                 k = topic[j]
                 n[k] = max(n[k], 0.0)
                 factor[k] = (n[k] + prior[k]) * inverse[k]
-            for j in range(at, at + kept):
+            for j in range(at, end):
                 k = new_topic[j]
                 factor[k] = (n[k] + prior[k]) * inverse[k]
-            at += kept
+            at = end
             new_start[p + 1] = at
         _count_tables(indptr[d], indptr[d + 1], count, new_start, new_topic, new_share, n, absent)
         _expected_tables(n, absent, prior, base, tables)
@@ -209,12 +209,12 @@ def first_shares(indptr, word, topic_word, theta, smallest, key, first, new_star
     for d in range(indptr.size - 1):
         open_stream(rng, key, first + d)
         for p in range(indptr[d], indptr[d + 1]):
-            _weigh(topic_word[word[p]], 0.0, theta[d], value)
+            _weigh(topic_word, word[p], 0.0, theta[d], value)
             _chunk_sums(value, sums)
             total = 0.0
             for i in range(sums.size):
                 total += sums[i]
-            at += _keep(value, sums, total, smallest, uniform(rng), new_topic[at:], new_share[at:])
+            at = _keep(value, sums, total, smallest, uniform(rng), new_topic, new_share, at)
             new_start[p + 1] = at
 
 
