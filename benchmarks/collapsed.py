@@ -3,11 +3,12 @@
 Each system has its own concentrations, learned where it can learn them; the weights of the held-out documents come from
 one fixed point for all (zero-order collapsed inference) with these concentrations. Words that never occur in training
 are left out everywhere. Scoring is not counted, nor reading the documents into the form that a system takes.
-`--cost` is the time of a lap and what it allocates against K, for one and two threads; `--stream` a stream of generated
-tokens against the batch form.
+`--cost` is the time of a lap and the memory against K, for one and two threads; `--shares` what rounding small shares
+changes; `--stream` a stream of generated tokens against the batch form.
 
     python benchmarks/collapsed.py [--splits kos nips 20news ap reuters21578] [--topics 100 200 400] [--seconds 60]
     python benchmarks/collapsed.py --cost [--splits 20news] [--topics 50 100 200 400 1000]
+    python benchmarks/collapsed.py --shares [--splits kos] [--topics 100]
     python benchmarks/collapsed.py --stream [--tokens 10_000_000]
 """
 
@@ -45,6 +46,11 @@ BATCH_SIZE = 1000
 Answer = tuple[Float, Float]  # word distributions (K, W), concentrations alpha_k (K,)
 
 
+def model_answer(model: CollapsedHDP) -> Answer:
+    """Return the topics of collapsed inference with its own concentrations."""
+    return model.topic_word_, model.alpha_ * model.topic_weights_
+
+
 class Collapsed:
     """`CollapsedHDP`, looked at after every ten laps: it goes on to the same bits."""
 
@@ -59,7 +65,7 @@ class Collapsed:
             yield processor_seconds(partial(self._model.continue_fit, self._corpus, n_laps=CHUNK))
 
     def answer(self) -> Answer:
-        return self._model.topic_word_, self._model.alpha_ * self._model.topic_weights_
+        return model_answer(self._model)
 
 
 class Variational:
@@ -222,6 +228,30 @@ def cost(names: list[str], topics: list[int]) -> list[dict[str, object]]:
     return rows
 
 
+def shares(names: list[str], topics: list[int]) -> list[dict[str, object]]:
+    """Return what rounding small shares changes, without merges: held-out completion, time and memory."""
+    rows: list[dict[str, object]] = []
+    for name in names:
+        split = load_split(name)
+        for n_topics in topics:
+            for smallest in (0.0, 1 / 31, 1 / 15, 1 / 7):
+                model = CollapsedHDP(n_topics=n_topics, smallest_share=smallest, merge_laps=0, random_state=0, n_jobs=1)
+                seconds = processor_seconds(partial(model.fit, split.train))
+                kept = model._kept_shares.arrays
+                rows.append(
+                    {
+                        "corpus": name,
+                        "K": n_topics,
+                        "smallest share": f"{smallest:.3f}",
+                        "completion": f"{completion(split, *model_answer(model)):.4f}",
+                        "topics of a count": f"{kept['topic'].size / split.train.counts.nnz:.1f}",
+                        "MiB of q(z)": f"{sum(array.nbytes for array in kept.values()) / 2**20:.0f}",
+                        "processor seconds": f"{seconds:.1f}",
+                    }
+                )
+    return rows
+
+
 def stream(n_tokens: int, n_topics: int) -> list[dict[str, object]]:
     """Return what a stream and the batch form reach on generated documents, and the memory as the stream goes."""
     documents, _ = planted_lda(n_tokens // 100 + 1000, 5000, n_topics=50, mean_tokens=100, seed=0)
@@ -263,12 +293,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="processor seconds of a sampler, at most")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--cost", action="store_true", help="cost of a lap against K")
+    parser.add_argument("--shares", action="store_true", help="what rounding small shares changes")
     parser.add_argument("--stream", action="store_true", help="a generated stream against the batch form")
     parser.add_argument("--tokens", type=int, default=10_000_000, help="of the stream")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/collapsed.jsonl"), help="runs done")
     options = parser.parse_args()
     if options.cost:
         print(table(cost(options.splits, options.topics)))
+    elif options.shares:
+        print(table(shares(options.splits, options.topics)))
     elif options.stream:
         print(table(stream(options.tokens, options.topics[0])))
     else:

@@ -119,6 +119,13 @@ def test_topics_have_all_tokens_also_of_a_fit_that_ends_while_some_are_held_back
     assert (model.components_ - model.eta_).sum() == pytest.approx(corpus.n_tokens, abs=3)  # less topics not shown
 
 
+def test_single_token_may_be_held_back():
+    for seed in range(8):
+        model = CollapsedHDP(n_topics=1, held_back=0.5, n_laps=6, random_state=seed).fit(np.array([[0, 1]]))
+        assert np.isfinite(model.trace_["objective"]).all()
+        assert model.topic_word_[0, 1] > model.topic_word_[0, 0]
+
+
 def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
     model = fit(corpus, n_laps=2)
     with pytest.raises(InputError, match="of a fit with another counts; give the documents"):

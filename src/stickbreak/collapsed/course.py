@@ -70,7 +70,7 @@ class CollapsedCourse:
             if due(state.n_sweeps, rules.merge_laps):
                 tried, made = merge(state, self.priors, self._executor)
             columns = columns_of(self.priors, tried, made)
-            yield Lap(state.log_p / float(lengths.sum()), alive(state.N).size, made > 0, columns)
+            yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, made > 0, columns)
 
     def _hold_back(self) -> None:
         """Take tokens out for as long as topics are merged."""

@@ -19,7 +19,7 @@ from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed, KeptShares
 from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
-from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, step
+from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.inference.checkpoint import fingerprint, seed_of_fit
@@ -70,8 +70,7 @@ class CollapsedHDP(FittedCollapsed):
     learning_decay : float, default=0.7
         `partial_fit`: step t has the size (t + learning_offset) ** -learning_decay.
     learning_offset : float or None, default=None
-        See there: larger makes the first steps smaller. None: 1, or after a fit as much as makes the first step the
-        minibatch's share of the documents.
+        See there. None: 1, or after a fit as much as makes the first step the minibatch's share of the documents.
     total_documents : int or None, default=None
         `partial_fit`: documents of the whole stream. None: those seen so far.
     random_state : int, RandomState or None, default=None
@@ -350,14 +349,14 @@ class CollapsedHDP(FittedCollapsed):
             sweeps = int(self.n_topics), int(self.init_sweeps)
             topics, log_p = begin(corpus, *sweeps, priors, rules, share, executor)
             self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
-            self.learning_offset_, self._kept_shares = self._offset(1.0), None
+            self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
         else:
             priors, topics, trace = Priors(self.alpha_, self.gamma_, self.eta_), self._topics, self._trace
             if self.learning_offset_ is None:
-                self.learning_offset_ = self._offset(corpus.n_documents / (self.n_documents_seen_ + corpus.n_documents))
+                of_all = corpus.n_documents / (self.n_documents_seen_ + corpus.n_documents)
+                self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), of_all)
             size = step_size(topics.n_steps + 1, float(self.learning_decay), self.learning_offset_)
             log_p = step(topics, corpus, priors, rules, share, size, executor)
-            self._kept_shares = None
         priors = learned(topics, priors, rules.learn)
         trace.append(
             {
@@ -370,13 +369,8 @@ class CollapsedHDP(FittedCollapsed):
             }
         )
         self._take(topics, priors, trace, seed)
+        self._kept_shares = None
         self.converged_, self.stop_reason_ = False, f"partial_fit took step {topics.n_steps}."
-
-    def _offset(self, share: float) -> float:
-        """Return the offset of the steps, where the first minibatch is this share of all documents so far."""
-        if self.learning_offset is not None:
-            return float(self.learning_offset)
-        return max(1.0, share ** (-1.0 / float(self.learning_decay)) - 1.0)
 
     def _finish(self, course: CollapsedCourse, run: Run, identity: Identity) -> None:
         """Copy the result of a fit into the fitted attributes."""

@@ -91,6 +91,11 @@ def opened(alpha: float, lengths: Float) -> float:
     return float((digamma(alpha + lengths) - digamma(alpha)).sum())
 
 
+def offset_for(given: float | None, decay: float, share: float) -> float:
+    """Return the offset of the steps, where the first minibatch is this share of those so far.  math.md (C10)"""
+    return max(1.0, share ** (-1.0 / decay) - 1.0) if given is None else float(given)
+
+
 def begin(
     corpus: Corpus, n_topics: int, n_sweeps: int, priors: Priors, rules: StepRules, share: float, executor: Executor
 ) -> tuple[Topics, float]:
