@@ -85,6 +85,18 @@ def test_scale_may_become_small_and_changes_nothing(monkeypatch):
     np.testing.assert_allclose(runs[0].counts * runs[0].scale, runs[1].counts * runs[1].scale, rtol=1e-4)
 
 
+def test_every_step_rounds_with_numbers_of_its_own():
+    corpus, found = small_corpus(3, n_words=9), []
+    for n_steps, seed in ((0, 1), (0, 1), (1, 1), (0, 2)):
+        topics = topics_of(9, 30)
+        topics.n_steps = n_steps
+        step(topics, corpus, PRIORS, StepRules(0.3, 2, (), seed), 1.0, 0.5, ONE)
+        found.append(topics.N)
+    np.testing.assert_array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])
+    assert not np.array_equal(found[0], found[3])
+
+
 def test_what_is_learned_after_a_step():
     topics = topics_of(9, 5)
     topics.n_steps = ETA_EVERY
