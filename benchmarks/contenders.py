@@ -293,13 +293,12 @@ class Variational:
 
 
 class Collapsed:
-    """CVB0 of all documents from random topics; it keeps 4 bytes for each pair of document and word, and topic."""
+    """CVB0 of all documents from random topics."""
 
     def __init__(self, corpus: Corpus, n_topics: int, *, eta: float, seed: int) -> None:
         self.passes = 0.0
         self._eta = eta
-        rng = np.random.default_rng(seed)
-        self._states = cvb0(corpus, n_topics, alpha=ALPHA, gamma=GAMMA, eta=eta, rng=rng)
+        self._states = cvb0(corpus, n_topics, alpha=ALPHA, gamma=GAMMA, eta=eta, seed=seed)
 
     def work(self) -> Iterator[float]:
         while True:

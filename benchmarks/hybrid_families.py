@@ -11,8 +11,6 @@ curve "tomotopy, fixed" (not drawn unless asked for) does not. The start of the 
 
     python benchmarks/hybrid_families.py [--splits kos nips 20news reuters21578] [--topics 100 1000] [--seconds 60]
         [--curves NAME ...] [--plot FILE] [--processes 1]
-
-"collapsed" keeps 4 bytes for each stored count and topic: 5 GiB for 20 newsgroups at 1000 topics.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stickbreak import corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
+    from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus
     from stickbreak.hybrid import HybridHDP
     from stickbreak.inference.estimator import TopicModel
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "BackoffTreeTopics": "stickbreak.backoff_tree",
+    "CollapsedHDP": "stickbreak.collapsed",
     "GibbsHDP": "stickbreak.sampling",
     "HybridHDP": "stickbreak.hybrid",
     "VariationalHDP": "stickbreak.variational",
@@ -33,6 +35,7 @@ _MODULES = ("corpus", "evaluation", "report")
 
 __all__ = [
     "BackoffTreeTopics",
+    "CollapsedHDP",
     "Corpus",
     "GibbsHDP",
     "HybridHDP",

@@ -60,11 +60,30 @@ def test_options_reach_the_hybrid(run, documents, tmp_path):
     assert {name: found[name] for name in given} == given
 
 
+def test_options_reach_collapsed_inference(run, documents, tmp_path):
+    options = (
+        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,gamma --laps 2 --smallest-share 0.2 --seed 5 "
+        "--merge-laps 30 --held-back 0.2 "
+        "--jobs 1 --held-out 0.2"
+    )
+    place = ("--out", tmp_path / "m", "--method", "collapsed", "--quiet")
+    printed = run("fit", documents, *place, *options.split()).stdout
+    assert "(leave-one-out log-likelihood)" in printed
+    given = {
+        "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "learn": ("alpha", "gamma"), "n_laps": 2,
+        "smallest_share": 0.2, "merge_laps": 30, "held_back": 0.2, "random_state": 5, "n_jobs": 1,
+    }  # fmt: skip
+    model = stickbreak.load(tmp_path / "m")
+    assert {name: model.get_params()[name] for name in given} == given
+    assert model._kept_shares is None  # the model on disk is not as large as the documents
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method):
     values = {"bound": "quadratic", "document_weights": "collapsed", "schedule": "memoized", "stick_rule": "natural",
               "moves": "merge", "representation": "direct", "estimate": "best", "learn": "alpha",
-              "sampler": "dense", "init": "random", "updates": "serial"}  # fmt: skip
+              "sampler": "dense", "init": "random", "updates": "serial", "smallest_share": "0.2",
+              "held_back": "0.2"}  # fmt: skip
     theirs = {pair: name for name, other in METHODS.items() for pair in other.options.items()}
     refused = theirs.keys() - METHODS[method].options.items()
     assert {theirs[pair] for pair in refused} == METHODS.keys() - {method}
@@ -84,7 +103,7 @@ def test_start_of_another_method_is_refused(refuse, documents, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--method", "luck"], "--method is 'luck'; give variational, gibbs, hybrid or tree"),
+        (["--method", "luck"], "--method is 'luck'; give variational, gibbs, hybrid, collapsed or tree"),
         ([*GIBBS, "--estimate", "mean"], "--estimate is 'mean'; give last, best or average"),
         ([*GIBBS, "--representation", "crf"], "--representation is 'crf'"),
         ([*GIBBS, "--burn-in", "6"], "burn_in is 6, but n_sweeps is 6"),

@@ -1,34 +1,71 @@
-"""Slow NumPy twin of CVB0, written from SPEC 1.14."""
+"""Slow NumPy twin of CVB0, written from SPEC 1.14 and math.md (C1) to (C4)."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import psi
 
+from stickbreak.kernel_random import open_stream, uniform
 
-def sweep(counts, r, beta, *, alpha, eta):
-    """One sweep over a dense (D, W) array of counts; r is (D, W, K) and is changed in place.
 
-    For every (d, w): all counts are summed anew from r, without the one token that is updated. Of a weight below
-    one, only that weight is there to be taken out.
+def keep(values, smallest, u):
+    """Round the small shares of one token at random: a kept one wherever the running sum passes a multiple of t."""
+    t = smallest * values.sum()
+    running, out = u * t, np.zeros(values.size)
+    for k, value in enumerate(values):
+        if value >= t:
+            out[k] = value
+        else:
+            running += value
+            if running >= t:
+                running -= t
+                out[k] = t
+    return (out.astype(np.float32) / out.astype(np.float32).sum()).astype(np.float32)
+
+
+def uniforms(key, document):
+    """Yield the numbers of a document."""
+    state = np.empty(1, np.uint64)
+    open_stream(state, key, document)
+    while True:
+        yield uniform(state)
+
+
+def sweep(counts, r, beta, *, alpha, eta, turns, smallest=0.0, key=0):
+    """One sweep over a dense (D, W) array of counts; r is (D, W, K) and is changed in place. Return log p.
+
+    For every (d, w) the counts of the document are summed anew from r, those of the words once a turn, without the one
+    token that is updated. Of a weight below one, only that weight is there to be taken out.
     """
-    n_documents, n_words = counts.shape
-    for d in range(n_documents):
-        for w in range(n_words):
-            if counts[d, w] == 0:
-                continue
-            own = r[d, w] * min(counts[d, w], 1.0)
-            S_w = np.einsum("d,dk->k", counts[:, w], r[:, w]) - own
-            N = np.einsum("dw,dwk->k", counts, r) - own
-            n_d = counts[d] @ r[d] - own
-            new = (S_w + eta) / (N + n_words * eta) * (n_d + alpha * beta)
-            new = np.maximum(new, 0.0)
-            r[d, w] = new / new.sum()
+    W, log_p = counts.shape[1], 0.0
+    for documents in turns:
+        S, N = np.einsum("dw,dwk->wk", counts, r), np.einsum("dw,dwk->k", counts, r)
+        for d in documents:
+            numbers = uniforms(key, d)
+            for w in np.flatnonzero(counts[d]):
+                here = min(counts[d, w], 1.0)
+                own = r[d, w] * here
+                new = (S[w] - own + eta) / (N - own + W * eta) * (counts[d] @ r[d] - own + alpha * beta)
+                new = np.maximum(new, 0.0)
+                rest = alpha * (1 - beta.sum()) / W
+                log_p += counts[d, w] * np.log((new.sum() + rest) / (counts[d].sum() - here + alpha))
+                r[d, w] = keep(new, smallest, next(numbers))
+    return log_p
+
+
+def expected_tables(counts, r, prior):
+    """M_k, with the probability that a document has a topic at all."""
+    out = np.zeros(prior.size)
+    for d in range(counts.shape[0]):
+        for k in range(prior.size):
+            present = 1 - np.prod((1 - r[d, :, k]) ** counts[d])
+            n = counts[d] @ r[d, :, k]
+            if present > 0:
+                out[k] += present * prior[k] * (psi(prior[k] + n / present) - psi(prior[k]))
+    return out
 
 
 def corpus_weights(counts, r, beta, *, alpha, gamma):
-    """(beta_k, beta_rest) from the expected tables."""
-    n_dk = np.einsum("dw,dwk->dk", counts, r)
-    m = alpha * beta * (psi(alpha * beta + n_dk) - psi(alpha * beta))
-    tables = m.sum(axis=0)
-    return tables / (gamma + tables.sum()), gamma / (gamma + tables.sum())
+    """beta_k from the expected tables."""
+    tables = expected_tables(counts, r, alpha * beta)
+    return tables / (gamma + tables.sum())

@@ -4,103 +4,109 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from scipy.special import psi
 
-from stickbreak.collapsed import _kernels, cvb0, responsibilities
-from stickbreak.collapsed.cvb0 import SMALLEST_BETA, corpus_weights
+from stickbreak.collapsed import _kernels, cvb0
+from stickbreak.collapsed.cvb0 import SMALLEST_BETA, SMALLEST_SHARE, add_up, random_start, slots_of, start_from, sweep
+from stickbreak.collapsed.state import TURNS, Priors, cut
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.inference.streams import stream
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.keys import key_of
 
 from . import reference
+from .problems import dense, dense_r, small_corpus, turns_of
 
-SETTINGS = {"alpha": 0.5, "gamma": 3.0, "eta": 0.2}
-
-
-def small_corpus(seed=0, *, fractional=False):
-    rng = np.random.default_rng(seed)
-    counts = rng.poisson(0.9, size=(7, 8)).astype(float)
-    counts[[0, 4]] = 0
-    counts[:, 3] = 0
-    counts[1, 1] += 2
-    if fractional:
-        counts *= rng.uniform(1.0, 2.5, size=counts.shape)
-    return Corpus.from_counts(counts)
+PRIORS = Priors(alpha=0.5, gamma=3.0, eta=0.2)
+ONE = ThreadExecutor(1)
 
 
-def dense_r(corpus, state):
-    """(D, W, K) float64 from the stored rows."""
-    c = corpus.counts
-    out = np.zeros((*c.shape, state.N.size))
-    out[np.repeat(np.arange(c.shape[0]), np.diff(c.indptr)), c.indices] = state.r
-    return out
+def follow(corpus, n_topics, smallest, n_sweeps, *, seed=5, executor=ONE):
+    """Sweeps beside their twin; the twin goes on from the shares of the sweep before."""
+    counts, state = dense(corpus), random_start(corpus, n_topics, seed)
+    beta = state.beta.copy()
+    for lap in range(1, n_sweeps + 1):
+        r = dense_r(corpus, state)
+        key = key_of(seed, lap, "collapsed sweep")
+        settings = {"alpha": PRIORS.alpha, "eta": PRIORS.eta, "turns": turns_of(state), "smallest": smallest}
+        log_p = reference.sweep(counts, r, beta, **settings, key=key)
+        sweep(state, PRIORS, smallest, seed, executor)
+        np.testing.assert_allclose(dense_r(corpus, state), r, rtol=0, atol=2e-6)  # shares are of single precision
+        assert state.log_p == pytest.approx(log_p, rel=1e-6)
+        r = dense_r(corpus, state)
+        tables = reference.expected_tables(counts, r, PRIORS.alpha * beta)
+        np.testing.assert_allclose(state.tables, tables, rtol=1e-6, atol=1e-9)
+        beta = np.maximum(tables / (PRIORS.gamma + tables.sum()), SMALLEST_BETA)
+        np.testing.assert_allclose(state.beta, beta, rtol=1e-6)
+    return state
 
 
-def start_r(corpus, n_topics, seed):
-    """The documented start: one topic for every stored count, drawn from the generator."""
-    c = corpus.counts
-    r = np.zeros((*c.shape, n_topics))
-    topic = np.random.default_rng(seed).integers(n_topics, size=c.nnz)
-    r[np.repeat(np.arange(c.shape[0]), np.diff(c.indptr)), c.indices, topic] = 1.0
-    return r
-
-
+@pytest.mark.parametrize("smallest", [0.0, SMALLEST_SHARE, 0.3])
 @pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional above one"])
-@pytest.mark.parametrize("n_topics", [1, 4])
-def test_cvb0_equals_the_twin_sweep_by_sweep(n_topics, fractional):
-    corpus = small_corpus(1, fractional=fractional)
-    counts = corpus.counts.toarray().astype(float)
-    r, beta = start_r(corpus, n_topics, 5), np.full(n_topics, 1 / (n_topics + 1))
-    for state in islice(cvb0(corpus, n_topics, **SETTINGS, rng=np.random.default_rng(5)), 6):
-        reference.sweep(counts, r, beta, alpha=SETTINGS["alpha"], eta=SETTINGS["eta"])
-        beta, _ = reference.corpus_weights(counts, r, beta, alpha=SETTINGS["alpha"], gamma=SETTINGS["gamma"])
-        np.testing.assert_allclose(dense_r(corpus, state), r, rtol=0, atol=2e-6)  # r is stored in single precision
-        np.testing.assert_allclose(state.beta, beta, rtol=1e-5)
+@pytest.mark.parametrize("n_topics", [1, 4, 37])
+def test_sweep_equals_its_twin(n_topics, fractional, smallest):
+    follow(small_corpus(1, fractional=fractional), n_topics, smallest, 5)
 
 
-def test_cvb0_equals_the_twin_for_weights_below_one():
+def test_sweep_equals_its_twin_for_weights_below_one():
     """Only the weight that is there may be taken out of the counts."""
-    base = small_corpus(2).counts.toarray()
-    corpus = Corpus.from_counts(base * 0.3)
-    counts = corpus.counts.toarray()
-    r, beta = start_r(corpus, 3, 5), np.full(3, 0.25)
-    for state in islice(cvb0(corpus, 3, **SETTINGS, rng=np.random.default_rng(5)), 3):
-        reference.sweep(counts, r, beta, alpha=SETTINGS["alpha"], eta=SETTINGS["eta"])
-        beta, _ = reference.corpus_weights(counts, r, beta, alpha=SETTINGS["alpha"], gamma=SETTINGS["gamma"])
-        np.testing.assert_allclose(dense_r(corpus, state), r, rtol=0, atol=2e-6)
+    corpus = Corpus.from_counts(small_corpus(2).counts.toarray() * 0.3)
+    follow(corpus, 3, 0.0, 3)
+    follow(corpus, 3, SMALLEST_SHARE, 3)
 
 
-def test_cvb0_accepts_small_weights_and_a_small_eta():
+def test_sweep_in_shards_and_threads_equals_its_twin(monkeypatch):
+    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 5)
+    corpus = small_corpus(3, n_documents=60)
+    assert max(map(len, cut(corpus))) > 2
+    with ThreadExecutor(3) as executor:
+        many = follow(corpus, 5, SMALLEST_SHARE, 3, executor=executor)
+    np.testing.assert_array_equal(many.S, follow(corpus, 5, SMALLEST_SHARE, 3).S)
+
+
+def test_documents_are_cut_into_turns_once_each():
+    corpus = small_corpus(6, n_documents=200)
+    turns = cut(corpus)
+    assert len(turns) == TURNS
+    parts = [part for turn in turns for part in turn]
+    np.testing.assert_array_equal(np.concatenate([part.word for part in parts]), corpus.counts.indices)
+    np.testing.assert_array_equal(np.concatenate([part.count for part in parts]), corpus.counts.data)
+    assert [part.first for part in parts] == np.cumsum([0, *(part.indptr.size - 1 for part in parts)]).tolist()[:-1]
+    sizes = [sum(part.word.size for part in turn) for turn in turns]
+    assert max(sizes) < 2 * min(sizes)
+
+
+def test_small_weights_and_a_small_eta_stay_finite():
     """An exclusion of more than is there leaves no topic with a positive weight, and divides by zero."""
     corpus = Corpus.from_counts(toy_bars(60, seed=0)[0].counts * 0.1)
-    settings = {"alpha": 0.5, "gamma": 10.0, "eta": 0.003}
-    *_, state = islice(cvb0(corpus, 8, **settings, rng=stream(0, "collapsed start")), 30)
-    assert np.isfinite(state.r).all()
+    *_, state = islice(cvb0(corpus, 8, alpha=0.5, gamma=10.0, eta=0.003), 30)
+    assert np.isfinite(state.S).all()
     np.testing.assert_allclose(state.N.sum(), corpus.n_tokens)
 
 
 @pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
-def test_cvb0_keeps_its_counts_in_step(fractional):
-    """S, N and N_dk are the sums of c r after many sweeps: nothing drifts."""
+def test_counts_are_the_sums_of_the_shares(fractional):
+    """Those that a sweep has changed turn by turn, and those that are summed anew."""
     corpus = small_corpus(3, fractional=fractional)
-    counts = corpus.counts.toarray().astype(float)
-    *_, state = islice(cvb0(corpus, 5, **SETTINGS, rng=np.random.default_rng(1)), 80)
+    counts = dense(corpus)
+    *_, state = islice(cvb0(corpus, 5, alpha=0.5, gamma=3.0, eta=0.2), 40)
     r = dense_r(corpus, state)
-    near = {"rtol": 0, "atol": 1e-9 * corpus.n_tokens}
-    np.testing.assert_allclose(state.S, np.einsum("dw,dwk->wk", counts, r), **near)
-    np.testing.assert_allclose(state.N, np.einsum("dw,dwk->k", counts, r), **near)
-    np.testing.assert_allclose(state.n_dk, np.einsum("dw,dwk->dk", counts, r), **near)
-    np.testing.assert_allclose(state.r.sum(axis=1), 1.0, atol=1e-6)
+    near = {"rtol": 0, "atol": 1e-10 * corpus.n_tokens}
+    for again in range(2):
+        np.testing.assert_allclose(state.S, np.einsum("dw,dwk->wk", counts, r), **near, err_msg=str(again))
+        np.testing.assert_allclose(state.N, np.einsum("dw,dwk->k", counts, r), **near)
+        add_up(state, ONE)
+    np.testing.assert_allclose(r.sum(axis=2)[counts > 0], 1.0, atol=1e-6)
 
 
-def test_cvb0_at_convergence_is_a_fixed_point_of_the_twin():
-    corpus = small_corpus(4)
-    counts = corpus.counts.toarray().astype(float)
-    *_, state = islice(cvb0(corpus, 3, **SETTINGS, rng=np.random.default_rng(2)), 3000)
+def test_all_shares_at_convergence_are_a_fixed_point():
+    corpus, counts = small_corpus(4), dense(small_corpus(4))
+    state = random_start(corpus, 3, 2)
+    for _ in range(3000):
+        sweep(state, PRIORS, 0.0, 2, ONE)
     r = dense_r(corpus, state)
     before = r.copy()
-    reference.sweep(counts, r, state.beta, alpha=SETTINGS["alpha"], eta=SETTINGS["eta"])
+    reference.sweep(counts, r, state.beta, alpha=PRIORS.alpha, eta=PRIORS.eta, turns=turns_of(state))
     np.testing.assert_allclose(r, before, atol=5e-6)
-    beta, _ = reference.corpus_weights(counts, r, state.beta, alpha=SETTINGS["alpha"], gamma=SETTINGS["gamma"])
+    beta = reference.corpus_weights(counts, r, state.beta, alpha=PRIORS.alpha, gamma=PRIORS.gamma)
     np.testing.assert_allclose(beta, state.beta, rtol=1e-4, atol=2e-9)
 
 
@@ -108,77 +114,77 @@ def test_cvb0_yields_one_state_and_the_same_numbers_for_a_seed():
     corpus = small_corpus(5)
     runs = []
     for seed in (7, 7, 8):
-        states = list(islice(cvb0(corpus, 3, **SETTINGS, rng=np.random.default_rng(seed)), 3))
+        states = list(islice(cvb0(corpus, 3, alpha=0.5, gamma=3.0, eta=0.2, seed=seed), 3))
         assert states[0] is states[2]
         runs.append(states[2])
-    np.testing.assert_array_equal(runs[0].r, runs[1].r)
+    np.testing.assert_array_equal(runs[0].S, runs[1].S)
     np.testing.assert_array_equal(runs[0].beta, runs[1].beta)
-    assert not np.array_equal(runs[0].r, runs[2].r)
+    assert not np.array_equal(runs[0].S, runs[2].S)
 
 
-def test_expected_tables_equals_the_formula():
-    rng = np.random.default_rng(0)
-    n_dk = rng.gamma(0.3, 5.0, size=(20, 4)) * (rng.random((20, 4)) < 0.7)
-    prior = np.array([0.3, 1e-6, 2.0, 1e-12])
-    want = (prior * (psi(prior + n_dk) - psi(prior))).sum(axis=0)
-    np.testing.assert_allclose(_kernels.expected_tables(n_dk, prior), want, rtol=1e-10)
+@pytest.mark.parametrize("smallest", [0.0, SMALLEST_SHARE])
+def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(smallest):
+    corpus, rng, K = small_corpus(8), np.random.default_rng(0), 19
+    topic_word, theta = rng.dirichlet(np.full(8, 0.3), K).T.copy(), rng.gamma(1.0, size=(23, K))
+    beta = rng.dirichlet(np.ones(K + 1))[:-1]
+    state = start_from(corpus, topic_word, theta, beta, smallest, 3)
+    key = key_of(3, 0, "collapsed start")
+    r = dense_r(corpus, state)
+    for d in range(23):
+        numbers = reference.uniforms(key, d)
+        for w in np.flatnonzero(dense(corpus)[d]):
+            np.testing.assert_allclose(
+                r[d, w], reference.keep(topic_word[w] * theta[d], smallest, next(numbers)), atol=1e-6
+            )
+    np.testing.assert_array_equal(state.beta, beta)
+    first = next(cvb0(corpus, K, alpha=0.5, gamma=3.0, eta=0.2, seed=3, start=(topic_word, theta, beta)))
+    again = start_from(corpus, topic_word, theta, beta, SMALLEST_SHARE, 3)
+    sweep(again, PRIORS, SMALLEST_SHARE, 3, ONE)
+    np.testing.assert_array_equal(first.S, again.S)
 
 
-def test_corpus_weights_leave_the_rest_its_share():
-    n_dk = np.array([[4.0, 0.0, 1.0], [0.0, 0.0, 2.5]])
-    prior = np.array([0.2, 0.2, 0.1])
-    tables = (prior * (psi(prior + n_dk) - psi(prior))).sum(axis=0)
-    beta = corpus_weights(n_dk, prior, 3.0)
-    np.testing.assert_allclose(1 - beta.sum(), 3.0 / (3.0 + tables.sum()), rtol=1e-9)
-    np.testing.assert_allclose(beta[[0, 2]], tables[[0, 2]] / (3.0 + tables.sum()), rtol=1e-9)
-    assert beta[1] == SMALLEST_BETA
+def kept(values, smallest, u):
+    """(K,) shares that the kernel keeps."""
+    slots = slots_of(smallest, values.size)
+    topic, share, sums = np.zeros(slots, np.uint16), np.zeros(slots, np.float32), np.zeros(-(-values.size // 16))
+    padded = np.pad(values, (0, 16 * sums.size - values.size))
+    _kernels._chunk_sums(padded, sums)
+    n = _kernels._keep(padded, sums, sums.sum(), smallest, u, topic, share, 0)
+    out = np.zeros(values.size)
+    out[topic[:n]] = share[:n]
+    return out
 
 
-def given_topics(corpus, n_topics, seed=0):
-    """Topics, expected counts of the documents and their prior, as another inference hands them over."""
-    rng = np.random.default_rng(seed)
-    topic_word = rng.dirichlet(np.full(corpus.n_words, 0.3), size=n_topics).T
-    n_dk = rng.dirichlet(np.full(n_topics, 0.3), size=corpus.n_documents) * corpus.document_lengths[:, None]
-    return topic_word, n_dk, rng.dirichlet(np.full(n_topics, 2.0)) * 0.4
+@pytest.mark.parametrize("K", [3, 16, 100])
+@pytest.mark.parametrize("smallest", [0.04, SMALLEST_SHARE, 0.5])
+def test_rounding_of_small_shares_keeps_each_with_its_probability(K, smallest):
+    rng = np.random.default_rng(K)
+    for concentration in (0.02, 0.3, 5.0):
+        values = rng.dirichlet(np.full(K, concentration)) * 7.0
+        t, grid = smallest * values.sum(), (np.arange(2000) + 0.5) / 2000
+        found = np.array([kept(values, smallest, u) for u in grid])
+        np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-6)
+        small = values < t
+        probability = np.where(small, values / t, 1.0)
+        np.testing.assert_allclose((found > 0).mean(axis=0), probability, atol=1.5 / 2000)
+        for row in found[::100]:
+            large = np.flatnonzero(~small)
+            if large.size and (row[small] > 0).any():
+                ratio = row[small & (row > 0)][0] / row[large[0]]
+                assert ratio == pytest.approx(t / values[large[0]], rel=1e-5)
 
 
-@pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
-@pytest.mark.parametrize("n_topics", [1, 4])
-def test_responsibilities_equal_the_twin_and_sum_to_one(n_topics, fractional):
-    corpus = small_corpus(1, fractional=fractional)
-    topic_word, n_dk, prior = given_topics(corpus, n_topics)
-    r = responsibilities(corpus, topic_word, n_dk, prior)
-    assert r.dtype == np.float32
-    assert r.shape == (corpus.counts.nnz, n_topics)
-    np.testing.assert_allclose(r.sum(axis=1), 1.0, atol=1e-6)
-    rows = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.counts.indptr))
-    for p, (d, w) in enumerate(zip(rows, corpus.counts.indices, strict=True)):
-        want = topic_word[w] * (n_dk[d] + prior)
-        np.testing.assert_allclose(r[p], want / want.sum(), rtol=1e-5, atol=1e-7)
+def test_rounding_needs_no_more_room_than_there_is():
+    rng = np.random.default_rng(1)
+    for _ in range(2000):
+        K, smallest = int(rng.integers(1, 70)), float(rng.uniform(0.02, 0.5))
+        values = rng.dirichlet(np.full(K, float(rng.choice([0.05, 1.0, 100.0]))))
+        row = kept(values, smallest, float(rng.random()))
+        assert (row > 0).sum() <= int(np.ceil(1 / smallest))
+        assert row.sum() == pytest.approx(1.0, abs=1e-5)
+    assert kept(np.full(50, 0.02), 0.02, 1 - 1e-9).sum() == pytest.approx(1.0, abs=1e-5)
 
 
-def test_cvb0_from_a_given_start_equals_the_twin():
-    """Responsibilities and corpus weights of another inference; sweep by sweep."""
-    corpus, n_topics = small_corpus(2), 4
-    counts = corpus.counts.toarray().astype(float)
-    topic_word, n_dk, prior = given_topics(corpus, n_topics, 3)
-    beta = np.array([0.5, 0.2, 0.15, 0.05])
-    start = responsibilities(corpus, topic_word, n_dk, prior)
-    c = corpus.counts
-    r = np.zeros((*c.shape, n_topics))
-    r[np.repeat(np.arange(c.shape[0]), np.diff(c.indptr)), c.indices] = start
-    for state in islice(cvb0(corpus, n_topics, **SETTINGS, start=(start, beta.copy())), 5):
-        reference.sweep(counts, r, beta, alpha=SETTINGS["alpha"], eta=SETTINGS["eta"])
-        beta, _ = reference.corpus_weights(counts, r, beta, alpha=SETTINGS["alpha"], gamma=SETTINGS["gamma"])
-        np.testing.assert_allclose(dense_r(corpus, state), r, rtol=0, atol=2e-6)
-        np.testing.assert_allclose(state.beta, beta, rtol=1e-5)
-        np.testing.assert_allclose(state.n_dk, np.einsum("dw,dwk->dk", counts, r), rtol=1e-4, atol=1e-5)
-
-
-def test_cvb0_given_its_own_start_goes_on_where_it_stood():
-    corpus = small_corpus(5)
-    *_, uncut = islice(cvb0(corpus, 3, **SETTINGS, rng=np.random.default_rng(1)), 6)
-    *_, half = islice(cvb0(corpus, 3, **SETTINGS, rng=np.random.default_rng(1)), 2)
-    *_, resumed = islice(cvb0(corpus, 3, **SETTINGS, start=(half.r.copy(), half.beta.copy())), 4)
-    np.testing.assert_allclose(resumed.r, uncut.r, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(resumed.beta, uncut.beta, rtol=1e-5)
+def test_no_share_is_lost_where_all_are_kept():
+    values = np.random.default_rng(2).dirichlet(np.full(40, 0.2))
+    np.testing.assert_allclose(kept(values, 0.0, 0.7), values, atol=1e-7)

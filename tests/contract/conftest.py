@@ -32,6 +32,12 @@ class Entry:
 
 ESTIMATORS = [
     Entry(
+        "CollapsedHDP",
+        small={"n_topics": 5, "n_laps": 3, "random_state": 0},
+        fixed_topics={},
+        forget="forget_shares",
+    ),
+    Entry(
         "GibbsHDP",
         small={
             "n_topics": 5,

@@ -5,10 +5,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from stickbreak.collapsed import cvb0
+from stickbreak.collapsed import COUNT_BYTES, cvb0
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.exceptions import InputError
-from stickbreak.inference.streams import stream
 from stickbreak.initialization import STARTS, StartSettings, make_start, start, start_from_topics
 
 
@@ -47,8 +46,7 @@ def test_start_is_fixed_by_its_seed(corpus, name):
 
 def test_collapsed_start_is_cvb0_with_a_larger_eta_sorted_by_size(corpus):
     made = make_start("collapsed", corpus, settings_of())
-    rng = stream(3, "collapsed start")
-    *_, state = islice(cvb0(corpus, 6, alpha=0.5, gamma=10.0, eta=start.SMOOTHING * 0.1, rng=rng), 5)
+    *_, state = islice(cvb0(corpus, 6, alpha=0.5, gamma=10.0, eta=start.SMOOTHING * 0.1, seed=3), 5)
     order = np.argsort(-state.S.sum(axis=0))
     np.testing.assert_allclose(made.counts, np.maximum(state.S, 0)[:, order])
     np.testing.assert_allclose(made.weights, state.beta[order])
@@ -64,7 +62,7 @@ def test_collapsed_start_reports_every_sweep(corpus):
 
 def test_collapsed_start_samples_documents_when_responsibilities_do_not_fit(corpus, monkeypatch):
     """As many whole documents as fit, drawn at random; the counts are scaled up to the corpus."""
-    limit = 4 * 6 * (corpus.counts.nnz // 3)
+    limit = COUNT_BYTES * (corpus.counts.nnz // 3)
     monkeypatch.setattr(start, "RESPONSIBILITY_BYTES", limit)
     seen = []
 
@@ -76,7 +74,7 @@ def test_collapsed_start_samples_documents_when_responsibilities_do_not_fit(corp
     made = make_start("collapsed", corpus, settings_of())
     (sample,) = seen
     largest = np.diff(corpus.counts.indptr).max()
-    assert limit / 24 - largest <= sample.counts.nnz <= limit / 24
+    assert limit / COUNT_BYTES - largest <= sample.counts.nnz <= limit / COUNT_BYTES
     assert sample.n_words == corpus.n_words
     np.testing.assert_allclose(made.counts.sum(), corpus.n_tokens)
     make_start("collapsed", corpus, settings_of())

@@ -119,7 +119,7 @@ class FitJob:
         train, held = (corpus, None) if self.held_out is None else corpus.split(self.held_out, seed=self.seed)
         model = self._fit(train)
         check_target(self.out, overwrite=self.force)
-        for forget in ("forget_chains", "forget_tokens"):
+        for forget in ("forget_chains", "forget_shares", "forget_tokens"):
             getattr(
                 model, forget, lambda: None
             )()  # they are as large as the corpus; on this line it is a checkpoint that goes on

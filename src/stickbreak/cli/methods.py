@@ -91,6 +91,20 @@ METHODS = {
         ("random", *_FOUND),
         "collapsed",
     ),
+    "collapsed": Method(
+        "CollapsedHDP",
+        {
+            **_LEARN,
+            "gamma": "--gamma",
+            "n_laps": "--laps",
+            "merge_laps": "--merge-laps",
+            "held_back": "--held-back",
+            "smallest_share": "--smallest-share",
+        },
+        (),
+        (),
+        None,
+    ),
     "tree": Method(
         "BackoffTreeTopics",
         {

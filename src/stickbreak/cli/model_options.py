@@ -8,7 +8,9 @@ from stickbreak.cli.methods import METHODS, STARTS
 from stickbreak.exceptions import InputError
 
 _MODEL = "Model"
-_GIBBS, _HYBRID, _TREE = (f"Model, with --method {method}" for method in ("gibbs", "hybrid", "tree"))
+_GIBBS, _HYBRID, _COLLAPSED, _TREE = (
+    f"Model, with --method {method}" for method in ("gibbs", "hybrid", "collapsed", "tree")
+)
 
 
 def _option(
@@ -36,7 +38,7 @@ MethodName = Annotated[
         "--method",
         *METHODS,
         help="Fit by optimisation, draw from the posterior (slower, and exact), both, by minibatches, "
-        "or sample the leaves of a tree of up to millions of topics.",
+        "by collapsed optimisation (predicts best), or sample the leaves of a tree of up to millions of topics.",
     ),
 ]
 Topics = Annotated[int, _option("--topics", least=1, help="Topics to start with; unneeded ones go away.")]
@@ -188,6 +190,34 @@ Sampler = Annotated[
         "dense",
         panel=_HYBRID,
         help="Topics outside a document by tables of the words, or one by one: the same law, slower.",
+    ),
+]
+MergeLaps = Annotated[
+    int | None,
+    _option(
+        "--merge-laps",
+        least=0,
+        panel=_COLLAPSED,
+        help="Laps, from the first, in which topics are merged; otherwise 50. 0: no merges.",
+    ),
+]
+HeldBack = Annotated[
+    float | None,
+    typer.Option(
+        "--held-back",
+        max=0.5,
+        rich_help_panel=_COLLAPSED,
+        help="Share of the tokens that is held back in these laps and decides about merges; otherwise 0.1.",
+    ),
+]
+SmallestShare = Annotated[
+    float | None,
+    typer.Option(
+        "--smallest-share",
+        min=0.0,
+        max=0.5,
+        rich_help_panel=_COLLAPSED,
+        help="Smaller shares of a topic in a token are rounded at random; 0 keeps all. Otherwise 1/15.",
     ),
 ]
 Branching = Annotated[

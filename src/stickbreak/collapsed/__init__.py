@@ -1,6 +1,7 @@
-"""Collapsed variational inference (CVB0) for the HDP: a warm start for the other families."""
+"""Collapsed variational inference (CVB0) for the HDP: a family of its own, and a warm start for the others."""
 
-from stickbreak.collapsed.cvb0 import cvb0, responsibilities
-from stickbreak.collapsed.state import CollapsedState
+from stickbreak.collapsed.cvb0 import cvb0
+from stickbreak.collapsed.estimator import CollapsedHDP
+from stickbreak.collapsed.state import COUNT_BYTES, CollapsedState
 
-__all__ = ["CollapsedState", "cvb0", "responsibilities"]
+__all__ = ["COUNT_BYTES", "CollapsedHDP", "CollapsedState", "cvb0"]

@@ -1,4 +1,4 @@
-"""CVB0 for the HDP topic model, one token type at a time (SPEC 1.14).
+"""CVB0 for the HDP topic model, one stored count at a time (SPEC 1.14), in lists of the few topics of each count.
 
 Teh, Kurihara and Welling (2008); the zero-order form of Asuncion et al. (2009). The topics and the document weights are
 integrated out and only q(z) is kept, so that a document can change its mind about a topic longer than under mean field.
@@ -6,16 +6,21 @@ integrated out and only q(z) is kept, so that a document can change its mind abo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stickbreak.collapsed import _kernels
-from stickbreak.collapsed.state import CollapsedState, Float
+from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Float, Priors, Shard, Shares, cut
 from stickbreak.corpus import Corpus
+from stickbreak.inference.executor import Executor, ThreadExecutor
+from stickbreak.inference.keys import key_of
+from stickbreak.inference.streams import stream
 
-SMALLEST_BETA = 1e-12
+SMALLEST_SHARE = 1 / 15
+RANGES = 8  # of words, whose counts are brought up to date by one thread each
 
 
 def cvb0(
@@ -25,13 +30,10 @@ def cvb0(
     alpha: float,
     gamma: float,
     eta: float,
-    rng: np.random.Generator | None = None,
-    start: tuple[NDArray[np.float32], Float] | None = None,
+    seed: int = 0,
+    start: tuple[Float, Float, Float] | None = None,
 ) -> Iterator[CollapsedState]:
     """Yield the state after each sweep over all documents, without end.
-
-    Starts with every (document, word) pair in one topic, drawn at random, or at given responsibilities. They are stored
-    for all the given documents: 4 bytes for each pair and topic.
 
     Parameters
     ----------
@@ -41,56 +43,178 @@ def cvb0(
         Truncation K.
     alpha, gamma, eta : float
         Concentrations of the documents, of the corpus, and pseudo-count of a word in a topic.
-    rng : Generator, optional
-        Draws the start, if none is given.
-    start : (r, beta), optional
-        Responsibilities (nnz, K) of the stored counts, float32, rows summing to one, changed in place; and corpus
-        weights (K,).
+    seed : int, default=0
+        Of the start, and of what is done with small shares.
+    start : (topic_word, theta, beta), optional
+        Word distributions by word (W, K), weights of the documents (D, K) of any sum, and corpus weights (K,), where
+        another inference stands. None: every (document, word) pair in one topic, drawn at random.
 
     Yields
     ------
     CollapsedState
         The same object each time, updated in place.
     """
-    counts = corpus.counts
-    n_documents, n_words = counts.shape
-    indptr = counts.indptr.astype(np.int64)
-    word, count = counts.indices.astype(np.int32), counts.data.astype(np.float64)
-    document = np.repeat(np.arange(n_documents), np.diff(indptr))
+    priors, executor = Priors(alpha, gamma, eta), ThreadExecutor(1)
     if start is None:
-        topic = np.random.default_rng(rng).integers(n_topics, size=word.size)
-        r = np.zeros((word.size, n_topics), dtype=np.float32)
-        r[np.arange(word.size), topic] = 1.0
-        start = r, np.full(n_topics, 1 / (n_topics + 1))
-    r, beta = start
-    S, n_dk = _sums(word, n_words, count, r), _sums(document, n_documents, count, r)
-    state = CollapsedState(r, S, S.sum(axis=0), n_dk, beta)
+        state = random_start(corpus, n_topics, seed)
+    else:
+        state = start_from(corpus, *start, SMALLEST_SHARE, seed)
     while True:
-        prior = alpha * state.beta
-        _kernels.sweep(indptr, word, count, r, S, state.N, state.n_dk, prior, eta, n_words * eta)
-        state.beta = corpus_weights(state.n_dk, prior, gamma)
+        sweep(state, priors, SMALLEST_SHARE, seed, executor)
         yield state
 
 
-def corpus_weights(n_dk: Float, prior: Float, gamma: float) -> Float:
-    """Return beta_k = M_k / (gamma + sum M) from the expected numbers of tables, (K,).     SPEC 1.14, math.md (C2)"""
-    tables = _kernels.expected_tables(n_dk, prior)
+def random_start(corpus: Corpus, n_topics: int, seed: int) -> CollapsedState:
+    """Put every (document, word) pair in one topic, drawn at random."""
+    turns, rng = cut(corpus), stream(seed, "collapsed random start")
+    for shard in (shard for turn in turns for shard in turn):
+        n = shard.word.size
+        topic = rng.integers(n_topics, size=n).astype(np.uint16)
+        shard.shares = Shares(np.arange(n + 1), topic, np.ones(n, np.float32))
+    return assembled(turns, corpus.n_words, np.full(n_topics, 1 / (n_topics + 1)))
+
+
+def start_from(
+    corpus: Corpus, topic_word: Float, theta: Float, beta: Float, smallest: float, seed: int
+) -> CollapsedState:
+    """Start with r_dwk ∝ topic_word[w, k] theta[d, k].                                        math.md (C1), (C3)
+
+    Parameters
+    ----------
+    corpus : Corpus
+    topic_word : ndarray of shape (W, K)
+        Word distributions.
+    theta : ndarray of shape (D, K)
+        Weights of the documents, of any sum.
+    beta : ndarray of shape (K,)
+        Corpus weights.
+    smallest : float
+        Smallest share that is kept.
+    seed : int
+    """
+    turns, slots, key = cut(corpus), slots_of(smallest, beta.size), key_of(seed, 0, "collapsed start")
+    for shard in (shard for turn in turns for shard in turn):
+        new, weights = Shares.room(shard.word.size, slots), theta[shard.first : shard.first + shard.indptr.size - 1]
+        lists = (new.start, new.topic, new.share)
+        _kernels.first_shares(shard.indptr, shard.word, topic_word, weights, smallest, key, shard.first, *lists)
+        shard.shares = new.trimmed()
+    return assembled(turns, corpus.n_words, beta)
+
+
+def assembled(turns: list[list[Shard]], n_words: int, beta: Float) -> CollapsedState:
+    """Return the state that shares and corpus weights make."""
+    S, N = np.zeros((n_words, beta.size)), np.zeros(beta.size)
+    return CollapsedState(turns, S, N, beta, np.zeros(beta.size))
+
+
+def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, executor: Executor) -> None:
+    """Update q(z) of all documents, then the corpus weights; everything in place.             math.md (C1), (C2), (C3)
+
+    S and N are summed anew first, so that no rounding is carried on: shares and corpus weights say all.
+
+    Parameters
+    ----------
+    state : CollapsedState
+    priors : Priors
+    smallest : float
+        Smallest share that is kept; 0 keeps all.
+    seed : int
+    executor : Executor
+    """
+    add_up(state, executor)
+    prior = priors.alpha * state.beta
+    key = key_of(seed, state.n_sweeps + 1, "collapsed sweep")
+    tables, log_p = np.zeros(state.beta.size), 0.0
+    for turn in state.turns:
+
+        def run(shard: Shard) -> tuple[Shares, Float, float]:
+            return updated(shard, state.S, state.N, prior, priors, state.S.shape[0], smallest, key, counted=True)
+
+        found = executor.map(run, turn)
+        replace(state.S, state.N, turn, [new for new, _, _ in found], executor)
+        for shard, (new, of_shard, value) in zip(turn, found, strict=True):
+            shard.shares = new
+            tables += of_shard
+            log_p += value
+    state.tables, state.log_p, state.beta = tables, log_p, corpus_weights(tables, priors.gamma)
+    state.n_sweeps += 1
+
+
+def add_up(state: CollapsedState, executor: Executor) -> None:
+    """Sum S and N of all shares."""
+    state.S[:], state.N[:] = 0.0, 0.0
+    parts = state.shards
+    new = [part.shares for part in parts]
+    bare = [Shard(p.first, p.indptr, p.word, p.count, Shares.none(p.word.size)) for p in parts]
+    replace(state.S, state.N, bare, new, executor)
+
+
+def updated(
+    shard: Shard,
+    S: Float,
+    N: Float,
+    prior: Float,
+    priors: Priors,
+    n_words: int,
+    smallest: float,
+    key: np.uint64,
+    *,
+    counted: bool,
+) -> tuple[Shares, Float, float]:
+    """Return the new shares of a shard, its expected tables (K,), and its log p of all tokens.
+
+    `S` has the rows of the words as the shard numbers them; W is `n_words`. The shares are `counted` where S and N hold
+    them.
+    """
+    slots = slots_of(smallest, prior.size)
+    old, new, tables = shard.shares, Shares.room(shard.word.size, slots), np.zeros(prior.size)
+    rest = max(priors.alpha - float(prior.sum()), 0.0) / n_words
+    log_p = _kernels.update_documents(
+        shard.indptr,
+        shard.word,
+        shard.count,
+        old.start,
+        old.topic,
+        old.share,
+        S,
+        N,
+        prior,
+        rest,
+        priors.eta,
+        n_words * priors.eta,
+        smallest,
+        key,
+        shard.first,
+        counted,
+        new.start,
+        new.topic,
+        new.share,
+        tables,
+    )
+    return new.trimmed(), tables, log_p
+
+
+def replace(S: Float, N: Float, parts: Sequence[Shard], new: Sequence[Shares], executor: Executor) -> None:
+    """Put new shares in the place of the old ones in S and N; each thread has words of its own, so none waits."""
+    edges = np.linspace(0, S.shape[0], RANGES + 1).astype(np.int64)
+
+    def run(words: tuple[int, int]) -> Float:
+        change = np.zeros_like(N)
+        for shard, now in zip(parts, new, strict=True):
+            old = shard.shares
+            lists = (old.start, old.topic, old.share, now.start, now.topic, now.share)
+            _kernels.replace_shares(shard.word, shard.count, *lists, *words, S, change)
+        return change
+
+    for change in executor.map(run, list(pairwise(edges.tolist()))):
+        N += change
+
+
+def corpus_weights(tables: Float, gamma: float) -> Float:
+    """Return beta_k = M_k / (gamma + sum M), (K,).                                  SPEC 1.14, math.md (C2)"""
     return np.maximum(tables / (gamma + tables.sum()), SMALLEST_BETA)
 
 
-def responsibilities(corpus: Corpus, topic_word: Float, n_dk: Float, prior: Float) -> NDArray[np.float32]:
-    """Return r of every stored count under given topics and expected counts of the documents, (nnz, K).
-
-    r_dwk ∝ topic_word[w, k] (N_dk + prior_k): where another inference stands, as a start of this one.
-    """
-    counts = corpus.counts
-    out = np.empty((counts.nnz, prior.size), np.float32)
-    _kernels.responsibilities(counts.indptr.astype(np.int64), counts.indices, topic_word, n_dk + prior, out)
-    return out
-
-
-def _sums(rows: np.ndarray, n_rows: int, count: Float, r: NDArray[np.float32]) -> Float:
-    """Return the sums of c r by row, (n_rows, K)."""
-    out = np.zeros((n_rows, r.shape[1]))
-    _kernels.add_rows(rows, count, r, out)
-    return out
+def slots_of(smallest: float, n_topics: int) -> int:
+    """Return how many shares a count can have."""
+    return n_topics if smallest == 0 else min(n_topics, ceil(1 / smallest) + 1)

@@ -15,7 +15,7 @@ from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.hybrid.state import Float, HybridState, Priors
 from stickbreak.hybrid.steps import Room, packed, unpacked
-from stickbreak.inference.document_weights import collapsed_weights
+from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import TopicRule
@@ -76,21 +76,15 @@ class FittedHybrid(TopicModel):
             Rows sum to one.
         """
         check_is_fitted(self)
-        corpus = self._corpus(X)
-        prior = self._prior()
         with ThreadExecutor(self.n_jobs) as executor:
-            active = collapsed_weights(corpus, self.topic_word_, prior[:-1], executor)
-        lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-        rest = prior[-1] / (lengths + self.alpha_)
-        return np.column_stack([active * (1.0 - rest)[:, None], rest])
+            return weights_and_rest(self._corpus(X), self.topic_word_, self._prior(), executor)
 
     def _predictive_rule(self) -> TopicRule:
         return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
 
     def _prior(self) -> Float:
         """Return alpha times the expected corpus weights, the rest last, (K + 1,)."""
-        prior = self.alpha_ * self.topic_weights_
-        return np.append(prior, max(self.alpha_ - prior.sum(), 0.0))
+        return prior_and_rest(self.alpha_, self.topic_weights_)
 
     @property
     def components_(self) -> Float:

@@ -58,3 +58,33 @@ def collapsed_weights(
 
     executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
     return out
+
+
+def prior_and_rest(alpha: float, weights: Float) -> Float:
+    """Return alpha times the corpus weights of topics, and what is left of alpha for the inactive ones, (K + 1,)."""
+    prior = alpha * weights
+    return np.append(prior, max(alpha - float(prior.sum()), 0.0))
+
+
+def weights_and_rest(corpus: Corpus, topic_word: Float, prior: Float, executor: Executor) -> Float:
+    """Return the weights of documents with those of the inactive topics last, which take no tokens.    math.md (D1)
+
+    Parameters
+    ----------
+    corpus : Corpus
+        D documents over W words.
+    topic_word : ndarray of shape (K, W)
+        Positive word distributions.
+    prior : ndarray of shape (K + 1,)
+        Concentrations a_k of the documents, that of the inactive topics last (`prior_and_rest`).
+    executor : Executor
+
+    Returns
+    -------
+    ndarray of shape (D, K + 1)
+        (N_dk + a_k) / (N_d + a); rows sum to one.
+    """
+    active = collapsed_weights(corpus, topic_word, prior[:-1], executor)
+    lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+    rest = prior[-1] / (lengths + prior.sum())
+    return np.column_stack([active * (1.0 - rest)[:, None], rest])

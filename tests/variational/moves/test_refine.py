@@ -6,6 +6,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
+from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.corpus import Corpus
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.variational.memoized import laps
@@ -196,7 +197,7 @@ def test_sample_fits_the_memory_and_is_spread_over_every_batch(monkeypatch, n_ba
     corpus = small_bars(0, n_documents=64)
     made, rows = schedule(corpus, n_batches)
     state, _ = run_laps(made, begin(corpus, 4), [], 1)
-    monkeypatch.setattr(refine, "RESPONSIBILITY_BYTES", 4 * 4 * corpus.counts.nnz // 4)
+    monkeypatch.setattr(refine, "RESPONSIBILITY_BYTES", COUNT_BYTES * corpus.counts.nnz // 4)
     found, documents = sample(state, made)
     assert found.n_documents == documents.n_documents == 16
     order = np.concatenate([part[::4] for part in rows])
@@ -211,7 +212,7 @@ def test_refine_works_on_a_sample_of_the_documents(monkeypatch, n_batches):
     """The statistics of the sample stand for those of all documents; what is judged are all documents."""
     move = Refine()
     made, state, following = before_trial(move, small_bars(1), 4, n_batches)
-    monkeypatch.setattr(refine, "RESPONSIBILITY_BYTES", 4 * 4 * 300)
+    monkeypatch.setattr(refine, "RESPONSIBILITY_BYTES", COUNT_BYTES * 300)
     parameters, _ = move.propose(state, made)
     np.testing.assert_allclose((parameters.tau - 0.1).sum(), state.totals.N.sum(), rtol=1e-6)
     monkeypatch.setattr(move, "candidates", lambda state: [0])

@@ -64,16 +64,17 @@ class Birth(Trial):
         corpus = as_corpus(Batch.joined(self._worst), state.totals.S.shape[0])
         if corpus.n_tokens == 0:
             return None
-        rng = stream(schedule.seed, f"birth {self._seed}")
+        seed = int(stream(schedule.seed, f"birth {self._seed}").integers(2**31))
         self._seed += 1
-        states = smoothed_cvb0(corpus, TOPICS, alpha=model.alpha, gamma=model.gamma, eta=model.likelihood.eta, rng=rng)
+        eta = model.likelihood.eta
+        states = smoothed_cvb0(corpus, TOPICS, alpha=model.alpha, gamma=model.gamma, eta=eta, seed=seed)
         *_, found = islice(states, SWEEPS)
         born = found.N > corpus.n_tokens / TOPICS**2  # the others are leftovers
         share = found.N[born] / state.totals.N.sum()
         tau = np.concatenate([parameters.tau, model.likelihood.posterior(np.maximum(found.S[:, born], 0.0))], axis=1)
         weights = np.concatenate([parameters.expected_beta[:-1], share]) / (1.0 + share.sum())
         names = np.concatenate([state.topic_ids, state.next_id + np.arange(share.size)])
-        everything, documents = sample(state, schedule, share.size)
+        everything, documents = sample(state, schedule)
         nowhere = np.zeros((documents.n_documents, names.size))  # every document may choose a new topic
         start = refined(state, everything, tau, weights, nowhere)
         used = start.counts.sum(axis=0) > EMPTY

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from stickbreak.collapsed import responsibilities
+from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.corpus import Corpus
 from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, smoothed_cvb0
 from stickbreak.likelihoods import DirichletMultinomial
@@ -56,22 +56,19 @@ def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: 
     """
     model, likelihood = state.model, state.model.likelihood
     assert isinstance(likelihood, DirichletMultinomial)
-    r = responsibilities(corpus, likelihood.mean(tau), n_dk, model.alpha * weights)
-    states = smoothed_cvb0(
-        corpus, weights.size, alpha=model.alpha, gamma=model.gamma, eta=likelihood.eta, start=(r, weights)
-    )
+    start = likelihood.mean(tau), n_dk + model.alpha * weights, weights
+    states = smoothed_cvb0(corpus, weights.size, alpha=model.alpha, gamma=model.gamma, eta=likelihood.eta, start=start)
     *_, found = islice(states, SWEEPS)
     scale = state.totals.N.sum() / max(corpus.n_tokens, 1e-300)
     return Start(np.maximum(found.S, 0.0) * scale, found.beta)
 
 
-def sample(state: Inference, schedule: Schedule, n_more: int = 0) -> tuple[Corpus, DocumentTopics]:
+def sample(state: Inference, schedule: Schedule) -> tuple[Corpus, DocumentTopics]:
     """Return the documents, or as many of each batch as fit in the memory set aside, with their expected counts.
 
-    They are spread evenly over the batch: documents may stand in an order that says what they are about. `n_more`
-    further topics than now are to fit.
+    They are spread evenly over the batch: documents may stand in an order that says what they are about.
     """
-    most = RESPONSIBILITY_BYTES // (4 * (state.topic_ids.size + n_more))
+    most = RESPONSIBILITY_BYTES // COUNT_BYTES
     share = most / max(sum(load().word.size for load in schedule.batches), 1)
     parts, documents = [], []
     for load, found in zip(schedule.batches, state.documents, strict=True):

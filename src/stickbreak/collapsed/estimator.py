@@ -1,0 +1,381 @@
+"""`CollapsedHDP`: the face of the collapsed family."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.collapsed.course import CollapsedCourse, Rules, columns_of
+from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
+from stickbreak.collapsed.fitted import FittedCollapsed
+from stickbreak.collapsed.learning import LEARNABLE
+from stickbreak.collapsed.state import MOST_TOPICS, Priors
+from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, offset_for, step
+from stickbreak.corpus import Corpus
+from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
+from stickbreak.inference.loop import Callback, Trace
+from stickbreak.inference.requirements import check_names, check_start, check_tokens, check_total, check_whole
+from stickbreak.inference.run import Identity, Run, at_work, run_fit
+from stickbreak.inference.steps import step_size
+from stickbreak.inference.streams import seed_from
+
+# a fit that goes on may change these, most of which are for streams
+_STREAM = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
+_NOT_IDENTITY = ("n_laps", "n_jobs", "verbose", *_STREAM)
+
+
+class CollapsedHDP(FittedCollapsed):
+    """Topics that predict best: collapsed variational inference (CVB0) for the HDP topic model.
+
+    The model is that of `VariationalHDP`. Topics and weights of documents are integrated out; each token keeps its
+    probabilities of the topics, given all other tokens. Only topics with a fair share of a token are kept; smaller ones
+    are rounded at random, without bias, so that memory and time do not grow with `n_topics` times the documents.
+
+    Parameters
+    ----------
+    n_topics : int, default=200
+        Most topics (the truncation K). Those that lose their tokens to others are not shown.
+    alpha, gamma, eta : float, default=1.0, 1.0, 0.1
+        Concentrations of the documents and of the corpus, and pseudo-count of every word in every topic: where they
+        start, if they are learned.
+    learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "eta")
+        Hyperparameters that are learned from the expected tables and counts, alpha and gamma after each lap, eta after
+        every fifth, under Gamma(1, 1) priors.
+    merge_laps : int, default=50
+        Laps, from the first, in which some of the tokens are held back, and topics merged where these tokens are
+        predicted as well, to a standard error. Then all tokens join. 0: no merges.
+    held_back : float, default=0.1
+        Share of the tokens that is held back.
+    smallest_share : float, default=1/15
+        Shares of a topic in a token below this are rounded to this or to nothing, with the probabilities that keep the
+        expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic.
+    n_laps : int, default=100
+        Passes of `fit` over the documents.
+    local_sweeps : int, default=10
+        `partial_fit`: sweeps over a minibatch.
+    init_sweeps : int, default=50
+        `partial_fit`: sweeps over the first minibatch, from random shares.
+    learning_decay : float, default=0.7
+        `partial_fit`: step t has the size (t + learning_offset) ** -learning_decay.
+    learning_offset : float or None, default=None
+        See there. None: 1, or after a fit as much as makes the first step the minibatch's share of the documents.
+    total_documents : int or None, default=None
+        `partial_fit`: documents of the whole stream. None: those seen so far.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads; None means 1, -1 all cores.
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    n_topics_ : int
+        Number of topics with at least half an expected token.
+    topic_word_ : ndarray of shape (n_topics_, W)
+        Expected word distribution of each topic, the largest topic first.
+    topic_weights_ : ndarray of shape (n_topics_,)
+        Expected corpus weights M_k / (M + gamma); what they lack to one belongs to topics not seen yet.
+    components_ : ndarray of shape (n_topics_, W)
+        Expected tokens of each word in each topic, plus eta.
+    tables_ : ndarray of shape (n_topics_,)
+        Expected tables of each topic.
+    alpha_, gamma_, eta_ : float
+        The hyperparameters at the end: learned, or those that were given.
+    objective_ : float
+        Last entry of the trace's "objective".
+    trace_ : dict of ndarray of shape (n_laps_,)
+        A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (1 after a merge), "alpha", "gamma",
+        "eta", and the pairs that were tried and merged, "merge_tried", "merge_accepted". The objective is predictive,
+        in nats per token: each token given all others, whose shares have seen it.
+        Of `partial_fit`: the documents of a minibatch before its step, each word given those before it.
+    n_laps_ : int
+        Laps done, and calls of `partial_fit`.
+    n_steps_ : int
+        Steps taken by `partial_fit`.
+    n_documents_seen_ : int
+        Documents of the fit, or of the stream so far.
+    learning_offset_ : float or None
+        The offset of the steps; None before the first.
+    start_seconds_ : float
+        Seconds that the start took.
+    converged_ : bool
+        False: there is no test of convergence.
+    stop_reason_ : str
+    vocabulary_ : tuple of str
+
+    References
+    ----------
+    Y. W. Teh, K. Kurihara, M. Welling. Collapsed Variational Inference for HDP. NIPS 2008.
+
+    J. Foulds, L. Boyles, C. DuBois, P. Smyth, M. Welling. Stochastic Collapsed Variational Bayesian Inference for
+    Latent Dirichlet Allocation. KDD 2013.
+
+    A. Asuncion, M. Welling, P. Smyth, Y. W. Teh. On Smoothing and Inference for Topic Models. UAI 2009.
+
+    Examples
+    --------
+    >>> from stickbreak import CollapsedHDP
+    >>> from stickbreak.corpus import toy_bars
+    >>> corpus, truth = toy_bars(n_documents=50, seed=0)
+    >>> model = CollapsedHDP(n_topics=20, n_laps=10, random_state=0).fit(corpus)
+    >>> model.transform(corpus).shape[0]
+    50
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_topics": [Interval(Integral, 1, MOST_TOPICS, closed="both")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "eta": [Interval(Real, 0, None, closed="neither")],
+        "learn": [list, tuple],
+        "merge_laps": [Interval(Integral, 0, None, closed="left")],
+        "held_back": [Interval(Real, 0, 0.5, closed="right")],
+        "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
+        "n_laps": [Interval(Integral, 1, None, closed="left")],
+        "local_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "learning_decay": [Interval(Real, 0, 1, closed="right")],
+        "learning_offset": [None, Interval(Real, 0, None, closed="left")],
+        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_topics: int = 200,
+        alpha: float = 1.0,
+        gamma: float = 1.0,
+        eta: float = 0.1,
+        learn: Sequence[str] = ("alpha", "eta"),
+        merge_laps: int = 50,
+        held_back: float = 0.1,
+        smallest_share: float = SMALLEST_SHARE,
+        n_laps: int = 100,
+        local_sweeps: int = 10,
+        init_sweeps: int = 50,
+        learning_decay: float = 0.7,
+        learning_offset: float | None = None,
+        total_documents: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.gamma = gamma
+        self.eta = eta
+        self.learn = learn
+        self.merge_laps = merge_laps
+        self.held_back = held_back
+        self.smallest_share = smallest_share
+        self.n_laps = n_laps
+        self.local_sweeps = local_sweeps
+        self.init_sweeps = init_sweeps
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.total_documents = total_documents
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Learn topics from counts.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts of words in documents; non-negative weights are taken as they are.
+        y : ignored
+        callback : callable, optional
+            Called with a dict after each lap (the row of `trace_`, "n_laps" and "noun": "lap").
+        checkpoint : path-like, optional
+            A folder that is replaced after every lap by all that the next laps depend on.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_laps` may be larger.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative, or hold no token at all.
+        InputError
+            If a parameter does not fit the documents, or the checkpoint is of another fit.
+        """
+        corpus = self._corpus(X, reset=True)
+        check_names("learn", self.learn, LEARNABLE)
+        check_tokens(corpus)
+        check_start(corpus, int(self.n_topics))
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
+        identity = self._identity(corpus, seed)
+        with at_work(self, callback) as (report, executor):
+            course = self._course(corpus, seed, executor)
+            run = run_fit(
+                course,
+                lambda stop: course.begin(),
+                n_laps=self.n_laps,
+                report=report,
+                checkpoint=checkpoint,
+                resume=resume,
+                identity=identity,
+            )
+            self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
+            self._finish(course, run, identity)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def continue_fit(self, X: Any, *, n_laps: int, callback: Callback | None = None) -> Self:
+        """Go on with this model, which may have been saved and loaded; the result equals that of one longer fit.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            The documents of the fit.
+        n_laps : int
+            Further laps.
+        callback : callable, optional
+            As in `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the documents or parameters are not those of the fit, the model has forgotten its shares, or `n_laps` is
+            no positive whole number.
+        """
+        check_is_fitted(self)
+        more = check_whole("n_laps", n_laps, 1)
+        corpus = self._corpus(X)
+        kept = self._kept_for(corpus)
+        with at_work(self, callback) as (report, executor):
+            course = self._course(corpus, kept.identity["random_state"], executor)
+            self._give_back(kept, course)
+            run = run_fit(
+                course,
+                None,
+                n_laps=self.n_laps_ + more,
+                report=report,
+                identity=kept.identity,
+                trace=Trace.from_arrays(self.trace_),
+            )
+            self._finish(course, run, kept.identity)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take one step on a minibatch of a stream.
+
+        The first call runs `init_sweeps` sweeps over its documents, scaled up to `total_documents`. After a `fit` the
+        call goes on from the fitted topics. No topics are merged or added. The memory does not grow with the stream,
+        but for a row of `trace_` a call. A model that was saved and loaded goes on to the same bits.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts in the words of the first call. Documents without words count as seen; if there is no other, no step
+            is taken.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative, or the first minibatch holds no token.
+        InputError
+            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
+        """
+        first = not hasattr(self, "_topics")
+        check_names("learn", self.learn, LEARNABLE)
+        corpus = self._corpus(X, reset=first)
+        seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
+        total = seen if self.total_documents is None else int(self.total_documents)
+        check_total(total, seen)
+        if first:
+            check_tokens(corpus)
+            check_start(corpus, int(self.n_topics))
+        if corpus.n_tokens > 0:
+            with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+                self._learn(corpus, total, first, executor)
+        self.n_documents_seen_ = seen
+        return self
+
+    def _learn(self, corpus: Corpus, total: int, first: bool, executor: ThreadExecutor) -> None:
+        """Take the step of `partial_fit` and add its row to the trace."""
+        began, share = time.perf_counter(), total / corpus.n_documents
+        seed = seed_from(self.random_state) if first else self._seed
+        rules = StepRules(float(self.smallest_share), int(self.local_sweeps), tuple(self.learn), seed)
+        if first:
+            priors, trace = Priors(float(self.alpha), float(self.gamma), float(self.eta)), Trace()
+            sweeps = int(self.n_topics), int(self.init_sweeps)
+            topics, log_p = begin(corpus, *sweeps, priors, rules, share, executor)
+            self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
+            self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
+        else:
+            priors, topics, trace = Priors(self.alpha_, self.gamma_, self.eta_), self._topics, self._trace
+            if self.learning_offset_ is None:
+                of_all = corpus.n_documents / (self.n_documents_seen_ + corpus.n_documents)
+                self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), of_all)
+            size = step_size(topics.n_steps + 1, float(self.learning_decay), self.learning_offset_)
+            log_p = step(topics, corpus, priors, rules, share, size, executor)
+        priors = learned(topics, priors, rules.learn)
+        trace.append(
+            {
+                "lap": len(trace) + 1,
+                "objective": log_p / float(corpus.n_tokens),
+                "n_topics": alive(topics.N).size,
+                "seconds": time.perf_counter() - began,
+                "moved": 0,
+                **columns_of(priors),
+            }
+        )
+        self._take(topics, priors, trace, seed)
+        self._kept = None
+        self.converged_, self.stop_reason_ = False, f"partial_fit took step {topics.n_steps}."
+
+    def _finish(self, course: CollapsedCourse, run: Run, identity: Identity) -> None:
+        """Copy the result of a fit into the fitted attributes."""
+        self._keep(course, identity)
+        self._take(course.finish(), course.priors, run.trace, identity["random_state"])
+        self.converged_, self.stop_reason_ = run.outcome
+        self.n_documents_seen_, self.learning_offset_ = int(identity["shape"][0]), None
+
+    def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> CollapsedCourse:
+        """Build the laps of a fit."""
+        priors = Priors(float(self.alpha), float(self.gamma), float(self.eta))
+        moves = int(self.merge_laps), float(self.held_back)
+        rules = Rules(int(self.n_topics), priors, float(self.smallest_share), tuple(self.learn), seed, *moves)
+        return CollapsedCourse(corpus, rules, executor)
+
+    def _identity(self, corpus: Corpus, seed: int) -> Identity:
+        """Return what a checkpoint must agree with."""
+        return identity_of(self, corpus, seed, free=_NOT_IDENTITY)

@@ -1,0 +1,156 @@
+"""What a fitted collapsed model offers: weights of documents, topics, and q(z) of the fit that can go on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.collapsed.state import Float, Priors
+from stickbreak.collapsed.streaming import Topics, alive
+from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.inference.kept import ContinuedModel, KeptState
+from stickbreak.inference.left_to_right import TopicRule
+from stickbreak.inference.loop import Trace
+
+
+class FittedCollapsed(ContinuedModel):
+    """The side of `CollapsedHDP` that needs no fit of its own: it reads the fitted attributes."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ()
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+        "start_seconds_",
+        "alpha_",
+        "gamma_",
+        "eta_",
+        "learning_offset_",
+        "n_documents_seen_",
+    )
+
+    kept_noun: ClassVar[str] = "shares"
+    objective_name: ClassVar[str] = "leave-one-out log-likelihood"
+
+    alpha_: float
+    gamma_: float
+    eta_: float
+    n_laps_: int
+    learning_offset_: float | None
+    n_documents_seen_: int
+    n_jobs: int | None
+    _topics: Topics
+    _seed: int
+
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last.
+
+        The topics are fixed. The weights are (N_dk + alpha M_k / (M + gamma)) / (N_d + alpha) at the fixed point of
+        zero-order collapsed inference over the topics that are shown; the rest takes no tokens.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            Rows sum to one.
+        """
+        check_is_fitted(self)
+        with ThreadExecutor(self.n_jobs) as executor:
+            return weights_and_rest(self._corpus(X), self.topic_word_, self._prior(), executor)
+
+    def _predictive_rule(self) -> TopicRule:
+        uniform = np.full((1, self.n_features_in_), 1.0 / self.n_features_in_)  # the mean of the prior
+        return TopicRule(np.vstack([self.topic_word_, uniform]), self._prior())
+
+    def _prior(self) -> Float:
+        """Return alpha times the expected corpus weights, the rest last, (K + 1,)."""
+        return prior_and_rest(self.alpha_, self.topic_weights_)
+
+    @property
+    def components_(self) -> Float:
+        """Expected tokens of each word in each topic, plus eta, (K, W)."""
+        check_is_fitted(self)
+        return self._topics.dense(alive(self._topics.N)) + self.eta_
+
+    @property
+    def tables_(self) -> Float:
+        """Expected tables of each topic, (K,)."""
+        check_is_fitted(self)
+        return self._topics.tables[alive(self._topics.N)]
+
+    @property
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+        topics = self.components_
+        return topics / topics.sum(axis=1, keepdims=True)
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights M_k / (M + gamma), (K,): by tables, so they need not descend."""
+        tables = self.tables_
+        return tables / (self._topics.tables.sum() + self.gamma_)
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics with at least half an expected token."""
+        check_is_fitted(self)
+        return int(alive(self._topics.N).size)
+
+    @property
+    def n_steps_(self) -> int:
+        """Steps taken by `partial_fit`."""
+        check_is_fitted(self)
+        return self._topics.n_steps
+
+    def forget_shares(self) -> None:
+        """Drop q(z) of the fit: the model keeps its topics and its trace, and cannot `continue_fit`.
+
+        It takes, here and in a saved model, 2 bytes for each stored count and 6 for each topic that the count has a
+        share of, four on average.
+        """
+        check_is_fitted(self)
+        self._kept = None
+
+    def _take(self, topics: Topics, priors: Priors, trace: Trace, seed: int) -> None:
+        """Copy a result into the fitted attributes."""
+        self._topics, self._seed, self._trace = topics, seed, trace
+        self.alpha_, self.gamma_, self.eta_ = priors.alpha, priors.gamma, priors.eta
+        self.n_laps_, self.objective_ = len(trace), float(trace.columns["objective"][-1])
+
+    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        arrays, values = self._topics.packed()
+        values["seed"], kept = self._seed, self._kept
+        if kept is None:
+            return arrays, {"topics": values}
+        shares = {f"fit.{name}": array for name, array in kept.arrays.items()}
+        return {**arrays, **shares}, {"topics": values, "fit": kept.values, "identity": kept.identity}
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        self._topics = Topics.unpacked(arrays, values["topics"], self.n_features_in_)
+        self._seed, self._kept = int(values["topics"]["seed"]), None
+        if "fit" in values:
+            shares = {name.removeprefix("fit."): a for name, a in arrays.items() if name.startswith("fit.")}
+            self._kept = KeptState(shares, values["fit"], values["identity"])
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        for name in ("alpha_", "gamma_", "eta_"):
+            value = getattr(self, name)
+            if not isinstance(value, float) or not 0 < value < np.inf:
+                raise ValueError(f"{name} is {value!r}, not a positive number")
+        for name in ("n_laps_", "n_documents_seen_"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
+                raise ValueError(f"{name} is no number of laps or documents")
+        if not isinstance(self.objective_, float):
+            raise ValueError("its objective is no number")
+        if self.learning_offset_ is not None and not float(self.learning_offset_) >= 0:
+            raise ValueError("the offset of its steps cannot be")

@@ -1,0 +1,140 @@
+"""Merges of topics, judged by tokens that are held back: the number of topics (math.md (C8), (C9)).
+
+A part of the tokens is kept out of the first laps. Two topics become one where that predicts these tokens as well. Then
+they join the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.collapsed import _merge_kernels
+from stickbreak.collapsed.state import ALIVE, SMALLEST_BETA, CollapsedState, Float, Int, Priors, Shard, Shares
+from stickbreak.inference.executor import Executor
+from stickbreak.inference.streams import stream
+
+FIRST_LAP, EVERY = 20, 5  # laps with merges: topics have to form first, and to settle after each
+SLACK = 1.0  # standard errors that a merge may cost
+LEAST_WEIGHT = 1e-3  # of a topic in a document, to be looked at there
+PAIRS_PER_TOPIC = 4  # pairs whose gain is computed
+
+
+def due(lap: int, merge_laps: int) -> bool:
+    """Return whether merges are tried after a lap."""
+    return FIRST_LAP <= lap <= merge_laps and lap % EVERY == 0
+
+
+def hold_back(shards: Sequence[Shard], share: float, seed: int) -> None:
+    """Take each token out with this probability; of a weight, only its whole part counts as tokens."""
+    rng = stream(seed, "tokens held back")
+    for shard in shards:
+        shard.held = rng.binomial(np.floor(shard.count).astype(np.int64), share).astype(np.float64)
+        shard.count = shard.count - shard.held
+
+
+def give_back(shards: Sequence[Shard]) -> None:
+    """Put the tokens that are held back among the others."""
+    for shard in shards:
+        if shard.held is not None:
+            shard.count, shard.held = shard.count + shard.held, None
+
+
+def merge(state: CollapsedState, priors: Priors, executor: Executor) -> tuple[int, int]:
+    """Merge pairs of topics, the best first, each topic once; return how many were tried and made.
+
+    Parameters
+    ----------
+    state : CollapsedState
+        After a sweep; changed in place.
+    priors : Priors
+    executor : Executor
+    """
+    pairs = candidates(state, priors, executor)
+    if pairs.size == 0:
+        return 0, 0
+    gain, error = gains(state, priors, pairs, executor)
+    to = np.arange(state.beta.size)
+    free = np.ones(state.beta.size, dtype=bool)
+    for q in np.argsort(-gain, kind="stable"):
+        larger, smaller = pairs[q]
+        says = error[q] > 0  # the tokens have something to say about the pair
+        if says and gain[q] >= -SLACK * error[q] and free[larger] and free[smaller]:
+            free[[larger, smaller]] = False
+            to[smaller] = larger
+    join(state, to)
+    return len(pairs), int((~free).sum()) // 2
+
+
+def candidates(state: CollapsedState, priors: Priors, executor: Executor) -> NDArray[np.int64]:
+    """Return the pairs with the largest bounds of their gain, (n, 2), the larger topic of each first.  math.md (C9)"""
+    K, prior = state.beta.size, priors.alpha * state.beta
+    total_eta = state.S.shape[0] * priors.eta
+
+    def run(shard: Shard) -> tuple[Float, Float]:
+        X, Y = np.zeros((K, K)), np.zeros(K)
+        _merge_kernels.crossings(*_parts(shard), state.S, state.N, prior, priors.eta, total_eta, LEAST_WEIGHT, X, Y)
+        return X, Y
+
+    X, Y = np.zeros((K, K)), np.zeros(K)
+    for turn in state.turns:
+        for of_shard in executor.map(run, [shard for shard in turn if shard.held is not None]):
+            X, Y = X + of_shard[0], Y + of_shard[1]
+    bound = gain_bounds(X, Y, state.N, priors.eta, total_eta)
+    order = np.argsort(-state.N, kind="stable")
+    topics = order[state.N[order] >= ALIVE]
+    first, second = np.triu_indices(topics.size, 1)
+    pairs = np.stack([topics[first], topics[second]], axis=1)
+    best = np.argsort(-bound[pairs[:, 0], pairs[:, 1]], kind="stable")[: PAIRS_PER_TOPIC * topics.size]
+    return np.asarray(pairs[best], dtype=np.int64)
+
+
+def gain_bounds(X: Float, Y: Float, N: Float, eta: float, total_eta: float) -> Float:
+    """Return sum_i c_i (p_i' - p_i) / p_i >= sum_i c_i log p_i' / p_i of every pair, (K, K).            math.md (C9)"""
+    mass, own = N + total_eta, np.diag(X)
+    apart = own[:, None] + own[None]
+    mixed = mass[:, None] * (own[:, None] + X.T) + mass[None] * (X + own[None]) - eta * (Y[:, None] + Y[None])
+    bounds: Float = mixed / (N[:, None] + N[None] + total_eta) - apart
+    return bounds
+
+
+def gains(state: CollapsedState, priors: Priors, pairs: NDArray[np.int64], executor: Executor) -> tuple[Float, Float]:
+    """Return what merges add to the log probability of the tokens held back, with standard errors.      math.md (C8)"""
+    prior, total_eta = priors.alpha * state.beta, state.S.shape[0] * priors.eta
+
+    def run(shard: Shard) -> Float:
+        out = np.zeros((len(pairs), 2))
+        settings = (prior, priors.eta, total_eta, LEAST_WEIGHT)
+        _merge_kernels.gains(*_parts(shard), state.S, state.N, *settings, pairs, out)
+        return out
+
+    out = np.zeros((len(pairs), 2))
+    for turn in state.turns:
+        for of_shard in executor.map(run, [shard for shard in turn if shard.held is not None]):
+            out += of_shard
+    return out[:, 0], np.sqrt(out[:, 1])
+
+
+def join(state: CollapsedState, to: NDArray[np.int64]) -> None:
+    """Give all that topic k has to topic to[k]."""
+    gone = np.flatnonzero(to != np.arange(to.size))
+    if gone.size == 0:
+        return
+    for shard in state.shards:
+        old = shard.shares
+        new = Shares(np.empty_like(old.start), np.empty_like(old.topic), np.empty_like(old.share))
+        _merge_kernels.relabel(old.start, old.topic, old.share, to, new.start, new.topic, new.share)
+        shard.shares = new.trimmed()
+    for table in (state.S.T, state.N, state.beta, state.tables):
+        np.add.at(table, to[gone], table[gone])
+        table[gone] = 0.0
+    state.beta[gone] = SMALLEST_BETA
+
+
+def _parts(shard: Shard) -> tuple[Int, NDArray, Float, Float, Int, NDArray, NDArray]:
+    """Return the arrays of a shard as the kernels take them."""
+    shares = shard.shares
+    assert shard.held is not None
+    return shard.indptr, shard.word, shard.count, shard.held, shares.start, shares.topic, shares.share

@@ -1,0 +1,189 @@
+"""The stochastic form (Foulds, Boyles, DuBois, Smyth and Welling 2013): topics that follow minibatches of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma
+
+from stickbreak.collapsed.cvb0 import corpus_weights, random_start, replace, sweep, updated
+from stickbreak.collapsed.learning import RATE, SHAPE, best_eta, best_gamma
+from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Int, Priors, Shard, Shares, cut
+from stickbreak.corpus import Corpus
+from stickbreak.inference.executor import Executor
+from stickbreak.inference.keys import key_of
+
+ETA_EVERY = 20  # steps: it costs a pass over all pairs of words and topics
+SMALLEST_SCALE = 1e-6
+
+
+@dataclass(slots=True)
+class Topics:
+    """What a model keeps of its documents: expected counts and tables of K topics over W words."""
+
+    counts: Float  # (W, K)  S = scale * counts: a step writes only the words of its documents
+    scale: float
+    N: Float  # (K,)   tokens
+    tables: Float  # (K,)
+    opened: float  # sum_d psi(alpha + N_d) - psi(alpha), what alpha is learned from
+    n_steps: int = 0
+
+    @classmethod
+    def of(cls, state: CollapsedState, shown: Int, priors: Priors, lengths: Float, share: float = 1.0) -> Self:
+        """Return the shown topics of a state, as many times as large as `share` says."""
+        counts = np.ascontiguousarray(np.maximum(state.S[:, shown], 0.0)) * share
+        tables = np.maximum(state.tables[shown], np.finfo(np.float64).tiny) * share
+        return cls(counts, 1.0, state.N[shown] * share, tables, share * opened(priors.alpha, lengths))
+
+    def dense(self, topics: Int) -> Float:
+        """Return the expected tokens of each word in these topics, (K', W)."""
+        return np.ascontiguousarray(self.counts[:, topics].T) * self.scale
+
+    def packed(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        """Return everything as arrays and plain values."""
+        arrays = {"counts": self.counts, "N": self.N, "tables": self.tables}
+        return arrays, {"scale": self.scale, "opened": self.opened, "n_steps": self.n_steps}
+
+    @classmethod
+    def unpacked(cls, arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> Self:
+        """Return what `packed` took apart.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If it cannot be topics of these words.
+        """
+        counts, N, tables = (arrays[name] for name in ("counts", "N", "tables"))
+        K = N.size
+        if counts.shape != (n_words, K) or N.shape != (K,) or tables.shape != (K,) or K == 0:
+            raise ValueError("its topics do not fit its words")
+        for array in (counts, N, tables):
+            if array.dtype != np.float64 or not np.isfinite(array).all() or (array < 0).any():
+                raise ValueError("its topics hold a number that is negative or none")
+        scale, n_steps = float(values["scale"]), int(values["n_steps"])
+        if not 0 < scale <= 1 or n_steps < 0 or not float(values["opened"]) >= 0 or not (tables > 0).any():
+            raise ValueError("the scale or the steps of its topics cannot be")
+        return cls(counts, scale, N, tables, float(values["opened"]), n_steps)
+
+
+@dataclass(frozen=True, slots=True)
+class StepRules:
+    """What the steps of a stream have in common."""
+
+    smallest: float  # share that is kept
+    sweeps: int  # of a minibatch
+    learn: tuple[str, ...]
+    seed: int
+
+
+def alive(N: Float) -> Int:
+    """Return the topics with at least half an expected token, the largest first; the largest in any case."""
+    order = np.argsort(-N, kind="stable")
+    return order[: max(1, int((N >= ALIVE).sum()))]
+
+
+def opened(alpha: float, lengths: Float) -> float:
+    """Return sum_d psi(alpha + N_d) - psi(alpha)."""
+    return float((digamma(alpha + lengths) - digamma(alpha)).sum())
+
+
+def offset_for(given: float | None, decay: float, share: float) -> float:
+    """Return the offset of the steps, where the first minibatch is this share of those so far.  math.md (C10)"""
+    return max(1.0, share ** (-1.0 / decay) - 1.0) if given is None else float(given)
+
+
+def begin(
+    corpus: Corpus, n_topics: int, n_sweeps: int, priors: Priors, rules: StepRules, share: float, executor: Executor
+) -> tuple[Topics, float]:
+    """Return the topics that sweeps over the first minibatch find, and their log p of its tokens.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    n_topics, n_sweeps : int
+    priors : Priors
+    rules : StepRules
+    share : float
+        Documents of the stream to those of the minibatch.
+    executor : Executor
+    """
+    state = random_start(corpus, n_topics, rules.seed)
+    for _ in range(n_sweeps):
+        sweep(state, priors, rules.smallest, rules.seed, executor)
+    lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+    return Topics.of(state, alive(state.N), priors, lengths, share), state.log_p
+
+
+def step(
+    topics: Topics, corpus: Corpus, priors: Priors, rules: StepRules, share: float, size: float, executor: Executor
+) -> float:
+    """Move the topics towards those that a minibatch, scaled up, asks for.                          math.md (C10)
+
+        S <- (1 - xi) S + xi s S',    M <- (1 - xi) M + xi s M',    s = D / |B|
+
+    Returns log p of its tokens before the step, each word given those before it in its document.
+
+    Parameters
+    ----------
+    topics : Topics
+        Changed in place, at the end.
+    corpus : Corpus
+        The minibatch, with at least one token.
+    priors : Priors
+    rules : StepRules
+    share : float
+        s.
+    size : float
+        xi.
+    executor : Executor
+    """
+    words, W = np.unique(corpus.counts.indices), topics.counts.shape[0]
+    parts = [part for turn in cut(corpus) for part in turn]
+    for part in parts:
+        part.word = np.searchsorted(words, part.word).astype(np.int32)
+    S, prior = topics.counts[words] * topics.scale, priors.alpha * corpus_weights(topics.tables, priors.gamma)
+    log_p = 0.0
+    for number in range(rules.sweeps):
+        key = key_of(rules.seed, topics.n_steps + 1, f"collapsed step, sweep {number}")
+
+        def run(part: Shard, key: np.uint64 = key) -> tuple[Shares, Float, float]:
+            return updated(part, S, topics.N, prior, priors, W, rules.smallest, key, counted=False)
+
+        found = executor.map(run, parts)
+        for part, (new, _, _) in zip(parts, found, strict=True):
+            part.shares = new
+        if number == 0:
+            log_p = sum(value for _, _, value in found)
+    of_batch, N = np.zeros_like(S), np.zeros_like(topics.N)
+    bare = [Shard(p.first, p.indptr, p.word, p.count, Shares.none(p.word.size)) for p in parts]
+    replace(of_batch, N, bare, [part.shares for part in parts], executor)
+    tables = sum((of_shard for _, of_shard, _ in found), np.zeros_like(topics.N))
+    scale = topics.scale * (1.0 - size)
+    if scale < SMALLEST_SCALE:
+        topics.counts *= scale
+        scale = 1.0
+    topics.scale = scale
+    topics.counts[words] += (size * share / scale) * of_batch
+    topics.N = (1.0 - size) * topics.N + size * share * N
+    topics.tables = (1.0 - size) * topics.tables + size * share * tables
+    lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+    topics.opened = (1.0 - size) * topics.opened + size * share * opened(priors.alpha, lengths)
+    topics.n_steps += 1
+    return log_p
+
+
+def learned(topics: Topics, priors: Priors, names: tuple[str, ...]) -> Priors:
+    """Return the hyperparameters after a step.                                           math.md (C5), (C6), (C7)"""
+    alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
+    tables = float(topics.tables.sum())
+    if "alpha" in names:
+        alpha = (SHAPE + tables) / (RATE + topics.opened)
+    if "gamma" in names:
+        gamma = best_gamma(tables, int((topics.N >= ALIVE).sum()), gamma)
+    if "eta" in names and topics.n_steps % ETA_EVERY == 0:
+        eta = best_eta(topics.counts * topics.scale, topics.N, eta)
+    return Priors(alpha, gamma, eta)

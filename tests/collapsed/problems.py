@@ -1,0 +1,36 @@
+"""Small corpora for the tests of collapsed inference, and their states as dense arrays."""
+
+import numpy as np
+
+from stickbreak.corpus import Corpus
+
+
+def small_corpus(seed=0, *, n_documents=23, n_words=8, fractional=False):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(0.9, size=(n_documents, n_words)).astype(float)
+    counts[[0, 4]] = 0
+    counts[:, 3] = 0
+    counts[1, 1] += 2
+    if fractional:
+        counts *= rng.uniform(1.0, 2.5, size=counts.shape)
+    return Corpus.from_counts(counts)
+
+
+def dense(corpus):
+    return corpus.counts.toarray().astype(float)
+
+
+def turns_of(state):
+    """The documents of each turn."""
+    return [[d for part in turn for d in range(part.first, part.first + part.indptr.size - 1)] for turn in state.turns]
+
+
+def dense_r(corpus, state):
+    """(D, W, K) float64 from the lists."""
+    out = np.zeros((*corpus.counts.shape, state.N.size))
+    for part in state.shards:
+        for d in range(part.indptr.size - 1):
+            for p in range(part.indptr[d], part.indptr[d + 1]):
+                for j in range(part.shares.start[p], part.shares.start[p + 1]):
+                    out[part.first + d, part.word[p], part.shares.topic[j]] += part.shares.share[j]
+    return out

@@ -1,0 +1,197 @@
+"""`CollapsedHDP`: what a user gives, what a fit leaves, fits that go on, topics that are found again."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import stickbreak
+from stickbreak import CollapsedHDP
+from stickbreak.collapsed import merging
+from stickbreak.collapsed.cvb0 import random_start, sweep
+from stickbreak.collapsed.learning import learn
+from stickbreak.collapsed.state import Priors
+from stickbreak.corpus import Corpus, planted_lda, toy_bars
+from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.inference.executor import ThreadExecutor
+
+from .problems import dense, dense_r
+
+SETTINGS = {"n_topics": 6, "n_laps": 8, "learn": ("alpha", "gamma", "eta"), "merge_laps": 0, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return planted_lda(40, 30, n_topics=4, mean_tokens=30, seed=1)[0]
+
+
+@pytest.fixture(scope="module")
+def fitted(corpus) -> CollapsedHDP:
+    """A model of eight laps, not to be changed."""
+    return fit(corpus)
+
+
+def fit(corpus, **changes) -> CollapsedHDP:
+    options = {name: changes.pop(name) for name in ("checkpoint", "resume", "callback") if name in changes}
+    return CollapsedHDP(**{**SETTINGS, **changes}).fit(corpus, **options)
+
+
+def assert_same(left: CollapsedHDP, right: CollapsedHDP) -> None:
+    for name in ("components_", "tables_", "topic_word_", "objective_", "alpha_", "gamma_", "eta_", "n_laps_"):
+        np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
+    assert left.trace_.keys() == right.trace_.keys()
+    for name in left.trace_.keys() - {"seconds"}:
+        np.testing.assert_array_equal(left.trace_[name], right.trace_[name], err_msg=name)
+
+
+def test_fit_is_sweeps_and_learning(corpus, fitted):
+    state, priors = random_start(corpus, 6, 0), Priors(1.0, 1.0, 0.1)
+    objective = []
+    for _ in range(8):
+        sweep(state, priors, 1 / 15, 0, ThreadExecutor(1))
+        priors = learn(state, priors, SETTINGS["learn"], np.asarray(corpus.document_lengths, float))
+        objective.append(state.log_p / corpus.n_tokens)
+    np.testing.assert_allclose(fitted.trace_["objective"], objective)
+    assert (fitted.alpha_, fitted.gamma_, fitted.eta_) == pytest.approx((priors.alpha, priors.gamma, priors.eta))
+    for name in ("alpha", "gamma", "eta"):
+        assert fitted.trace_[name][-1] == getattr(fitted, name + "_")
+    counts = np.einsum("dw,dwk->kw", dense(corpus), dense_r(corpus, state))
+    order = np.argsort(-counts.sum(axis=1), kind="stable")[: fitted.n_topics_]
+    np.testing.assert_allclose(fitted.components_, counts[order] + priors.eta, atol=1e-9)
+    np.testing.assert_allclose(fitted.tables_, state.tables[order])
+    np.testing.assert_allclose(fitted.topic_weights_, fitted.tables_ / (fitted.tables_.sum() + fitted.gamma_))
+
+
+def test_topics_are_the_largest_first_and_none_without_tokens(corpus):
+    model = fit(corpus, n_topics=60, n_laps=40, learn=("alpha",))
+    tokens = (model.components_ - model.eta_).sum(axis=1)
+    assert (np.diff(tokens) <= 0).all()
+    assert tokens[-1] >= 0.5
+    assert model.n_topics_ < 60
+    assert model.trace_["n_topics"][-1] == model.n_topics_
+
+
+def test_weights_are_those_of_the_fixed_point(corpus, fitted):
+    """Of (N_dk + alpha b_k) / (N_d + alpha), with r ∝ phi_kw (N_dk + alpha b_k)."""
+    weights, counts = fitted.expected_weights(corpus), dense(corpus)
+    prior = fitted.alpha_ * fitted.topic_weights_
+    for d in (0, 7):
+        theta = weights[d, :-1]
+        r = fitted.topic_word_ * theta[:, None]
+        n = (r / r.sum(axis=0)) @ counts[d]
+        mass = (1 - weights[d, -1]) / (n.sum() + prior.sum())
+        np.testing.assert_allclose(theta, (n + prior) * mass, atol=1e-5)
+        assert weights[d, -1] == pytest.approx((fitted.alpha_ - prior.sum()) / (counts[d].sum() + fitted.alpha_))
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_continued_fit_equals_an_uncut_one(corpus, tmp_path, saved):
+    model = fit(corpus, n_laps=3)
+    if saved:
+        model.save(tmp_path / "m")
+        model = stickbreak.load(tmp_path / "m")
+    model.continue_fit(corpus, n_laps=2)
+    assert_same(model.continue_fit(corpus, n_laps=3), fit(corpus))
+
+
+def test_fit_resumed_from_its_checkpoint_equals_an_uncut_one(corpus, tmp_path, fitted):
+    place = tmp_path / "c"
+    fit(corpus, n_laps=5, checkpoint=place)
+    assert_same(fit(corpus, checkpoint=place, resume=True), fitted)
+    assert_same(fit(corpus, checkpoint=place, resume=True), fitted)  # at its end there is nothing left to do
+
+
+@pytest.mark.parametrize("cut", [1, 3, 4, 5, 6, 7])
+def test_fit_with_merges_continues_as_an_uncut_one(corpus, monkeypatch, tmp_path, cut):
+    """Cut before, at and after a merge, and where the tokens held back join."""
+    monkeypatch.setattr(merging, "FIRST_LAP", 2)
+    monkeypatch.setattr(merging, "EVERY", 2)
+    whole = fit(corpus, merge_laps=5, n_topics=12)
+    assert whole.trace_["merge_accepted"].sum() > 0
+    assert whole.trace_["merge_tried"].nonzero()[0].tolist() == [1, 3]
+    model = fit(corpus, merge_laps=5, n_topics=12, n_laps=cut, checkpoint=tmp_path / "c")
+    assert_same(model.continue_fit(corpus, n_laps=8 - cut), whole)
+    assert_same(fit(corpus, merge_laps=5, n_topics=12, checkpoint=tmp_path / "c", resume=True), whole)
+
+
+@pytest.mark.parametrize("n_laps", [1, 3, 4])
+def test_topics_have_all_tokens_also_of_a_fit_that_ends_while_some_are_held_back(corpus, n_laps):
+    model = fit(corpus, merge_laps=3, held_back=0.4, n_laps=n_laps)
+    assert (model.components_ - model.eta_).sum() == pytest.approx(corpus.n_tokens, abs=3)  # less topics not shown
+
+
+def test_single_token_may_be_held_back():
+    for seed in range(8):
+        model = CollapsedHDP(n_topics=1, held_back=0.5, n_laps=6, random_state=seed).fit(np.array([[0, 1]]))
+        assert np.isfinite(model.trace_["objective"]).all()
+        assert model.topic_word_[0, 1] > model.topic_word_[0, 0]
+
+
+def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
+    model = fit(corpus, n_laps=2)
+    with pytest.raises(InputError, match="of a fit with another counts; give the documents"):
+        model.continue_fit(corpus[::-1], n_laps=1)
+    with pytest.raises(InputError, match="another smallest_share"):
+        model.set_params(smallest_share=0.3).continue_fit(corpus, n_laps=1)
+    for wrong in (0, 1.5, True):
+        with pytest.raises(InputError, match="whole number of further laps"):
+            model.continue_fit(corpus, n_laps=wrong)
+    model.forget_shares()
+    with pytest.raises(InputError, match="has forgotten the shares of its tokens; fit it anew"):
+        model.continue_fit(corpus, n_laps=1)
+
+
+DAMAGES = {
+    "kept": lambda x: x + np.uint16(1),
+    "topic": lambda x: x + np.uint16(6),
+    "share": lambda x: -x,
+    "beta": lambda x: x * 0.0,
+    "tables": lambda x: x[1:],
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damaged_shares_are_refused(corpus, name):
+    model = fit(corpus, n_laps=2)
+    kept = model._kept_shares
+    kept.arrays[name] = DAMAGES[name](kept.arrays[name])
+    with pytest.raises(ModelFormatError, match="the shares of this model are damaged"):
+        model.continue_fit(corpus, n_laps=1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"learn": ("beta",)}, "learn names 'beta'"),
+        ({"n_topics": 10**5}, "n_topics"),
+        ({"smallest_share": 0.6}, "smallest_share"),
+        ({"n_topics": 5000}, "the documents hold only"),
+    ],
+)
+def test_wrong_parameter_is_refused(corpus, changes, words):
+    with pytest.raises(ValueError, match=words):
+        fit(corpus, **changes)
+
+
+def test_documents_without_words_are_refused():
+    with pytest.raises(InvalidCorpus, match="all documents are empty"):
+        fit(sparse.csr_matrix((3, 4), dtype=int))
+
+
+def test_planted_topics_and_their_concentration_are_found():
+    corpus, truth = planted_lda(400, 100, n_topics=5, mean_tokens=100, alpha=0.5, eta=0.05, seed=2)
+    model = CollapsedHDP(n_topics=15, n_laps=60, random_state=0).fit(corpus)
+    distance = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2) / 2
+    assert model.n_topics_ == 5
+    assert (distance.min(axis=1) < 0.05).all()
+    assert 1.8 < model.alpha_ < 3.2  # 0.5 for each of five topics
+    assert 0.02 < model.eta_ < 0.12
+
+
+def test_bars_are_found():
+    corpus, truth = toy_bars(n_documents=300, seed=3)
+    model = CollapsedHDP(n_topics=40, n_laps=60, random_state=1).fit(corpus)
+    distance = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2) / 2
+    assert model.n_topics_ == 10
+    assert (distance.min(axis=1) < 0.15).all()
+    trace = model.trace_["objective"]
+    assert trace[-1] > trace[0] + 0.3
