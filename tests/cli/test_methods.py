@@ -75,7 +75,7 @@ def test_options_reach_collapsed_inference(run, documents, tmp_path):
     }  # fmt: skip
     model = stickbreak.load(tmp_path / "m")
     assert {name: model.get_params()[name] for name in given} == given
-    assert model._kept_shares is None  # the model on disk is not as large as the documents
+    assert model._kept is None  # the model on disk is not as large as the documents
 
 
 @pytest.mark.parametrize("method", METHODS)

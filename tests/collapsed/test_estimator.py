@@ -133,10 +133,10 @@ def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
     with pytest.raises(InputError, match="another smallest_share"):
         model.set_params(smallest_share=0.3).continue_fit(corpus, n_laps=1)
     for wrong in (0, 1.5, True):
-        with pytest.raises(InputError, match="whole number of further laps"):
+        with pytest.raises(InputError, match="n_laps is .*; give a whole number of at least 1"):
             model.continue_fit(corpus, n_laps=wrong)
     model.forget_shares()
-    with pytest.raises(InputError, match="has forgotten the shares of its tokens; fit it anew"):
+    with pytest.raises(InputError, match="has forgotten its shares of its tokens; fit it anew"):
         model.continue_fit(corpus, n_laps=1)
 
 
@@ -152,7 +152,7 @@ DAMAGES = {
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damaged_shares_are_refused(corpus, name):
     model = fit(corpus, n_laps=2)
-    kept = model._kept_shares
+    kept = model._kept
     kept.arrays[name] = DAMAGES[name](kept.arrays[name])
     with pytest.raises(ModelFormatError, match="the shares of this model are damaged"):
         model.continue_fit(corpus, n_laps=1)

@@ -129,7 +129,7 @@ def test_objective_of_one_topic_is_the_predictive_probability_of_its_words(corpu
     model = HybridHDP(n_topics=1, n_laps=1, batch_size=1000, eta=0.5, random_state=0).fit(corpus)
     counts = corpus.counts.toarray().sum(axis=0)
     phi = (counts + 0.5) / (counts + 0.5).sum()
-    assert model.objective_ == pytest.approx(counts @ np.log(phi) / counts.sum(), rel=1e-12)
+    assert model.objective_ == pytest.approx(counts @ np.log(phi) / counts.sum(), rel=1e-11)  # start: sums of its lists
 
 
 def test_objective_is_that_of_documents_not_yet_learned_from():
