@@ -51,8 +51,8 @@ class CollapsedHDP(FittedCollapsed):
         Concentrations of the documents and of the corpus, and pseudo-count of every word in every topic: where they
         start, if they are learned.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "eta")
-        Hyperparameters that are learned from the expected tables and counts, alpha and gamma after each lap, eta after
-        every fifth, under Gamma(1, 1) priors.
+        Hyperparameters that are learned from the expected tables and counts, from lap 20 on: alpha and gamma after each
+        lap, eta after every fifth, under Gamma(1, 1) priors.
     merge_laps : int, default=50
         Laps, from the first, in which some of the tokens are held back, and topics merged where these tokens are
         predicted as well, to a standard error. Then all tokens join. 0: no merges.
