@@ -44,7 +44,7 @@ def assert_same(left: CollapsedHDP, right: CollapsedHDP) -> None:
 
 
 def test_fit_is_sweeps_and_learning(corpus, fitted):
-    state, priors = random_start(corpus, 6, 0), Priors(1.0, 1.0, 0.1)
+    state, priors = random_start(corpus, 6, 0), Priors(5.0, 1.0, 0.1)
     objective = []
     for _ in range(27):
         sweep(state, priors, 1 / 15, 0, ThreadExecutor(1))
