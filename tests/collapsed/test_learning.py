@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln, psi
 
 from stickbreak.collapsed import _kernels
-from stickbreak.collapsed.learning import ETA_EVERY, best_alpha, best_eta, best_gamma, learn
+from stickbreak.collapsed.learning import ETA_EVERY, FIRST_LAP, best_alpha, best_eta, best_gamma, learn
 from stickbreak.collapsed.state import CollapsedState, Priors
 
 
@@ -71,7 +71,7 @@ def state_of(n_sweeps):
 
 def test_only_what_is_named_is_learned_and_eta_after_some_laps():
     lengths, before = np.array([20.0, 24.1]), Priors(0.7, 1.3, 0.2)
-    state = state_of(ETA_EVERY)
+    state = state_of(FIRST_LAP)
     assert learn(state, before, (), lengths) == before
     after = learn(state, before, ("alpha", "gamma", "eta"), lengths)
     opened = (psi(0.7 + lengths) - psi(0.7)).sum()
@@ -79,4 +79,6 @@ def test_only_what_is_named_is_learned_and_eta_after_some_laps():
     assert after.gamma == pytest.approx(best_gamma(7.01, 2, 1.3))
     assert after.eta == pytest.approx(best_eta(state.S, state.N, 0.2))
     assert learn(state, before, ("gamma",), lengths) == Priors(0.7, after.gamma, 0.2)
-    assert learn(state_of(ETA_EVERY + 1), before, ("eta",), lengths) == before
+    assert learn(state_of(FIRST_LAP + 1), before, ("eta",), lengths) == before
+    assert learn(state_of(FIRST_LAP + ETA_EVERY), before, ("eta",), lengths) == Priors(0.7, 1.3, after.eta)
+    assert learn(state_of(FIRST_LAP - 1), before, ("alpha", "gamma"), lengths) == before

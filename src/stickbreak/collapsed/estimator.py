@@ -44,12 +44,12 @@ class CollapsedHDP(FittedCollapsed):
     ----------
     n_topics : int, default=200
         Most topics (the truncation K). Those that lose their tokens to others are not shown.
-    alpha, gamma, eta : float, default=1.0, 1.0, 0.1
+    alpha, gamma, eta : float, default=5.0, 1.0, 0.1
         Concentrations of the documents and of the corpus, and pseudo-count of every word in every topic: where they
         start, if they are learned.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "eta")
-        Hyperparameters that are learned from the expected tables and counts, alpha and gamma after each lap, eta after
-        every fifth, under Gamma(1, 1) priors.
+        Hyperparameters that are learned from the expected tables and counts, from lap 20 on: alpha and gamma after each
+        lap, eta after every fifth, under Gamma(1, 1) priors.
     merge_laps : int, default=50
         Laps, from the first, in which some of the tokens are held back, and topics merged where these tokens are
         predicted as well, to a standard error. Then all tokens join. 0: no merges.
@@ -156,7 +156,7 @@ class CollapsedHDP(FittedCollapsed):
         self,
         *,
         n_topics: int = 200,
-        alpha: float = 1.0,
+        alpha: float = 5.0,
         gamma: float = 1.0,
         eta: float = 0.1,
         learn: Sequence[str] = ("alpha", "eta"),

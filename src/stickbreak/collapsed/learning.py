@@ -15,6 +15,7 @@ LEARNABLE = ("alpha", "gamma", "eta")
 SHAPE, RATE = 1.0, 1.0  # of the Gamma prior of each, as the samplers have it
 GAMMA_LIMITS = (1e-3, 1e3)
 ETA_LIMITS = (1e-4, 1e2)
+FIRST_LAP = 20  # alike topics ask for a large alpha and eta, which keep them alike: they have to form first
 ETA_EVERY = 5  # laps: it costs a pass over all pairs of words and topics
 LARGE = 40  # tokens of a pair whose digamma is taken at their expectation
 
@@ -32,6 +33,8 @@ def learn(state: CollapsedState, priors: Priors, names: Collection[str], lengths
     lengths : ndarray of shape (D,)
         Tokens of the documents.
     """
+    if state.n_sweeps < FIRST_LAP:
+        return priors
     alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
     if "alpha" in names:
         alpha = best_alpha(float(state.tables.sum()), alpha, lengths)
