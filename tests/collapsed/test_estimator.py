@@ -137,7 +137,7 @@ def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
         with pytest.raises(InputError, match="n_laps is .*; give a whole number of at least 1"):
             model.continue_fit(corpus, n_laps=wrong)
     model.forget_shares()
-    with pytest.raises(InputError, match="has forgotten its shares of its tokens; fit it anew"):
+    with pytest.raises(InputError, match="has forgotten its shares; fit it anew"):
         model.continue_fit(corpus, n_laps=1)
 
 
