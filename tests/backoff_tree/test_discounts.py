@@ -78,6 +78,31 @@ def test_search_stays_below_one():
     assert 0.7 < found.sum() < 0.95
 
 
+@pytest.mark.parametrize("start", [np.full(15, 0.97 / 15), np.full(15, 1e-4 / 15), np.full(15, 0.06)])
+def test_search_starts_from_within_what_is_allowed(start):
+    def value(delta):
+        return -float(((delta - 0.03) ** 2).sum())
+
+    found, best = beam_search(value, start)
+    assert found.sum() <= 0.95 * (1 + 1e-12)
+    assert found.min() >= 1e-4
+    assert best > value(np.clip(start, 1e-4, 0.95 / 15)) + 1e-4  # and not where it began
+
+
+def test_words_are_not_smoothed_to_leaves_without_tokens(seed):
+    corpus, _ = planted_lda(40, 30, n_topics=3, mean_tokens=20, seed=seed)
+    tokens, _ = tokens_of(corpus)
+    sampler = TreeSampler(tokens, TreeShape((5, 9, 9)), np.full(3, 0.1), np.full(3, 0.1), seed, at_once=False)
+    sampler.begin()
+    sampler.z = (sampler.z // 81 * 81).astype(np.int32)  # one leaf in each of five
+    found = learn(sampler, "eta", ONE, search=False)
+    prob = np.where(np.arange(405) % 81 == 0, sampler.backoff.prob, 0.0)
+    groups = [Counter(sampler.z[tokens.word == w].tolist()) for w in range(tokens.n_words)]
+    tree = Tree((5, 9, 9), sampler.delta_word)
+    expected = sum(loo_word(tree, n, prob) for n in groups if n) / tokens.word.size
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
 def test_sample_of_groups_holds_what_is_asked_for():
     start = np.concatenate(([0], np.cumsum([5, 0, 7, 3, 9])))
     rng = np.random.default_rng(0)

@@ -234,6 +234,13 @@ def test_expanded_model_has_the_larger_tree(corpus):
     assert model.leaf_word_.sum() == corpus.n_tokens
 
 
+def test_new_level_has_the_mean_of_the_other_discounts(corpus):
+    settings = {"branching": (3, 4), "alpha": (0.1, 0.3), "eta": (0.2, 0.1), "learn": (), "n_sweeps": 2}
+    model = BackoffTreeTopics(**settings, random_state=0).fit(corpus).expand(corpus, 2, n_sweeps=1)
+    np.testing.assert_allclose(model.alpha_levels_, [0.1, 0.3, 0.2])
+    np.testing.assert_allclose(model.eta_levels_, [0.2, 0.1, 0.15])
+
+
 def test_saved_model_and_pickle_give_the_same(fitted, corpus, tmp_path):
     fitted.save(tmp_path / "model")
     for copy in (stickbreak.load(tmp_path / "model"), pickle.loads(pickle.dumps(fitted))):

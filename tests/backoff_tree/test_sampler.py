@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from stickbreak.backoff_tree import learning
+from stickbreak.backoff_tree.course import CourseSettings, TreeCourse
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import planted_lda
@@ -79,3 +82,55 @@ def test_expansion_keeps_the_counts_of_the_parents(seed):
 def z_share(n):
     """Fewer than so many of n tokens in one of four children have a probability below 1e-6."""
     return n / 4 - 5 * np.sqrt(n * 3 / 16)
+
+
+def test_two_new_levels_are_drawn_apart(seed):
+    corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=100, seed=seed)
+    tokens, _ = tokens_of(corpus)
+    sampler = TreeSampler(tokens, TreeShape((2,)), [0.2], [0.2], seed, at_once=False)
+    sampler.begin()
+    sampler.expand(4, 0.1, 0.1, 0.95)
+    sampler.expand(4, 0.1, 0.1, 0.95)
+    found = np.bincount(sampler.z % 16, minlength=16)
+    assert stats.chisquare(found).pvalue > 1e-6
+
+
+def test_discounts_wait_while_leaves_are_at_random(seed):
+    corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=50, seed=seed)
+    tokens, _ = tokens_of(corpus)
+    delta = np.array([0.1, 0.2, 0.3])
+    settings = CourseSettings(
+        TreeShape((2, 3, 4)), delta, 0.5 * delta, stages=(2,), stage_sweeps=4, learn=("alpha", "eta"), learn_every=2
+    )
+    course = TreeCourse(tokens, settings, seed, ONE)
+    course.sampler.begin()
+    changed, before = [], (delta[:2], 0.5 * delta[:2])
+    for _, lap in zip(range(8), course.laps(0), strict=False):
+        now = course.sampler.delta_doc.copy(), course.sampler.delta_word.copy()
+        assert lap.columns["alpha"] == now[0].sum()
+        assert lap.columns["eta"] == now[1].sum()
+        assert lap.columns["alpha_last"] == now[0][-1]
+        assert lap.columns["eta_last"] == now[1][-1]
+        if lap.moved:  # a new level comes with its own discount, all scaled down where the sum is too large
+            for old, new, first in zip(before, now, (0.3, 0.15), strict=True):
+                grown = np.append(old, first)
+                np.testing.assert_allclose(new, grown * min(1.0, 0.95 / grown.sum()))
+            changed.append(False)
+        else:
+            changed.append(any((old != new).any() for old, new in zip(before, now, strict=True)))
+        before = now
+    assert not any(changed[i] for i in (0, 1, 3, 4, 5, 7))
+    assert any(changed)
+
+
+def test_discounts_are_judged_by_other_documents_each_time(seed, monkeypatch):
+    corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=50, seed=seed)
+    tokens, _ = tokens_of(corpus)
+    monkeypatch.setattr(learning, "SAMPLE", 300)
+    sampler = TreeSampler(tokens, TreeShape((2, 3)), [0.2, 0.2], [0.2, 0.2], seed, at_once=False)
+    sampler.begin()
+    for name in ("alpha", "eta"):
+        first = learning.learn(sampler, name, ONE, search=False)
+        assert learning.learn(sampler, name, ONE, search=False) == first
+        sampler.n_passes += 1
+        assert learning.learn(sampler, name, ONE, search=False) != first

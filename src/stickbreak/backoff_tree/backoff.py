@@ -65,23 +65,24 @@ def solve_backoff(n_tokens: Int, n_words: Int, discounts: Discounts, shape: Tree
     smoothing = word_smoothing(n_words, discounts, shape)
     kept = n_tokens - discount * n_words
     used = n_tokens > 0
-    A, B, total = kept[used], smoothing[used], float(n_tokens.sum())
-    peak = max(_conserving(A, B, total), _SLACK * float(smoothing.max()))
+    given = discount * float(n_words.sum())
+    peak = max(_conserving(kept[used], smoothing[used], given), _SLACK * float(smoothing.max()))
     prob = np.maximum(kept, 1.0 - discount) / (peak - smoothing)
     return Backoff(peak, smoothing, prob, 1.0 / prob)
 
 
-def _conserving(A: Float, B: Float, total: float) -> float:
-    """Return the C with C sum_z A_z / (C - B_z) = N: it falls from infinity at max B to sum A < N."""
-    if total <= A.sum():
-        return 0.0  # no discount
+def _conserving(A: Float, B: Float, given: float) -> float:
+    """Return the C with C sum_z A_z / (C - B_z) = N, that is sum_z A_z B_z / (C - B_z) = N - sum A, which is `given`.
+
+    The sum falls from infinity at max B to zero.
+    """
     least = float(B.max())
 
     def excess(log_gap: float) -> float:
         gap = np.exp(log_gap)
-        return float((least + gap) * (A / (least - B + gap)).sum() / total) - 1.0
+        return float((A * B / (least - B + gap)).sum() / given) - 1.0
 
-    low = high = np.log(max(least, 1e-300))
+    low = high = np.log(least)
     while excess(low) < 0:
         low -= 4.0
     while excess(high) > 0:

@@ -69,10 +69,11 @@ class TreeCourse:
             moved = self._grow()
             if sampler.n_passes % settings.learn_every == 0:
                 for name in settings.learn:
-                    self._likelihood[name] = learn(sampler, name, self._executor, search=sampler.n_passes > 0)
+                    self._likelihood[name] = learn(sampler, name, self._executor, search=sampler.settled)
             objective = sampler.sweep(self._executor)
             columns = {"n_leaves": float(sampler.shape.n_leaves)}
-            columns |= {"alpha": float(sampler.delta_doc.sum()), "eta": float(sampler.delta_word.sum())}
+            for name, delta in (("alpha", sampler.delta_doc), ("eta", sampler.delta_word)):
+                columns |= {name: float(delta.sum()), f"{name}_last": float(delta[-1])}
             columns |= {f"{name}_likelihood": value for name, value in self._likelihood.items()}
             yield Lap(objective, sampler.n_used, moved, columns)
 
@@ -118,6 +119,7 @@ class TreeCourse:
             require(delta.shape == (shape.depth,) and delta.dtype == np.float64, "a level has no discount")
             require(bool((delta > 0).all()) and delta.sum() < 1, "its discounts are not positive with a sum below one")
         sampler.shape, sampler.n_passes = shape, int(values["n_passes"])
+        sampler.settled = sampler.n_passes > 0
         sampler.z, sampler.delta_doc, sampler.delta_word = z.copy(), arrays["delta_doc"], arrays["delta_word"]
         self._likelihood = {str(name): float(value) for name, value in values["likelihood"].items()}
 
@@ -138,4 +140,11 @@ class TreeCourse:
         return read_state(place, identity, restored)
 
     def _columns(self) -> Sequence[str]:
-        return ["n_leaves", "alpha", "eta", *(f"{name}_likelihood" for name in self.settings.learn)]
+        return [
+            "n_leaves",
+            "alpha",
+            "eta",
+            "alpha_last",
+            "eta_last",
+            *(f"{name}_likelihood" for name in self.settings.learn),
+        ]

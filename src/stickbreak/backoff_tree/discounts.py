@@ -75,7 +75,7 @@ def word_likelihood(entries: Entries, prob: Float, shape: TreeShape) -> Callable
     entries : Entries
         Of words.
     prob : ndarray of shape (L,)
-        P*(z), held fixed.
+        P*(z), held fixed; 0 where no word has a token.
     shape : TreeShape
 
     Returns
@@ -109,7 +109,8 @@ def beam_search(value: Callable[[Float], float], delta: Float) -> tuple[Float, f
     """Return better discounts, and their value, by local beam search.
 
     The three best vectors are kept; candidates change one discount of one of them by a factor 0.8 or 1.25. It ends
-    when no candidate is better than the best, or after thirty rounds.
+    when no candidate is better than the best, or after thirty rounds. Discounts outside what is allowed, their sum
+    above 0.95 or one below 0.0001, are brought inside first.
 
     Parameters
     ----------
@@ -117,6 +118,7 @@ def beam_search(value: Callable[[Float], float], delta: Float) -> tuple[Float, f
         From discounts to what is to be large.
     delta : ndarray of shape (depth,)
     """
+    delta = np.maximum(within(delta, MOST), _LEAST)
     known = {tuple(delta.tolist()): value(delta)}
     beam = list(known)
     for _ in range(_ROUNDS):
@@ -132,6 +134,11 @@ def beam_search(value: Callable[[Float], float], delta: Float) -> tuple[Float, f
         if known[beam[0]] <= before:
             break
     return np.array(beam[0]), known[beam[0]]
+
+
+def within(delta: Float, most: float) -> Float:
+    """Scale discounts down where they sum to more."""
+    return delta * min(1.0, most / delta.sum())
 
 
 def sample_of_groups(start: Int, most: int, rng: np.random.Generator) -> Int:

@@ -99,8 +99,10 @@ class BackoffTreeTopics(FittedTree):
         Mean log probability of a word given all other tokens and their leaves, in the last sweep, in nats.
     trace_ : dict of ndarray of shape (n_laps_,)
         "lap" (the sweep), "objective", "n_topics", "seconds", "moved" (whether the tree grew), "n_leaves", "alpha",
-        "eta", and of what is learned "alpha_likelihood", "eta_likelihood": of leaves leaving one token out, nats per
-        token of a sample, at the last search.
+        "eta" (sums of the discounts), "alpha_last", "eta_last" (those of the last level), and of what is learned
+        "alpha_likelihood", "eta_likelihood": of leaves leaving one token out, nats per token of a sample, when
+        discounts were last looked at. They are searched for every `learn_every` sweeps, but not while leaves are at
+        random: before the first sweep, and before the first with a new level.
     n_laps_ : int
         Sweeps done.
     start_seconds_ : float

@@ -45,7 +45,8 @@ def learn(sampler: TreeSampler, name: str, executor: Executor, *, search: bool =
     sampler.prepare(executor)
     chosen = sample_of_groups(tokens.word_start, SAMPLE, rng)
     entries = Entries.of(*_members(tokens.word_start, chosen, sampler.z, tokens.by_word), shape)
-    likelihood = word_likelihood(entries, sampler.backoff.prob, shape)
+    used = np.bincount(sampler.z, minlength=shape.n_leaves) > 0
+    likelihood = word_likelihood(entries, np.where(used, sampler.backoff.prob, 0.0), shape)
     if not search:
         return likelihood(sampler.delta_word)
     sampler.delta_word, value = beam_search(likelihood, sampler.delta_word)

@@ -6,7 +6,8 @@ import numpy as np
 
 from stickbreak.backoff_tree import _document_kernels
 from stickbreak.backoff_tree.backoff import Backoff
-from stickbreak.backoff_tree.lists import empty_lists, fill_lists, leaf_totals, word_trees
+from stickbreak.backoff_tree.discounts import within
+from stickbreak.backoff_tree.lists import empty_lists, fill_lists, word_trees
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int32, Scratch, WordLeaves
 from stickbreak.corpus.tokens import Tokens
@@ -37,6 +38,8 @@ class TreeSampler:
         Leaf of each token.
     n_passes : int
         Passes done.
+    settled : bool
+        Whether a pass was made since tokens were last put at leaves at random: by the start, or by growth.
     """
 
     def __init__(
@@ -44,7 +47,7 @@ class TreeSampler:
     ) -> None:
         self.tokens, self.shape, self.seed, self.at_once = tokens, shape, seed, at_once
         self.delta_doc, self.delta_word = np.array(delta_doc, np.float64), np.array(delta_word, np.float64)
-        self.n_passes = 0
+        self.n_passes, self.settled = 0, False
         self.words: WordLeaves = empty_lists(tokens)
         self.z: Int32 = np.zeros(tokens.word.size, np.int32)
         self.backoff: Backoff
@@ -80,6 +83,7 @@ class TreeSampler:
 
         parts = shards(tokens.lengths, _SHARD_TOKENS)
         (ThreadExecutor(1) if self.at_once else executor).map(work, parts)
+        self.settled = True
         return float(log_p.sum() / tokens.word.size)
 
     def expand(self, k: int, delta_doc: float, delta_word: float, most: float) -> None:
@@ -94,22 +98,15 @@ class TreeSampler:
         most : float
             All discounts of a kind are scaled down to sum to at most so much.
         """
-        self.shape = self.shape.expanded(k)
-        rng = np.random.Generator(np.random.Philox(key=int(key_of(self.seed, self.n_passes, f"expand {k}"))))
+        self.shape, self.settled = self.shape.expanded(k), False
+        rng = np.random.Generator(
+            np.random.Philox(key=int(key_of(self.seed, self.n_passes, f"expand {self.shape.depth - 1} {k}")))
+        )
         self.z = (self.z * np.int32(k) + rng.integers(k, size=self.z.size, dtype=np.int32)).astype(np.int32)
-        self.delta_doc = _within(np.append(self.delta_doc, delta_doc), most)
-        self.delta_word = _within(np.append(self.delta_word, delta_word), most)
+        self.delta_doc = within(np.append(self.delta_doc, delta_doc), most)
+        self.delta_word = within(np.append(self.delta_word, delta_word), most)
 
     @property
     def n_used(self) -> int:
         """Number of leaves with tokens."""
         return int(np.count_nonzero(np.bincount(self.z, minlength=self.shape.n_leaves)))
-
-    def totals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return tokens and words of each leaf, (L,), as of the last preparation."""
-        return leaf_totals(self.words, self.z, self.shape.n_leaves)
-
-
-def _within(delta: Float, most: float) -> Float:
-    """Scale discounts down where they sum to more."""
-    return delta * min(1.0, most / delta.sum())
