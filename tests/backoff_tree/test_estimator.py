@@ -11,9 +11,11 @@ from sklearn.exceptions import NotFittedError
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
+from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.persistence import read_folder, write_folder
 
 from .problems import counters
@@ -107,6 +109,17 @@ def test_document_is_described_alone_as_among_others(fitted, corpus):
         np.testing.assert_array_equal(fitted.transform(corpus[d : d + 1]).toarray()[0], together[d])
 
 
+def test_random_numbers_of_a_document_come_from_all_its_words():
+    """Words with one and the same tree: documents that differ only in these differ by their random numbers."""
+    words = WordCounts(np.arange(6) * 6, np.tile(np.arange(6, dtype=np.int32), 5), np.ones(30, np.int32))
+    executor, delta = ThreadExecutor(1), np.full(2, 0.2)
+    model = TreeModel(words, TreeShape((2, 3)), delta, delta, executor)
+    same_ends = Corpus.from_counts([[1, 8, 0, 0, 1], [1, 0, 8, 0, 1], [1, 0, 0, 8, 1], [1, 8, 0, 0, 1]])
+    rows = model.weights(same_ends, executor).toarray()
+    assert len({row.tobytes() for row in rows[:3]}) == 3
+    np.testing.assert_array_equal(rows[3], rows[0])
+
+
 def test_blocks_of_documents_change_nothing(fitted, corpus, monkeypatch):
     whole, score = fitted.transform(corpus).toarray(), fitted.score(corpus)
     monkeypatch.setattr("stickbreak.backoff_tree.model._BLOCK_TOKENS", 100)
@@ -145,7 +158,6 @@ def test_score_is_the_mean_over_samples_of_the_predictive_distribution(corpus, b
     phi += (1 - phi.sum(axis=0)) * frequency[:, None]
     np.testing.assert_allclose(phi.sum(axis=0), 1)
     from stickbreak.corpus.tokens import Tokens
-    from stickbreak.inference.executor import ThreadExecutor
 
     tokens = Tokens.from_corpus(observed[rows])
     samples = model.samples(tokens, ThreadExecutor(1))
@@ -251,6 +263,27 @@ def test_saved_model_and_pickle_give_the_same(fitted, corpus, tmp_path):
         assert copy.top_words(3) == fitted.top_words(3)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"branching": [2, 3], "stages": [1], "stage_sweeps": 2, "learn": []},
+        {"stages": [], "learn": ["eta"], "alpha": [0.2, 0.1], "eta": (0.1, 0.3)},
+        {"branching": np.array([2, 3]), "learn": (), "alpha": np.array([0.2, 0.1])},
+    ],
+)
+def test_saved_model_keeps_its_parameters_as_they_were_given_and_goes_on(corpus, tmp_path, change):
+    whole = BackoffTreeTopics(**{**SMALL, **change, "n_sweeps": 5}).fit(corpus)
+    model = BackoffTreeTopics(**{**SMALL, **change}).fit(corpus)
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    for name, value in model.get_params().items():
+        assert type(loaded.get_params()[name]) is type(value), name
+        np.testing.assert_array_equal(loaded.get_params()[name], value, err_msg=name)
+    loaded.continue_fit(corpus, n_sweeps=1)
+    np.testing.assert_array_equal(loaded.word_leaf_, whole.word_leaf_)
+    np.testing.assert_array_equal(loaded.trace_["objective"], whole.trace_["objective"])
+
+
 def test_forgotten_tokens_are_not_saved_and_cannot_go_on(corpus, tmp_path):
     model = BackoffTreeTopics(**SMALL).fit(corpus)
     model.save(tmp_path / "whole")
@@ -305,6 +338,11 @@ def test_damaged_checkpoint_is_refused(corpus, tmp_path, name, change, words):
     ("change", "words"),
     [
         ({"branching": (2, 1)}, "2 or more"),
+        ({"branching": np.array([2, 1])}, r"branching is \(2, 1\); .* 2 or more"),
+        ({"branching": np.array([[2, 3]])}, "2 or more"),
+        ({"branching": np.array([2.0, 3.0])}, "2 or more"),
+        ({"alpha": ["a", "b"]}, "alpha is .* one discount for each of 2 levels"),
+        ({"eta": [[0.1], [0.1, 0.2]]}, "eta is .* one discount for each of 2 levels"),
         ({"branching": "wide", "n_topics": 1}, "two leaves"),
         ({"alpha": (0.2, 0.2, 0.2)}, "each of 2 levels"),
         ({"alpha": 1.0}, "less than 1"),
@@ -341,8 +379,31 @@ def test_what_would_be_dense_is_refused(fitted, corpus, monkeypatch):
     with pytest.raises(InputError, match="at most 2 leaves at a time"):
         fitted.topic_word_  # noqa: B018
     assert fitted.word_distributions(fitted.leaves_[:2]).shape == (2, 30)
-    with pytest.raises(InputError, match="leaf 6 has no token"):
-        fitted.word_distributions([6])
+
+
+@pytest.mark.parametrize("leaves", [[0.7], [[0, 1]], [[]], ["a"], [True], [[0], [0, 1]], [None], [2**64]], ids=repr)
+def test_leaves_are_whole_numbers_in_a_row(fitted, leaves):
+    for ask in (fitted.word_distributions, lambda given: fitted.top_words(leaves=given)):
+        with pytest.raises(InputError, match=r"leaves is .*; give a list of whole numbers"):
+            ask(leaves)
+
+
+@pytest.mark.parametrize("leaf", [6, -1, 2**63])
+def test_leaves_have_tokens(fitted, leaf):
+    with pytest.raises(InputError, match=f"leaf {leaf} has no token"):
+        fitted.word_distributions([leaf])
+
+
+def test_no_leaves_have_no_words(fitted):
+    assert fitted.word_distributions([]).shape == (0, 30)
+    assert fitted.top_words(leaves=[]) == []
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, "3", True])
+def test_number_of_words_or_leaves_is_whole(fitted, n):
+    for ask in (fitted.top_words, lambda n: fitted.largest_leaves(1, n), fitted.largest_leaves, fitted.tree_.words):
+        with pytest.raises(InputError, match=f" is {n!r}; give a whole number of at least 1"):
+            ask(n)
 
 
 def test_unfitted_model_says_so(corpus, tmp_path):

@@ -2,7 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 import stickbreak
 from stickbreak.cli.methods import METHODS, STARTS
@@ -163,8 +165,6 @@ def test_options_reach_the_tree(run, documents, tmp_path):
 
 
 def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documents, tmp_path):
-    import numpy as np
-
     done = json.loads(run("fit", documents, "--out", tmp_path / "m", *TREE, "--topics", "18", "--json").stdout)
     assert "gamma" not in done
     assert 0 < done["n_topics"] <= 18
@@ -175,11 +175,30 @@ def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documen
     with np.load(tmp_path / "w.npz") as rows:
         assert rows["shape"].tolist() == [rows["names"].size, 18]
         assert rows["data"].sum() == pytest.approx(np.count_nonzero(np.diff(rows["indptr"])))
-    for out in ([], ["--out", tmp_path / "w.csv"]):
+    weights = stickbreak.load(tmp_path / "m").transform(stickbreak.corpus.read(documents))
+    np.testing.assert_array_equal(sparse.load_npz(tmp_path / "w.npz").toarray(), weights.toarray())
+    (tmp_path / "new.jsonl").write_text('{"text": "zzz yyy"}\n{"text": "ship sail"}\n')
+    run("transform", tmp_path / "m", tmp_path / "new.jsonl", "--out", tmp_path / "new.npz", "--quiet")
+    np.testing.assert_allclose(sparse.load_npz(tmp_path / "new.npz").sum(axis=1).ravel(), [[0, 1]])
+    for out in ([], *(["--out", tmp_path / f"w.{kind}"] for kind in ("csv", "jsonl", "parquet"))):
         assert "give --out FILE.npz" in refuse("transform", tmp_path / "m", documents, *out)
     run("report", tmp_path / "m", documents, "--out", tmp_path / "r.html", "--quiet")
     assert f'"n_topics":{done["n_topics"]},"n_nodes":' in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert json.loads(run("evaluate", tmp_path / "m", documents, "--json").stdout)
+
+
+def test_documents_of_links_keep_the_names_of_pages(run, refuse, tmp_path):
+    subjects = (["Isle_of_Man", "Douglas,_Isle_of_Man", "TT"], ["Common_law", "Magna_Carta", "High_Court_(England)"])
+    pages = [subjects[i % 2][i // 2 % 3 :] + subjects[i % 2] for i in range(60)]
+    file = tmp_path / "links.jsonl"
+    file.write_text("".join(json.dumps({"id": f"Page_{i}", "text": " ".join(p)}) + "\n" for i, p in enumerate(pages)))
+    place = [file, "--out", tmp_path / "m", *TREE, "--branching", "2,2", "--no-report"]
+    run("fit", *place, "--stop-words", "none", "--keep-case", "--token-pattern", r"\S+", "--max-df", "1.0")
+    model = stickbreak.load(tmp_path / "m")
+    assert set(model.vocabulary_) == {*subjects[0], *subjects[1]}
+    assert model.leaf_tokens_.sum() == sum(len(links) for links in pages)
+    file.write_text('{"text": "Isle_of_Man Isle, TT"}\n' * 60)
+    assert "raise max_df, or find other words with token_pattern" in refuse("fit", *place, "--force")
 
 
 def test_tree_takes_only_numbers_of_children(refuse, documents, tmp_path):

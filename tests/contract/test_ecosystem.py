@@ -124,6 +124,17 @@ def test_saved_model_keeps_the_types_of_its_parameters(entry, corpus, tmp_path):
         assert isinstance(loaded[name], tuple) == isinstance(value, tuple), name
 
 
+@pytest.mark.parametrize("learn", [[], (), ["alpha"], ("alpha",)], ids=repr)
+def test_saved_model_keeps_what_is_learned_as_it_was_given(entry, corpus, learn, tmp_path):
+    model = entry.make(learn=learn).fit(corpus)
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert (type(loaded.learn), loaded.learn) == (type(learn), learn)
+    if hasattr(loaded, "continue_fit"):
+        further = {entry.laps: 1}
+        assert loaded.continue_fit(corpus, **further).n_laps_ == model.n_laps_ + 1
+
+
 def test_saved_model_keeps_an_array_given_as_parameter(entry, corpus, given_topics, tmp_path):
     if "init" not in entry.make().get_params():
         pytest.skip("this family takes no topics to start from")

@@ -131,6 +131,52 @@ def test_save_and_load_keep_values_that_json_cannot_hold(tmp_path):
     np.testing.assert_array_equal(loaded.trace_["objective"], [-2.0, np.nan])
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        [3, 4],
+        [0.5, np.float64(0.25)],
+        [],
+        [[1, 2.5], [3, np.nan]],
+        ["a", "b"],
+        (3, 4),
+        (),
+        ([1], (2, "b")),
+        np.array([3, 4]),
+        np.array([]),
+        np.float32([[1.5, 2.5]]),
+        [np.array([1, 2]), np.float32([3])],
+    ],
+    ids=repr,
+)
+def test_parameter_comes_back_as_what_it_was(tmp_path, given):
+    GivenTopics(moves=given).fit([[1, 2, 3]]).save(tmp_path / "model")
+    assert_as_given(GivenTopics._load(tmp_path / "model").moves, given)
+
+
+def assert_as_given(found, given):
+    if isinstance(given, np.ndarray):
+        assert (type(found), found.dtype) == (type(given), given.dtype)
+        np.testing.assert_array_equal(found, given)
+    elif isinstance(given, list | tuple):
+        assert (type(found), len(found)) == (type(given), len(given))
+        for one, other in zip(found, given, strict=True):
+            assert_as_given(one, other)
+    else:
+        assert found == given or (np.isnan(found) and np.isnan(given))
+
+
+def test_model_of_a_former_version_has_its_lists_of_numbers_as_arrays(tmp_path):
+    GivenTopics(init=[[1, 2]]).fit([[1, 2, 3]]).save(tmp_path / "model")
+    arrays, meta = persistence.read_folder(tmp_path / "model", kind="GivenTopics")
+    meta["parameters"] |= {"init": {"array": "parameter.init"}, "moves": {"tuple": ["a"]}}
+    arrays["parameter.init"] = np.array([[1, 2]])
+    persistence.write_folder(tmp_path / "model", kind="GivenTopics", arrays=arrays, meta=meta, overwrite=True)
+    loaded = GivenTopics._load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.init, [[1, 2]])
+    assert loaded.moves == ("a",)
+
+
 def test_save_refuses_what_is_there_unless_asked(model, tmp_path):
     from stickbreak.exceptions import WriteError
 

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -129,7 +130,7 @@ class BackoffTreeTopics(FittedTree):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [Interval(Integral, 1, None, closed="left")],
-        "branching": [StrOptions({"wide", "tall"}), list, tuple],
+        "branching": [StrOptions({"wide", "tall"}), list, tuple, np.ndarray],
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
         "learn": [list, tuple],
@@ -147,7 +148,7 @@ class BackoffTreeTopics(FittedTree):
         self,
         *,
         n_topics: int = 972,
-        branching: str | Sequence[int] = "wide",
+        branching: str | Sequence[int] | NDArray = "wide",
         alpha: float | Sequence[float] = 0.5,
         eta: float | Sequence[float] = 0.5,
         learn: Sequence[str] = ("alpha", "eta"),

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.backoff_tree.course import TreeCourse
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.ranking import ranked_words
+from stickbreak.backoff_tree.requirements import checked_leaves
 from stickbreak.backoff_tree.sequence import TreeRule
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float, Int, Int32
@@ -151,7 +152,7 @@ class FittedTree(ContinuedModel):
             If a leaf has no token, or the table would be larger than half a gigabyte.
         """
         check_is_fitted(self)
-        chosen = self._leaves(leaves)
+        chosen = checked_leaves(leaves, self._model.n_tokens)
         size = chosen.size * self.n_features_in_
         if size > _MOST_NUMBERS:
             raise InputError(
@@ -173,6 +174,11 @@ class FittedTree(ContinuedModel):
             Names of the columns, where the fit did not know them.
         leaves : array-like of int, optional
             Leaves with tokens; the default is all, `leaves_`.
+
+        Raises
+        ------
+        InputError
+            If `n` is no whole number of at least 1, there is not one name for each column, or a leaf has no token.
         """
         check_is_fitted(self)
         words = words_to_show(n, vocabulary, self.vocabulary_)
@@ -222,13 +228,19 @@ class FittedTree(ContinuedModel):
             Most leaves.
         n_words : int, default=10
             Most words of each, as `top_words` ranks them.
+
+        Raises
+        ------
+        InputError
+            If a number is not whole or less than 1.
         """
         check_is_fitted(self)
-        order = np.argsort(-self.leaf_tokens_, kind="stable")[:n_leaves]
+        order = np.argsort(-self.leaf_tokens_, kind="stable")[: check_whole("n_leaves", n_leaves, 1)]
         leaves, weights = self.leaves_[order], self.topic_weights_[order]
+        ranked = self._ranked(check_whole("n_words", n_words, 1), leaves)
         return [
             (int(z), float(weight), [str(self.vocabulary_[w]) for w in words], prob.tolist())
-            for z, weight, (words, prob) in zip(leaves, weights, self._ranked(n_words, leaves), strict=True)
+            for z, weight, (words, prob) in zip(leaves, weights, ranked, strict=True)
         ]
 
     def expected_weights(self, X: Any) -> Float:
@@ -327,8 +339,7 @@ class FittedTree(ContinuedModel):
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
         counts = WordCounts(self.word_start_, self.word_leaf_, self.word_count_)
         with ThreadExecutor(1) as executor:
-            shape = TreeShape(tuple(self.branching_))
-            return TreeModel(counts, shape, self.alpha_levels_, self.eta_levels_, executor)
+            return TreeModel(counts, TreeShape(tuple(self.branching_)), self.alpha_levels_, self.eta_levels_, executor)
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_model"}
@@ -338,20 +349,10 @@ class FittedTree(ContinuedModel):
         if hasattr(self, "word_leaf_"):
             self._model = self._build()
 
-    def _leaves(self, leaves: ArrayLike) -> Int:
-        """Return leaves as an array, refuse such as have no token."""
-        chosen = np.atleast_1d(np.asarray(leaves, dtype=np.int64))
-        n_tokens = self._model.n_tokens
-        bad = [z for z in chosen.tolist() if not 0 <= z < n_tokens.size or n_tokens[z] == 0]
-        if bad:
-            raise InputError(f"leaf {bad[0]} has no token; ask for leaves that have (leaves_).")
-        return chosen
-
     def _ranked(self, n: int, leaves: ArrayLike | None) -> list[tuple[Int, Float]]:
         """Return words of leaves, by P(w | z) P(z | w), with P(w | z)."""
-        table = self._model.leaf_words()
-        with_tokens = self.leaves_
-        chosen = with_tokens if leaves is None else self._leaves(leaves)
+        table, with_tokens = self._model.leaf_words(), self.leaves_
+        chosen = with_tokens if leaves is None else checked_leaves(leaves, self._model.n_tokens)
         return [table.best(table.at_leaf(k), n) for k in np.searchsorted(with_tokens, chosen)]
 
     def _take(self, course: TreeCourse, run: Run, identity: Identity, executor: ThreadExecutor) -> None:
@@ -360,9 +361,8 @@ class FittedTree(ContinuedModel):
         sampler.prepare(executor)
         words = sampler.words
         self.word_start_ = np.concatenate(([0], np.cumsum(words.size, dtype=np.int64)))
-        used = np.arange(words.leaf.size) - np.repeat(words.start[:-1], np.diff(words.start)) < np.repeat(
-            words.size, np.diff(words.start)
-        )
+        room = np.diff(words.start)
+        used = np.arange(words.leaf.size) - np.repeat(words.start[:-1], room) < np.repeat(words.size, room)
         self.word_leaf_, self.word_count_ = words.leaf[used], words.n[used]
         self.alpha_levels_, self.eta_levels_ = sampler.delta_doc.copy(), sampler.delta_word.copy()
         self.branching_ = [int(k) for k in sampler.shape.branching]

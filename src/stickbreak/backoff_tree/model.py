@@ -169,6 +169,8 @@ class TreeModel:
         """Return P(w | z) of some leaves with tokens, (n, W): all words, smoothing included.         math.md (T6)"""
         words, L = self.words, self.shape.n_leaves
         out = np.zeros((leaves.size, words.size.size))
+        if not leaves.size:
+            return out
         for h in range(self.shape.depth):
             nodes, inverse = np.unique(leaves // self.shape.leaves_below[h], return_inverse=True)
             node = words.leaf // self.shape.leaves_below[h]

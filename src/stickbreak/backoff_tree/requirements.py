@@ -8,11 +8,12 @@ from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.backoff_tree.course import CourseSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
-from stickbreak.backoff_tree.state import Float
+from stickbreak.backoff_tree.state import Float, Int
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.inference.requirements import check_names, check_tokens, check_whole
@@ -22,7 +23,7 @@ class Parameters(Protocol):
     """The parameters that are checked here."""
 
     n_topics: int
-    branching: str | Sequence[int]
+    branching: str | Sequence[int] | NDArray
     alpha: Any
     eta: Any
     learn: Sequence[str]
@@ -81,12 +82,34 @@ def discounts(name: str, given: Any, shape: TreeShape) -> Float:
     if isinstance(given, Real):
         delta = np.full(shape.depth, float(given) / shape.depth)
     else:
-        delta = np.asarray(given, dtype=np.float64)
+        try:
+            delta = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):  # names, or rows of several lengths
+            delta = np.empty(0)
         if delta.shape != (shape.depth,):
             raise InputError(f"{name} is {given!r}; give their sum, or one discount for each of {shape.depth} levels.")
     if not (delta > 0).all() or not delta.sum() < 1:
         raise InputError(f"{name} is {given!r}; give positive discounts that sum to less than 1.")
     return delta
+
+
+def checked_leaves(given: ArrayLike, n_tokens: Int) -> Int:
+    """Return leaves as an array, refuse what is no list of leaves that have tokens.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        chosen = np.atleast_1d(np.asarray(given))
+    except ValueError:  # rows of several lengths
+        chosen = np.empty(0, dtype=object)
+    if chosen.ndim != 1 or chosen.dtype.kind not in ("iu" if chosen.size else "iuf"):  # an empty list is of floats
+        raise InputError(f"leaves is {given!r}; give a list of whole numbers (leaves_).")
+    bad = [z for z in chosen.tolist() if not 0 <= z < n_tokens.size or n_tokens[z] == 0]
+    if bad:
+        raise InputError(f"leaf {bad[0]} has no token; ask for leaves that have (leaves_).")
+    return chosen.astype(np.int64)
 
 
 def _stages(given: Sequence[int], shape: TreeShape) -> tuple[int, ...]:

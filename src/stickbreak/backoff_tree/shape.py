@@ -72,7 +72,7 @@ class TreeShape:
         return TreeShape((*self.branching, int(k)))
 
 
-def shape_of(branching: str | Sequence[int], n_leaves: int) -> TreeShape:
+def shape_of(branching: str | Sequence[int] | NDArray, n_leaves: int) -> TreeShape:
     """Return the tree that a model asks for.
 
     Parameters
@@ -93,7 +93,7 @@ def shape_of(branching: str | Sequence[int], n_leaves: int) -> TreeShape:
     ((3, 6, 6, 9), (2, 2, 3, 3, 3, 3, 3))
     """
     if not isinstance(branching, str):
-        return TreeShape(tuple(branching))
+        return TreeShape(tuple(np.atleast_1d(branching).tolist() if isinstance(branching, np.ndarray) else branching))
     if n_leaves < 2:
         raise InputError(f"n_topics is {n_leaves}; a tree has two leaves or more.")
     if n_leaves > _MOST_LEAVES:
@@ -103,18 +103,6 @@ def shape_of(branching: str | Sequence[int], n_leaves: int) -> TreeShape:
     if branching == "tall":
         return TreeShape(_tall(int(n_leaves)))
     raise InputError(f"branching is {branching!r}; give 'wide', 'tall', or the children of a node of each level.")
-
-
-def stages(shape: TreeShape, n_levels: Sequence[int]) -> list[TreeShape]:
-    """Return the trees of the first levels of a tree, the whole of it last.
-
-    Parameters
-    ----------
-    shape : TreeShape
-    n_levels : sequence of int
-        Interior levels of each tree before the last, from fewer to more.
-    """
-    return [*(TreeShape(shape.branching[:n]) for n in n_levels), shape]
 
 
 def _wide(wished: int) -> tuple[int, ...]:

@@ -152,7 +152,7 @@ class TopicNode:
         InputError
             If it is another one.
         """
-        if not 0 <= level <= self.level:
+        if check_whole("level", level, 0) > self.level:
             raise InputError(f"level is {level}; give one from 0 to {self.level}, the level of the node.")
         ground = self._ground
         return TopicNode(ground, level, self.first_leaf // ground.below[level])
@@ -171,13 +171,14 @@ class TopicNode:
             If there is no such node, or it has no token.
         """
         node, way = self, ""
-        for child in path:
+        for step in path:
+            child = check_whole(f"the child of node {way or 'all'}", step, 0)
             way += f".{child}" if way else str(child)
             n_children = 0 if node.is_leaf else int(self._ground.shape.branching[node.level])
-            if not 0 <= child < n_children:
+            if child >= n_children:
                 reason = f"there are {n_children} children" if n_children else "above it is a leaf"
                 raise InputError(f"there is no node {way}: {reason}; children count from 0.")
-            node = TopicNode(self._ground, node.level + 1, node.index * n_children + int(child))
+            node = TopicNode(self._ground, node.level + 1, node.index * n_children + child)
             if node.n_topics == 0:
                 raise InputError(f"node {way} has no token; ask for nodes that have (children).")
         return node
@@ -213,11 +214,9 @@ class TopicNode:
         Raises
         ------
         InputError
-            If it is negative.
+            If it is no whole number of at least 0, this node alone.
         """
-        if depth is not None and depth < 0:
-            raise InputError(f"depth is {depth}; give 0, this node alone, or more.")
-        deepest = self._ground.shape.depth if depth is None else self.level + depth
+        deepest = self._ground.shape.depth if depth is None else self.level + check_whole("depth", depth, 0)
         return self._walk(deepest)
 
     def _walk(self, deepest: int) -> Iterator[TopicNode]:

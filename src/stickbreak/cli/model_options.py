@@ -41,8 +41,17 @@ MethodName = Annotated[
         "by collapsed optimisation (predicts best), or sample the leaves of a tree of up to millions of topics.",
     ),
 ]
-Topics = Annotated[int, _option("--topics", least=1, help="Topics to start with; unneeded ones go away.")]
-Alpha = Annotated[float | None, _option("--alpha", help="Concentration of a document on few topics.")]
+Topics = Annotated[
+    int,
+    _option("--topics", least=1, help="Topics to start with; unneeded ones go away. For tree: its leaves, at least."),
+]
+Alpha = Annotated[
+    float | None,
+    _option(
+        "--alpha",
+        help="Concentration of a document on few topics. For tree: sum of the discounts of documents, below 1.",
+    ),
+]
 Gamma = Annotated[float | None, _option("--gamma", help="Concentration of the collection on few topics.")]
 DocumentWeights = Annotated[
     str | None,
@@ -53,7 +62,10 @@ DocumentWeights = Annotated[
         help="How the weights of documents are inferred: sparse, or smoother and better at prediction.",
     ),
 ]
-Eta = Annotated[float | None, _option("--eta", help="Pseudo-count of a word in a topic.")]
+Eta = Annotated[
+    float | None,
+    _option("--eta", help="Pseudo-count of a word in a topic. For tree: sum of the discounts of words, below 1."),
+]
 Learn = Annotated[
     str | None,
     _option(
@@ -127,7 +139,7 @@ Restarts = Annotated[
     ),
 ]
 Sweeps = Annotated[
-    int | None, _option("--sweeps", least=1, panel=_GIBBS, help="Passes over all tokens; otherwise 200.")
+    int | None, _option("--sweeps", least=1, panel=_GIBBS, help="Passes over all tokens; otherwise 200, for tree 100.")
 ]
 BurnIn = Annotated[
     int | None, _option("--burn-in", least=0, panel=_GIBBS, help="Sweeps before the first sample; otherwise half.")

@@ -40,7 +40,7 @@ def transform(
 
     New documents are read as those of the fit were. Words that the model does not
     know are left out; a document without any word that it knows gets the weights
-    of the whole collection.
+    of the whole collection (of a tree: none). A tree takes only --out FILE.npz.
     """
     import stickbreak
 

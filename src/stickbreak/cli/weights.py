@@ -114,7 +114,7 @@ def write_weights(model: Any, corpus: "Corpus", path: Path) -> None:
         Documents in the words of the model.
     path : Path
         Ends in .csv or .jsonl (as `csv_lines`, `jsonl_lines`), .npz (arrays "names" and "weights"; of a tree
-        "names" and the "data", "indices", "indptr" and "shape" of a sparse matrix in rows) or
+        "names" and what `scipy.sparse.load_npz` reads: "data", "indices", "indptr", "shape", "format") or
         .parquet (columns "document", "topic_0", ...). An existing file is replaced.
 
     Raises
@@ -143,7 +143,7 @@ def _write_npz(model: Any, corpus: "Corpus", file: Path) -> None:
         rows = model.transform(corpus)
         with open(file, "wb") as handle:
             np.savez_compressed(
-                handle, names=np.array(corpus.document_names), data=rows.data, indices=rows.indices,
+                handle, names=np.array(corpus.document_names), format=b"csr", data=rows.data, indices=rows.indices,
                 indptr=rows.indptr, shape=np.array(rows.shape),
             )  # fmt: skip
         return

@@ -224,7 +224,8 @@ def _kept(counts: sp.csr_matrix, options: TextOptions) -> np.ndarray:
     if kept.size == 0:
         raise InvalidCorpus(
             f"no word is left of {W} different ones in {D} documents: min_df={options.min_df} removes "
-            f"{rare.sum()} and max_df={options.max_df} removes {common.sum()}; lower min_df or raise max_df"
+            f"{rare.sum()} and max_df={options.max_df} removes {common.sum()}; lower min_df, raise max_df, or find "
+            "other words with token_pattern"
         )
     if options.max_features is not None and kept.size > options.max_features:
         totals = np.bincount(counts.indices, weights=counts.data, minlength=W)[kept]

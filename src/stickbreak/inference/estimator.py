@@ -20,6 +20,7 @@ from stickbreak.inference.document_completion import document_completion
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import LeftToRight, PredictiveRule, score_sequences
 from stickbreak.inference.loop import Trace
+from stickbreak.inference.parameters import packed, unpacked
 from stickbreak.inference.words import check_same_words, words_to_show
 
 Float = NDArray[np.float64]
@@ -204,20 +205,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         arrays = {name: getattr(self, name) for name in self._fitted_arrays}
         arrays |= {f"trace.{name}": column for name, column in self.trace_.items()}
-        parameters = self.get_params(deep=False)
-        for name, value in parameters.items():
-            if isinstance(value, np.generic):
-                value = value.item()
-            if hasattr(value, "__array__") or (isinstance(value, list) and np.asarray(value).dtype.kind in "biuf"):
-                value = np.asarray(value)
-            if isinstance(value, np.ndarray):
-                arrays[f"parameter.{name}"], parameters[name] = value, {"array": f"parameter.{name}"}
-            elif isinstance(value, np.random.RandomState):
-                parameters[name] = None
-            elif isinstance(value, tuple):
-                parameters[name] = {"tuple": list(value)}
+        given = self.get_params(deep=False)
         meta = {
-            "parameters": parameters,
+            "parameters": {name: packed(f"parameter.{name}", value, arrays) for name, value in given.items()},
             "values": {name: getattr(self, name) for name in self._fitted_values},
             "vocabulary": list(self.vocabulary_),
             "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
@@ -234,12 +224,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Read what `save` wrote."""
         arrays, meta = persistence.read_folder(path, kind=cls.__name__)
         try:
-            parameters = {}
-            for name, value in meta["parameters"].items():
-                if isinstance(value, dict):
-                    value = arrays[value["array"]] if "array" in value else tuple(value["tuple"])
-                parameters[name] = value
-            model = cls(**parameters)
+            model = cls(**{name: unpacked(value, arrays) for name, value in meta["parameters"].items()})
             for name in cls._fitted_arrays:
                 setattr(model, name, arrays[name])
             for name in cls._fitted_values:

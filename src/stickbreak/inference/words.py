@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
 from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.inference.requirements import check_whole
 
 
 class HasWords(Protocol):
@@ -65,10 +66,9 @@ def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> 
     Raises
     ------
     InputError
-        If no word is asked for, or there is not one name for each column.
+        If n is no whole number of at least 1, or there is not one name for each column.
     """
-    if n < 1:
-        raise InputError(f"n is {n}; ask for at least one word of each topic.")
+    check_whole("n", n, 1)
     if given is None:
         return known
     if len(given) != len(known):

@@ -1,0 +1,35 @@
+"""Parameters of an estimator as plain values and arrays, and back: what a saved model holds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def packed(name: str, value: Any, arrays: dict[str, NDArray]) -> Any:
+    """Return a parameter as JSON can hold it; arrays, also those in a list, go to `arrays` and leave their name.
+
+    Lists stay lists. A tuple becomes {"tuple": entries} and an array {"array": name}, so that each comes back as what
+    it was.
+    """
+    if isinstance(value, list | tuple):
+        entries = [packed(f"{name}.{i}", entry, arrays) for i, entry in enumerate(value)]
+        return {"tuple": entries} if isinstance(value, tuple) else entries
+    if isinstance(value, np.generic):
+        return value.item()
+    if hasattr(value, "__array__"):
+        arrays[name] = np.asarray(value)
+        return {"array": name}
+    return None if isinstance(value, np.random.RandomState) else value
+
+
+def unpacked(value: Any, arrays: Mapping[str, NDArray]) -> Any:
+    """Return the parameter that `packed` was given; a RandomState cannot be saved and is None."""
+    if isinstance(value, list):
+        return [unpacked(entry, arrays) for entry in value]
+    if isinstance(value, dict):
+        return arrays[value["array"]] if "array" in value else tuple(unpacked(value["tuple"], arrays))
+    return value
