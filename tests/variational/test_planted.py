@@ -60,7 +60,6 @@ def test_fit_with_all_moves_finds_exactly_the_planted_number(seed, n_topics, mov
     assert model.n_topics_ == 10
     assert distances(model.topic_word_, truth.topic_word).max() < 0.12
     from_bars = VariationalHDP(init=truth.topic_word, **settings).fit(corpus)
-    assert (
-        model.objective_ > from_bars.objective_ - 1e-4
-    )  # two optima side by side: up to 6e-5 apart (a wrong topic: 5e-3)
+    # two optima side by side: 6e-5 to 1.2e-4 apart, by the random numbers of the start (a wrong topic: 5e-3)
+    assert model.objective_ > from_bars.objective_ - 5e-4
     assert (np.diff(model.trace_["objective"]) > -1e-9 * abs(model.objective_)).all()
