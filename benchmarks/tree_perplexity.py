@@ -36,8 +36,8 @@ PARTICLES = 20
 SIZES = [18, 108, 972, 8748, 104_976, 1_259_712]
 LDA = ("tomotopy LDA", "tomotopy LDA, alpha 5")  # alpha learned, or as it is
 SYSTEMS = {
-    "wide": ("wide", False),
-    "tall": ("tall", False),
+    "wide, random start": ("wide", False),
+    "tall, random start": ("tall", False),
     "wide, expansion": ("wide", True),
     "tall, expansion": ("tall", True),
 }
@@ -158,7 +158,7 @@ def measure(key: Record) -> Record:
 
 
 def summary(records: list[Record]) -> list[Record]:
-    """Return a row for each corpus, system and size: means over seeds, and the spread of perplexity."""
+    """Return a row for each corpus, system and size: means over seeds, and half the range of perplexities."""
     groups: dict[tuple[str, str, int], list[Record]] = {}
     for record in records:
         for row in record["rows"]:
@@ -166,7 +166,8 @@ def summary(records: list[Record]) -> list[Record]:
     out = []
     for (corpus, system, topics), rows in groups.items():
         mean = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
-        spread = float(np.ptp([row["perplexity"] for row in rows]))
+        half = {name: float(np.ptp([row[name] for row in rows])) / 2 for name in rows[0]}
+        spread = {name: f" ± {half[name]:.0f}" if len(rows) > 1 else "" for name in rows[0]}
         out.append(
             {
                 "corpus": corpus,
@@ -176,9 +177,9 @@ def summary(records: list[Record]) -> list[Record]:
                 "runs": len(rows),
                 "processor seconds": f"{mean['seconds']:.0f}",
                 "peak memory, MiB": f"{mean['memory']:.0f}",
-                "perplexity": f"{mean['perplexity']:.0f}",
-                "spread": f"{spread:.0f}",
-                "printed, some documents": f"{mean['printed']:.0f}",
+                "printed": f"{mean['printed']:.0f}{spread['printed']}",
+                "mean over particles, drawn anew": f"{mean['resampled']:.0f}{spread['resampled']}",
+                "all documents, not drawn anew": f"{mean['perplexity']:.0f}{spread['perplexity']}",
                 "coherence": f"{mean['coherence']:.0f}",
             }
         )
