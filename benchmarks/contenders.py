@@ -203,12 +203,17 @@ def tomotopy_model(corpus: Corpus, n_topics: int, *, eta: float, seed: int, fixe
     model = tomotopy.HDPModel(initial_k=max(n_topics, 2), alpha=ALPHA, gamma=GAMMA, eta=eta, seed=seed)
     if fixed:
         model.optim_interval, model.burn_in = 0, 0
+    add_documents(model, corpus)
+    return model
+
+
+def add_documents(model: Any, corpus: Corpus) -> None:
+    """Put the documents that are not empty into a model of tomotopy; words are named by their columns."""
     names = np.array([str(w) for w in range(corpus.n_words)])
     for document in bags(corpus):
         if document:
             words, counts = zip(*document, strict=True)
             model.add_doc(np.repeat(names[list(words)], counts).tolist())
-    return model
 
 
 class Tomotopy:

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
-from contenders import ALPHA, Gensim, Hybrid, Tomotopy, bags, processor_seconds
+from contenders import ALPHA, Gensim, Hybrid, Tomotopy, add_documents, processor_seconds
 from corpora import Split, load_split, table
 from stickbreak.corpus import Corpus
 
@@ -34,10 +33,7 @@ class TomotopyLDA:
 
         self._model = tomotopy.LDAModel(k=n_topics, alpha=ALPHA / n_topics, eta=ETA, seed=0)
         self._model.optim_interval = 0
-        names = np.array([str(w) for w in range(corpus.n_words)])
-        for document in bags(corpus):
-            words, counts = zip(*document, strict=True)
-            self._model.add_doc(np.repeat(names[list(words)], counts).tolist())
+        add_documents(self._model, corpus)
 
     def work(self) -> Iterator[float]:
         while True:

@@ -18,7 +18,7 @@ import stickbreak
 Record = dict[str, Any]
 
 
-def code_digest(function: Callable[[Record], Record], helpers: Sequence[ModuleType] = ()) -> str:
+def code_digest(function: Callable[[Record], Record], helpers: Sequence[ModuleType | Callable[..., Any]] = ()) -> str:
     """Return a digest of a measurement and the sources of stickbreak: results of others are not taken for theirs."""
     digest = hashlib.sha256(inspect.getsource(function).encode())
     for helper in helpers:
@@ -49,7 +49,7 @@ class Records:
         keys: list[Record],
         processes: int = 1,
         *,
-        helpers: Sequence[ModuleType] = (),
+        helpers: Sequence[ModuleType | Callable[..., Any]] = (),
     ) -> list[Record]:
         """Return the record of each key: from the file if the same code made it, else what `function` makes of the key.
 
@@ -61,7 +61,7 @@ class Records:
             Plain values: all that a run depends on besides the code.
         processes : int
             How many runs at a time; seconds are right with 1 only.
-        helpers : sequence of modules
+        helpers : sequence of modules and functions
             Of the benchmarks, whose code decides about results too.
         """
         digest = code_digest(function, helpers)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from contenders import bags, processor_seconds
+from contenders import add_documents, processor_seconds
 from corpora import load_split, table
 from hybrid_batches import pyplot
 from records import Record, Records
@@ -41,13 +41,13 @@ def course_of(corpus: Corpus, shape: TreeShape, stages: tuple[int, ...], n_passe
     return course
 
 
-def passes(course: TreeCourse) -> Iterator[tuple[float, float, TreeSampler]]:
-    """Yield processor seconds and objective of each pass."""
+def passes(course: TreeCourse) -> Iterator[tuple[float, TreeSampler]]:
+    """Yield processor seconds of each pass, and the sampler after it."""
     laps = course.laps(0)
     while True:
         begin = time.process_time()
-        lap = next(laps)
-        yield time.process_time() - begin, lap.objective, course.sampler
+        next(laps)
+        yield time.process_time() - begin, course.sampler
 
 
 def compile_kernels() -> None:
@@ -71,7 +71,7 @@ def measure(key: Record) -> Record:
     rows: dict[int, list] = {}
     laps = passes(course_of(corpus, shape, stages, key["passes"], key["seed"]))
     for _ in range(key["passes"] * (len(stages) + 1)):
-        seconds, _, sampler = next(laps)
+        seconds, sampler = next(laps)
         row = rows.setdefault(sampler.shape.n_leaves, [sampler.shape.n_leaves, [], None])
         row[1].append(seconds)
         row[2] = int(sampler.words.size.sum())
@@ -83,11 +83,7 @@ def lda(corpus: Corpus, n_topics: int, seed: int):
     import tomotopy
 
     model = tomotopy.LDAModel(k=n_topics, alpha=5.0 / n_topics, eta=0.01, seed=seed)
-    names = np.array([str(w) for w in range(corpus.n_words)])
-    for document in bags(corpus):
-        if document:
-            words, counts = zip(*document, strict=True)
-            model.add_doc(np.repeat(names[list(words)], counts).tolist())
+    add_documents(model, corpus)
     return model
 
 

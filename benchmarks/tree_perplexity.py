@@ -1,14 +1,15 @@
 """Perplexity and coherence of sparse backoff trees and of latent Dirichlet allocation, by the number of topics.
 
 Trees start at random leaves, or grow from few levels (expansion): with each level they make `--passes` passes, and
-each size on the way is scored. Latent Dirichlet allocation is tomotopy's, total alpha 5 at the start, alpha learned,
-with as many passes. All are scored in the same way: left-to-right (20 particles) over held-out documents, each token
-given those before it ("unbiased"), and for some documents with all topics before drawn anew ("printed", as Wallach et
-al. print it); coherence of the ten most probable words of each topic with tokens. Each run is a process of its own,
-whose peak memory counts. wikispeedia_links: documents are pages, tokens their links; a tenth is held out.
+each size on the way is scored. Latent Dirichlet allocation is tomotopy's, total alpha 5, learned from there or left as
+it is, with as many passes. All are scored in the same way: left-to-right (20 particles) over held-out documents, each
+token given those before it ("unbiased"), and for some documents with all topics before drawn anew ("printed", as
+Wallach et al. print it); coherence of the ten most probable words of each topic with tokens. Each run is fitted in a
+process of its own, whose peak memory counts, and scored in another. wikispeedia_links: documents are pages, tokens
+their links; a tenth is held out.
 
     python benchmarks/tree_perplexity.py [--corpora reuters21578 wikispeedia_links] [--leaves 18 ... 1259712]
-        [--lda 18 108 972 8748] [--passes 50] [--seeds 3] [--systems ...]
+        [--lda 18 108 972 8748] [--passes 50] [--seeds 0 1 2] [--systems ...]
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import time
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +28,7 @@ import tree_passes
 from corpora import load_split, table
 from memory import peak_mebibytes
 from records import Record, Records
-from stickbreak import BackoffTreeTopics
+from stickbreak import BackoffTreeTopics, load
 from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import coherence_of_words, left_to_right
@@ -34,9 +36,10 @@ from stickbreak.inference.left_to_right import LeftToRight
 
 PARTICLES = 20
 SIZES = [18, 108, 972, 8748, 104_976, 1_259_712]
+LDA = ("tomotopy LDA", "tomotopy LDA, alpha 5")  # alpha learned, or as it is
 SYSTEMS = {
-    "wide": ("wide", False),
-    "tall": ("tall", False),
+    "wide, random start": ("wide", False),
+    "tall, random start": ("tall", False),
     "wide, expansion": ("wide", True),
     "tall, expansion": ("tall", True),
 }
@@ -64,14 +67,14 @@ def scores(score, held: Corpus, n_printed: int) -> Record:
     return {"perplexity": plain.perplexity, "printed": some.printed_perplexity, "resampled": some.perplexity}
 
 
-def fit_tree(key: Record) -> list[Record]:
-    """Fit trees of one system; return a record for each size."""
-    train, held = documents(key["corpus"])
+def fit_tree(key: Record, folder: str) -> list[Record]:
+    """Fit trees of one system and save them, numbered, in a folder; return a record for each size."""
+    train, _ = documents(key["corpus"])
     shape, grows = SYSTEMS[key["system"]]
     settings = {"random_state": key["seed"], "learn": ("alpha", "eta")}
     tiny, _ = planted_lda(20, 30, n_topics=3, seed=0)
     small = BackoffTreeTopics(branching=(2, 2), n_sweeps=7, **settings).fit(tiny).expand(tiny, 2, n_sweeps=2)
-    small.left_to_right(tiny, n_particles=2), small.left_to_right(tiny, n_particles=2, resample=False)
+    small.save(Path(folder) / "small")
     out, spent = [], 0.0
     whole = shape_of(shape, key["leaves"])
     stops = tree_passes.levels_near(whole, key["stops"]) if grows else ()
@@ -84,23 +87,34 @@ def fit_tree(key: Record) -> list[Record]:
         for h in range(levels[i - 1] if i > 0 else depth, depth):
             model.expand(train, whole.branching[h], n_sweeps=key["passes"] if h == depth - 1 else 1)
         spent += time.process_time() - begin
-        memory = peak_mebibytes()
-        chosen = model.leaves_ if model.n_topics_ <= 20_000 else model.leaves_[:: model.n_topics_ // 10_000]
-        top = top_words(model, chosen)
+        model.save(Path(folder) / str(i))
         out.append(
             {
                 "topics": model.n_leaves_,
                 "used": model.n_topics_,
                 "seconds": spent,
-                "memory": memory,
-                "coherence": float(np.nanmean(coherence_of_words(top, train))),
+                "memory": peak_mebibytes(),
                 "alpha": model.alpha_,
                 "eta": model.eta_,
-                **scores(
-                    lambda d, r: model.left_to_right(d, n_particles=PARTICLES, resample=r), held, key["n_printed"]
-                ),
             }
         )
+    return out
+
+
+def score_trees(key: Record, folder: str, n_trees: int) -> list[Record]:
+    """Return coherence and perplexities of the trees saved in a folder."""
+    train, held = documents(key["corpus"])
+    out = []
+    for i in range(n_trees):
+        model = load(Path(folder) / str(i))
+        assert isinstance(model, BackoffTreeTopics)
+        chosen = model.leaves_ if model.n_topics_ <= 20_000 else model.leaves_[:: model.n_topics_ // 10_000]
+        coherence = float(np.nanmean(coherence_of_words(top_words(model, chosen), train)))
+
+        def score(documents: Corpus, resample: bool, model: BackoffTreeTopics = model) -> LeftToRight:
+            return model.left_to_right(documents, n_particles=PARTICLES, resample=resample)
+
+        out.append({"coherence": coherence, **scores(score, held, key["n_printed"])})
     return out
 
 
@@ -118,6 +132,8 @@ def fit_lda(key: Record) -> list[Record]:
     train, held = documents(key["corpus"])
     begin = time.process_time()
     model = tree_passes.lda(train, key["leaves"], key["seed"])
+    if key["system"] == LDA[1]:
+        model.optim_interval = 0
     model.train(key["passes"], workers=1)
     seconds, memory = time.process_time() - begin, peak_mebibytes()
     place = np.array([int(word) for word in model.used_vocabs])
@@ -149,13 +165,21 @@ def fit_lda(key: Record) -> list[Record]:
 
 
 def measure(key: Record) -> Record:
-    """Fit and score one system in a process of its own."""
-    with get_context("spawn").Pool(1) as pool:
-        return {"rows": pool.apply(fit_lda if key["system"] == "tomotopy LDA" else fit_tree, (key,))}
+    """Fit one system in a process of its own, and score it; trees are scored in another process."""
+    spawn = get_context("spawn")
+    if key["system"] in LDA:
+        with spawn.Pool(1) as pool:
+            return {"rows": pool.apply(fit_lda, (key,))}
+    with TemporaryDirectory() as folder:
+        with spawn.Pool(1) as pool:
+            fits = pool.apply(fit_tree, (key, folder))
+        with spawn.Pool(1) as pool:
+            scored = pool.apply(score_trees, (key, folder, len(fits)))
+    return {"rows": [{**fit, **score} for fit, score in zip(fits, scored, strict=True)]}
 
 
 def summary(records: list[Record]) -> list[Record]:
-    """Return a row for each corpus, system and size: means over seeds, and the spread of perplexity."""
+    """Return a row for each corpus, system and size: means over seeds, and half the range of perplexities."""
     groups: dict[tuple[str, str, int], list[Record]] = {}
     for record in records:
         for row in record["rows"]:
@@ -163,7 +187,8 @@ def summary(records: list[Record]) -> list[Record]:
     out = []
     for (corpus, system, topics), rows in groups.items():
         mean = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
-        spread = float(np.ptp([row["perplexity"] for row in rows]))
+        half = {name: float(np.ptp([row[name] for row in rows])) / 2 for name in rows[0]}
+        spread = {name: f" ± {half[name]:.0f}" if len(rows) > 1 else "" for name in rows[0]}
         out.append(
             {
                 "corpus": corpus,
@@ -173,9 +198,9 @@ def summary(records: list[Record]) -> list[Record]:
                 "runs": len(rows),
                 "processor seconds": f"{mean['seconds']:.0f}",
                 "peak memory, MiB": f"{mean['memory']:.0f}",
-                "perplexity": f"{mean['perplexity']:.0f}",
-                "spread": f"{spread:.0f}",
-                "printed, some documents": f"{mean['printed']:.0f}",
+                "printed": f"{mean['printed']:.0f}{spread['printed']}",
+                "mean over particles, drawn anew": f"{mean['resampled']:.0f}{spread['resampled']}",
+                "all documents, not drawn anew": f"{mean['perplexity']:.0f}{spread['perplexity']}",
                 "coherence": f"{mean['coherence']:.0f}",
             }
         )
@@ -186,7 +211,7 @@ def main() -> None:
     """Run and print a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", nargs="+", default=["reuters21578", "wikispeedia_links"])
-    parser.add_argument("--systems", nargs="+", choices=[*SYSTEMS, "tomotopy LDA"], default=[*SYSTEMS, "tomotopy LDA"])
+    parser.add_argument("--systems", nargs="+", choices=[*SYSTEMS, *LDA], default=[*SYSTEMS, *LDA])
     parser.add_argument("--leaves", nargs="+", type=int, default=SIZES)
     parser.add_argument("--lda", nargs="*", type=int, default=[18, 108, 972, 8748])
     parser.add_argument("--passes", type=int, default=50)
@@ -200,13 +225,13 @@ def main() -> None:
             common = {"corpus": corpus, "passes": options.passes, "seed": seed, "n_printed": options.printed}
             for system in options.systems:
                 key = {**common, "system": system}
-                if system == "tomotopy LDA":
+                if system in LDA:
                     keys += [{**key, "leaves": n} for n in options.lda]
                 elif SYSTEMS[system][1]:
                     keys.append({**key, "leaves": max(options.leaves), "stops": options.leaves})
                 else:
                     keys += [{**key, "leaves": n} for n in options.leaves]
-    records = Records(options.out).run(measure, keys, helpers=[tree_passes])
+    records = Records(options.out).run(measure, keys, helpers=[tree_passes, fit_tree, score_trees, fit_lda, scores])
     print(table(summary(records)))
 
 
