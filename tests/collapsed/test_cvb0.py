@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreak.collapsed import _kernels, cvb0
-from stickbreak.collapsed.cvb0 import SMALLEST_BETA, SMALLEST_SHARE, add_up, random_start, slots_of, start_from, sweep
+from stickbreak.collapsed.cvb0 import FINE_SHARE, SMALLEST_BETA, SMALLEST_SHARE, add_up, random_start, slots_of, start_from, sweep
 from stickbreak.collapsed.state import TURNS, Priors, cut
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.inference.executor import ThreadExecutor
@@ -138,8 +138,8 @@ def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(sma
             )
     np.testing.assert_array_equal(state.beta, beta)
     first = next(cvb0(corpus, K, alpha=0.5, gamma=3.0, eta=0.2, seed=3, start=(topic_word, theta, beta)))
-    again = start_from(corpus, topic_word, theta, beta, SMALLEST_SHARE, 3)
-    sweep(again, PRIORS, SMALLEST_SHARE, 3, ONE)
+    again = start_from(corpus, topic_word, theta, beta, FINE_SHARE, 3)
+    sweep(again, PRIORS, FINE_SHARE, 3, ONE)
     np.testing.assert_array_equal(first.S, again.S)
 
 

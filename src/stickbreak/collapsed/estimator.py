@@ -57,7 +57,8 @@ class CollapsedHDP(FittedCollapsed):
         Share of the tokens that is held back.
     smallest_share : float, default=1/15
         Shares of a topic in a token below this are rounded to this or to nothing, with the probabilities that keep the
-        expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic.
+        expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic. Very short documents gain a
+        little from smaller ones (1/200).
     n_laps : int, default=100
         Passes of `fit` over the documents.
     local_sweeps : int, default=10

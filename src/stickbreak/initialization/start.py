@@ -43,7 +43,7 @@ def smoothed_cvb0(
 def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
     """Start from `sweeps` sweeps of CVB0 (SPEC 1.14) with eta three times as large.
 
-    It takes about 64 bytes for each (document, word) pair: where that passes 1 GiB, as many documents as fit are drawn
+    It takes about 220 bytes for each (document, word) pair: where that passes 1 GiB, as many documents as fit are drawn
     at random, and the counts are scaled up to the corpus.
     """
     sample = _documents_that_fit(corpus, stream(settings.seed, "collapsed start"))
