@@ -223,7 +223,7 @@ def cost(names: list[str], topics: list[int]) -> list[dict[str, object]]:
                 model = CollapsedHDP(n_topics=n_topics, n_laps=12, merge_laps=0, random_state=0, n_jobs=n_jobs)
                 model.fit(train)
                 row[f"s per lap, {n_jobs} threads"] = f"{np.median(model.trace_['seconds'][-5:]):.3f}"
-            row["MiB of q(z)"] = f"{sum(array.nbytes for array in model._kept_shares.arrays.values()) / 2**20:.0f}"
+            row["MiB of q(z)"] = f"{sum(array.nbytes for array in model._kept.arrays.values()) / 2**20:.0f}"
             row["MiB of the process, at most"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             rows.append(row)
     return rows
@@ -238,7 +238,7 @@ def shares(names: list[str], topics: list[int]) -> list[dict[str, object]]:
             for smallest in (0.0, 1 / 31, 1 / 15, 1 / 7):
                 model = CollapsedHDP(n_topics=n_topics, smallest_share=smallest, merge_laps=0, random_state=0, n_jobs=1)
                 seconds = processor_seconds(partial(model.fit, split.train))
-                kept = model._kept_shares.arrays
+                kept = model._kept.arrays
                 rows.append(
                     {
                         "corpus": name,
