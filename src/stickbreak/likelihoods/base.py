@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol, Self
 
@@ -12,7 +13,7 @@ Float = NDArray[np.float64]
 
 
 class Likelihood(Protocol):
-    """A conjugate exponential family; statistics have one column for each topic."""
+    """A conjugate exponential family of words; statistics have one column for each topic."""
 
     def posterior(self, S: Float) -> Float:
         """Return the optimal parameters tau (rows as S, K columns) given the statistics."""
@@ -42,3 +43,51 @@ class Likelihood(Protocol):
     def learned(self, S: Float, N: Float) -> Self:
         """Return the same family with the hyperparameters under which the evidence is largest."""
         ...
+
+
+class VectorLikelihood(ABC):
+    """A conjugate exponential family of real vectors (SPEC 1.11).
+
+    Statistics are flattened into one table S of shape (rows, K), a column for each component, beside the counts
+    N (K,): they are added, pooled and permuted like the word counts of topics. What a posterior holds is the family's
+    own affair: a small frozen dataclass of arrays, one entry for each component.
+    """
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Rows of S."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Entries of a vector."""
+
+    @abstractmethod
+    def posterior(self, S: Float, N: Float) -> Any:
+        """Return the optimal q(phi) of each component given the statistics."""
+
+    @abstractmethod
+    def evidence(self, S: Float, N: Float) -> Float:
+        """Return each component's term of L_data at the optimal parameters with all constants, (K,)."""
+
+    @abstractmethod
+    def objective(self, S: Float, N: Float, posterior: Any) -> Float:
+        """Return each component's term of L_data at any parameters, (K,)."""
+
+    @abstractmethod
+    def expected_log(self, posterior: Any, X: NDArray) -> Float:
+        """Return E log p(x_n | phi_k), (n, K); X is float32 or float64."""
+
+    @abstractmethod
+    def statistics(self, X: NDArray, R: NDArray) -> Float:
+        """Return S (rows, K) of vectors X (n, dim) with responsibilities R (n, K)."""
+
+    @property
+    @abstractmethod
+    def hyperparameters(self) -> dict[str, Any]:
+        """The hyperparameters by name, as plain values."""
+
+    @abstractmethod
+    def with_hyperparameters(self, values: Mapping[str, Any]) -> Self:
+        """Return the same family with what `hyperparameters` returned of another."""
