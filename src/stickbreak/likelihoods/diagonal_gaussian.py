@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, psi
 
 from stickbreak.exceptions import InputError
+from stickbreak.likelihoods.base import VectorLikelihood
 from stickbreak.likelihoods.gaussian import KAPPA
 from stickbreak.likelihoods.priors import (
     FLOOR,
@@ -64,7 +65,7 @@ class NormalGammaPosterior:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DiagonalGaussian:
+class DiagonalGaussian(VectorLikelihood):
     """x_d ~ Normal(mu_kd, 1 / lambda_kd), lambda_kd ~ Gamma(nu / 2, rate scale b_d / 2), for every coordinate d alone.
 
     mu_kd ~ Normal(m_d, 1 / (kappa lambda_kd)). In one dimension this is `Gaussian(nu, [[b]], m, kappa)`.

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stickbreak.likelihoods.base import VectorLikelihood
 from stickbreak.likelihoods.priors import (
     FLOOR,
     checked_matrix,
@@ -28,7 +29,7 @@ KAPPA = 0.01  # vectors that the prior mean weighs as; means may lie far apart, 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gaussian:
+class Gaussian(VectorLikelihood):
     """x ~ Normal(mu_k, Lambda_k^-1), mu_k ~ Normal(m, (kappa Lambda_k)^-1), Lambda_k ~ Wishart(nu, scale B).
 
     Statistics: the upper triangle of sum_n r_nk (x_n - m)(x_n - m)', then sum_n r_nk (x_n - m): dim (dim + 1) / 2 +

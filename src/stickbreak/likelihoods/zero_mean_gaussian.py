@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stickbreak.likelihoods.base import VectorLikelihood
 from stickbreak.likelihoods.priors import (
     FLOOR,
     checked_matrix,
@@ -25,7 +26,7 @@ Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ZeroMeanGaussian:
+class ZeroMeanGaussian(VectorLikelihood):
     """x ~ Normal(0, Lambda_k^-1), Lambda_k ~ Wishart(nu, scale B) with E Lambda_k = nu (scale B)^-1.
 
     Statistics: the upper triangle of sum_n r_nk x_n x_n', dim (dim + 1) / 2 rows.
