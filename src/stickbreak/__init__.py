@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stickbreak import corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
-    from stickbreak.corpus import Corpus
+    from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.hybrid import HybridHDP
     from stickbreak.inference.estimator import TopicModel
     from stickbreak.sampling import GibbsHDP
@@ -28,13 +28,14 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "HybridHDP": "stickbreak.hybrid",
     "VariationalHDP": "stickbreak.variational",
 }
-_LAZY = {**ESTIMATORS, "Corpus": "stickbreak.corpus"}
+_LAZY = {**ESTIMATORS, "Corpus": "stickbreak.corpus", "GroupedVectors": "stickbreak.corpus"}
 _MODULES = ("corpus", "evaluation", "report")
 
 __all__ = [
     "BackoffTreeTopics",
     "Corpus",
     "GibbsHDP",
+    "GroupedVectors",
     "HybridHDP",
     "VariationalHDP",
     "corpus",
