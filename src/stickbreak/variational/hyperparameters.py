@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from stickbreak.inference.executor import Executor
+from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.maximum import maximiser
 from stickbreak.variational.bound import QUADRATIC, expected_squares, quadratic_slopes
 from stickbreak.variational.local_step import weight_statistics
-from stickbreak.variational.model import Inference
+from stickbreak.variational.model import HDP, Inference
 from stickbreak.variational.objective import expected_log_normaliser, expected_log_sticks
 from stickbreak.variational.state import DocumentTopics, Float, expected_beta
 
@@ -50,7 +51,7 @@ def learn(state: Inference, names: Collection[str], executor: Executor) -> None:
     """
     if not names:
         return
-    model = state.model
+    model = _model(state)
     if "alpha" in names:
         found = _best_alpha(state, executor)
         state.batches = [
@@ -67,8 +68,18 @@ def learn(state: Inference, names: Collection[str], executor: Executor) -> None:
             state.totals, state.parameters.rho, state.parameters.omega
         )
     if "eta" in names:
+        assert not isinstance(model.likelihood, VectorLikelihood)
         model = replace(model, likelihood=model.likelihood.learned(state.totals.S, state.totals.N))
     state.refresh(model)
+
+
+def _model(state: Inference) -> HDP:
+    assert isinstance(state.model, HDP)  # of a mixture nothing is learned
+    return state.model
+
+
+def _weights(state: Inference) -> list[DocumentTopics]:
+    return [documents for documents in state.documents if isinstance(documents, DocumentTopics)]
 
 
 def best_gamma(rho: Float, omega: Float, start: float) -> float:
@@ -97,8 +108,8 @@ def _best_alpha(state: Inference, executor: Executor) -> _AtAlpha:
     With theta left as it is, alpha would hardly move: for a topic that a document does not use, theta_dk is alpha
     E[beta_k] of the alpha of before, and holds it there.
     """
-    lengths = [_tokens(documents) for documents in state.documents]
-    before = _at_alpha(state, lengths, state.model.alpha, executor)
+    lengths = [_tokens(documents) for documents in _weights(state)]
+    before = _at_alpha(state, lengths, _model(state).alpha, executor)
 
     def slope(alpha: float) -> float:
         return _at_alpha(state, lengths, alpha, executor).slope
@@ -114,11 +125,11 @@ def _at_alpha(state: Inference, lengths: list[Float], alpha: float, executor: Ex
     dL_HDP/dalpha = D dE[c_D]/dalpha + sum_k E[beta_k] T_k.
     """
     rho, omega = state.parameters.rho, state.parameters.omega
-    beta, bound, D = expected_beta(rho), state.model.bound, state.totals.n_documents
+    beta, bound, D = expected_beta(rho), _model(state).bound, state.totals.n_documents
     value = D * expected_log_normaliser(rho, omega, alpha, bound)
     slope = D * _normaliser_slope(rho, omega, alpha, bound)
     statistics = []
-    for documents, of_documents in zip(state.documents, lengths, strict=True):
+    for documents, of_documents in zip(_weights(state), lengths, strict=True):
         T, Q, Q0 = weight_statistics(documents, of_documents, alpha * beta, executor)
         statistics.append({"T": T, "G": -alpha * beta * T, "Q": Q, "Q0": Q0})
         value += float(Q.sum()) - Q0

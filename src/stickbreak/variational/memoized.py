@@ -81,7 +81,7 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         state.gathering = Gathering()
         for move in moves:
             move.begin(state)
-        afresh = state.fresh_share > FRESH_SHARE
+        afresh = state.model.warm and state.fresh_share > FRESH_SHARE
         restarts = state.restart_share > RESTART_SHARE or lap % RESTART_LAPS == 0
         done = [
             revisit(schedule, state, b, afresh=afresh, restarts=restarts, observe=observe)
