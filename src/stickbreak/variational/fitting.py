@@ -99,11 +99,13 @@ class StochasticCourse:
     noun = "lap"
     converges = False  # its objective is not monotone: a lap without a gain is no sign of an end
 
-    def __init__(self, schedule: Schedule, corpus: Corpus, rule: StepRule, *, seed: int, reorder: bool) -> None:
+    def __init__(
+        self, schedule: Schedule, n_documents: int, n_tokens: float, rule: StepRule, *, seed: int, reorder: bool
+    ) -> None:
         assert isinstance(schedule.model, HDP)
         self._schedule, self._model, self._rule = schedule, schedule.model, rule
         self._seed, self._reorder = seed, reorder
-        self._n_tokens, self._n_documents = float(corpus.n_tokens), corpus.n_documents
+        self._n_tokens, self._n_documents = n_tokens, n_documents
         self._state: StreamState
         self.objective = -float("inf")
 
@@ -127,7 +129,7 @@ class StochasticCourse:
 
     def read(self, place: Place, identity: Identity) -> Trace | None:
         """Take up a checkpoint."""
-        found = read_stream_checkpoint(place, identity)
+        found = read_stream_checkpoint(place, self._model, identity)
         if found is None:
             return None
         self._state, self.objective, trace = found

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from stickbreak.inference.executor import Executor
-from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.maximum import maximiser
 from stickbreak.variational.bound import QUADRATIC, expected_squares, quadratic_slopes
 from stickbreak.variational.local_step import weight_statistics
@@ -28,11 +27,11 @@ GAMMA_LIMITS = (1e-2, 1e3)  # with more topics than the documents can tell apart
 def due(names: Collection[str], *, settled: bool) -> tuple[str, ...]:
     """Return those of the names whose turn it is at the end of a lap.
 
-    The prior of the topics waits for a lap that left the set of topics as it was (`settled`). An eta that was learned
+    The prior of the topics (eta, or the scale of a Gaussian prior) waits for a lap that left the set of topics as it was (`settled`). An eta that was learned
     while the topics still form fits them as they are, and then no merge pays: on documents of ten words of KOS it keeps
     40 topics where 2 are better, by 0.4 nats per token.
     """
-    return tuple(name for name in names if settled or name != "eta")
+    return tuple(name for name in names if settled or name in ("alpha", "gamma"))
 
 
 def learn(state: Inference, names: Collection[str], executor: Executor) -> None:
@@ -46,7 +45,7 @@ def learn(state: Inference, names: Collection[str], executor: Executor) -> None:
     ----------
     state : Inference
         Changed in place.
-    names : collection of {"alpha", "gamma", "eta"}
+    names : collection of {"alpha", "gamma"} and the hyperparameters of the likelihood
     executor : Executor
     """
     if not names:
@@ -67,8 +66,7 @@ def learn(state: Inference, names: Collection[str], executor: Executor) -> None:
         state.parameters.rho, state.parameters.omega = model.best_sticks(
             state.totals, state.parameters.rho, state.parameters.omega
         )
-    if "eta" in names:
-        assert not isinstance(model.likelihood, VectorLikelihood)
+    if set(names) & set(model.likelihood.hyperparameters):
         model = replace(model, likelihood=model.likelihood.learned(state.totals.S, state.totals.N))
     state.refresh(model)
 

@@ -55,6 +55,7 @@ class DPMixture(Model):
     ) -> Visit:
         """Return the responsibilities; they follow from the globals, wherever the vectors stood.    math.md (N3)"""
         assert isinstance(batch, VectorBatch)
+        batch = batch.under(self.likelihood)
         n, log_weights = batch.n_vectors, expected_log_weights(parameters.rho, parameters.omega)
         weights, ratio, size = np.empty((n, log_weights.size)), np.empty(n), np.empty(n, np.int64)
 

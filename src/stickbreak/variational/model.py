@@ -106,7 +106,7 @@ class HDP(Model):
     ) -> Visit:
         """Run the local step of every document of a batch.                             SPEC 1.4"""
         assert not isinstance(start, DocumentCounts)
-        return local_step(batch, parameters, self.alpha, start, settings, executor, among)
+        return local_step(batch.under(self.likelihood), parameters, self.alpha, start, settings, executor, among)
 
     def kept(self, visit: Visit) -> DocumentTopics:
         """Return N_dk, where the next visit starts."""

@@ -54,6 +54,9 @@ class Observations(Protocol):
     def joined(cls, parts: Sequence[Any]) -> Self:
         """Return the documents of several batches, one after the other."""
 
+    def under(self, likelihood: Any) -> Self:
+        """Return the same observations as what the likelihood of now sees."""
+
     def over_own_rows(self) -> Self:
         """Return the same observations for parameters that have only the rows of `words`."""
 

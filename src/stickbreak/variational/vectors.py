@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -73,6 +73,10 @@ class VectorBatch:
         sizes = np.concatenate([np.diff(part.indptr) for part in parts])
         indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         return cls(parts[0].likelihood, np.concatenate([part.values for part in parts]), indptr)
+
+    def under(self, likelihood: VectorLikelihood) -> VectorBatch:
+        """Return the same vectors under a likelihood whose hyperparameters may have been learned."""
+        return self if likelihood is self.likelihood else replace(self, likelihood=likelihood)
 
     def over_own_rows(self) -> VectorBatch:
         """Return the same: the batch adds to all rows of S."""
