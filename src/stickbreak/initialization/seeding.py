@@ -12,18 +12,23 @@ from stickbreak.likelihoods import VectorLikelihood
 
 SAMPLE = 10_000  # vectors that the start looks at, and at least ...
 SAMPLE_PER_COMPONENT = 100  # ... so many for each component
-ROUNDS = 5  # of hard assignments
+ROUNDS = 20  # of hard assignments, at most
 AT_ONCE = 64  # vectors whose own components are computed together
 
 
 def seeded(
-    likelihood: VectorLikelihood, sample: NDArray, n_components: int, rng: np.random.Generator
+    likelihood: VectorLikelihood,
+    sample: NDArray,
+    n_components: int,
+    rng: np.random.Generator,
+    *,
+    seeds: NDArray | None = None,
 ) -> tuple[Float, Float]:
     """Return statistics of components that together explain a sample of vectors.             math.md (N6)
 
     The first seed is drawn evenly, every further one in proportion to what a vector would gain by a component of its
     own: log p(x | the posterior given x alone) less that of the best seed so far. Then every vector goes to the
-    component under which it is most likely, five times over.
+    component under which it is most likely, until none changes, at most twenty times over.
 
     Parameters
     ----------
@@ -33,6 +38,8 @@ def seeded(
     n_components : int
         There are never more than vectors.
     rng : Generator
+    seeds : ndarray of shape (K, dim), optional
+        The vectors that components begin with, in place of drawn ones.
 
     Returns
     -------
@@ -40,12 +47,15 @@ def seeded(
     N : ndarray of shape (K,)
         Vectors of the sample that each component has; the largest first.
     """
-    seeds = _seeds(likelihood, sample, min(n_components, len(sample)), rng)
-    ones = np.ones((1, 1), sample.dtype)
-    S = np.concatenate([likelihood.statistics(sample[[seed]], ones) for seed in seeds], axis=1)
-    N = np.ones(len(seeds))
+    if seeds is None:
+        seeds = sample[_seeds(likelihood, sample, min(n_components, len(sample)), rng)]
+    S, N = likelihood.statistics(seeds, np.eye(len(seeds))), np.ones(len(seeds))
+    last = np.full(len(sample), -1)
     for _ in range(ROUNDS):
         best = likelihood.expected_log(likelihood.posterior(S, N), sample).argmax(axis=1)
+        if np.array_equal(best, last):
+            break
+        last = best
         R = np.zeros((len(sample), len(seeds)), sample.dtype)
         R[np.arange(len(sample)), best] = 1.0
         S, N = likelihood.statistics(sample, R), R.sum(axis=0, dtype=np.float64)

@@ -14,8 +14,7 @@ import numpy as np
 from scipy.special import gammaln, psi
 
 from stickbreak.variational import _kernels
-from stickbreak.variational.local_step import Visit
-from stickbreak.variational.observations import Observations
+from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import DocumentTopics, Float, Int, runs
 
 

@@ -27,9 +27,9 @@ GAMMA_LIMITS = (1e-2, 1e3)  # with more topics than the documents can tell apart
 def due(names: Collection[str], *, settled: bool) -> tuple[str, ...]:
     """Return those of the names whose turn it is at the end of a lap.
 
-    The prior of the topics (eta, or the scale of a Gaussian prior) waits for a lap that left the set of topics as it was (`settled`). An eta that was learned
-    while the topics still form fits them as they are, and then no merge pays: on documents of ten words of KOS it keeps
-    40 topics where 2 are better, by 0.4 nats per token.
+    The prior of the topics (eta, or the scale of a Gaussian prior) waits for a lap that left the set of topics as it
+    was (`settled`). An eta that was learned while the topics still form fits them as they are, and then no merge pays:
+    on documents of ten words of KOS it keeps 40 topics where 2 are better, by 0.4 nats per token.
     """
     return tuple(name for name in names if settled or name in ("alpha", "gamma"))
 

@@ -12,7 +12,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.inference.executor import Executor, shards
 from stickbreak.variational import _ascent, _kernels
 from stickbreak.variational.objective import rises
-from stickbreak.variational.observations import SHARD_COUNTS, Observations
+from stickbreak.variational.observations import SHARD_COUNTS, Observations, Visit
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, PairStatistics, Summary, runs
 
 
@@ -118,25 +118,6 @@ class LocalSettings(NamedTuple):
     max_sweeps: int = 100
     restarts: int = 0  # topics of a document that are tried to be left out
     accelerate: bool = True  # extrapolate; without, every sweep is plain
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """All that one visit of a batch found; the responsibilities follow from it and are never stored.
-
-    r_dwk = weight_dk weights[w, k] / Z_dw,   ratio = c_dw / Z_dw.
-    """
-
-    batch: Observations
-    prior: Float | None  # (K + 1,) alpha E[beta]; None in a mixture, where documents have no weights of their own
-    weights: Float  # (W_b, K) exp(E log phi), of each vector its likelihood; up to a factor for each row
-    ratio: Float  # (nnz,)
-    documents: DocumentTopics
-    weight: Float  # (documents.topic.size,)
-    entropy: Float  # (documents.topic.size,) sum_w c r log Z
-    sweeps: Int  # (D_b,)
-    value: Float  # (D_b,) each document's part of the objective, up to constants: to compare visits
-    restarts: Int  # (2,) tried, accepted
 
 
 def local_step(

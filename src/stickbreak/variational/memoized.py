@@ -10,9 +10,9 @@ import numpy as np
 
 from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.hyperparameters import due, learn
-from stickbreak.variational.local_step import Visit
 from stickbreak.variational.model import Inference, Schedule
 from stickbreak.variational.moves import Move, run_move
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.visits import Visited, first_visits, revisit
 

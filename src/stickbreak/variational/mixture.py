@@ -13,10 +13,10 @@ from stickbreak.inference.executor import Executor, shards
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational import _vector_kernels
 from stickbreak.variational.global_step import SMALLEST_RHO
-from stickbreak.variational.local_step import LocalSettings, Visit
+from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Documents, Model
 from stickbreak.variational.objective import expected_log_sticks
-from stickbreak.variational.observations import SHARD_COUNTS, Observations
+from stickbreak.variational.observations import SHARD_COUNTS, Observations, Visit
 from stickbreak.variational.state import DocumentCounts, DocumentTopics, Float, GlobalParameters, Summary
 from stickbreak.variational.vectors import VectorBatch
 

@@ -13,9 +13,9 @@ from stickbreak.variational.bound import SURROGATE
 from stickbreak.variational.emissions import AnyLikelihood, whole_table
 from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.global_step import optimise_sticks, sticks_of
-from stickbreak.variational.local_step import LocalSettings, Visit, local_step
+from stickbreak.variational.local_step import LocalSettings, local_step
 from stickbreak.variational.objective import objective
-from stickbreak.variational.observations import Observations
+from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import (
     DocumentCounts,
     DocumentTopics,

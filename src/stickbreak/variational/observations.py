@@ -7,13 +7,11 @@ p(x | phi_k) up to a factor of the row; a word stands for all its counts, a vect
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
 
 from stickbreak.inference.executor import Executor
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int
-
-if TYPE_CHECKING:
-    from stickbreak.variational.local_step import Visit
 
 SHARD_COUNTS = 16_384  # stored counts of a shard: large enough to hide the hand-over, small enough to balance threads
 
@@ -73,3 +71,22 @@ class Observations(Protocol):
         self, documents: DocumentTopics, share_ptr: Int, share: Float, n_topics: int
     ) -> tuple[Float, Float]:
         """Return S and H (K,) of documents whose responsibilities are stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """All that one visit of a batch found; the responsibilities follow from it and are never stored.
+
+    r_dwk = weight_dk weights[w, k] / Z_dw,   ratio = c_dw / Z_dw.
+    """
+
+    batch: Observations
+    prior: Float | None  # (K + 1,) alpha E[beta]; None in a mixture, where documents have no weights of their own
+    weights: Float  # (W_b, K) exp(E log phi), of each vector its likelihood; up to a factor for each row
+    ratio: Float  # (nnz,)
+    documents: DocumentTopics
+    weight: Float  # (documents.topic.size,)
+    entropy: Float  # (documents.topic.size,) sum_w c r log Z
+    sweeps: Int  # (D_b,)
+    value: Float  # (D_b,) each document's part of the objective, up to constants: to compare visits
+    restarts: Int  # (2,) tried, accepted

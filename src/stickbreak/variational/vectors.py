@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from stickbreak.inference.executor import Executor, shards
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational import _kernels, _vector_kernels
-from stickbreak.variational.local_step import Visit
-from stickbreak.variational.observations import SHARD_COUNTS
+from stickbreak.variational.observations import SHARD_COUNTS, Visit
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, runs
 
 SHARD_VECTORS = 2048  # of which E log p is computed at once: the table of a shard stays in the cache

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreak.variational.emissions import follow_batch
-from stickbreak.variational.local_step import Visit, better_of, summarise
+from stickbreak.variational.local_step import better_of, summarise
 from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.objective import rises
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters, Int, Summary
 
 

@@ -14,10 +14,11 @@ from stickbreak.inference.executor import Executor
 from stickbreak.inference.streams import stream
 from stickbreak.initialization import Start, smoothed_cvb0
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.local_step import Batch, Visit
+from stickbreak.variational.local_step import Batch
 from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.moves.refine import as_corpus, refined, sample
 from stickbreak.variational.moves.trial import Trial
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import Float, GlobalParameters, Int
 
 DOCUMENTS = 500  # of the target

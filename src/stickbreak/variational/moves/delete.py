@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from stickbreak.variational.gathering import Piece
-from stickbreak.variational.local_step import Visit
 from stickbreak.variational.model import Documents, Inference, Schedule, Standing
-from stickbreak.variational.moves.base import Move
+from stickbreak.variational.moves.base import IDLE, Move
 from stickbreak.variational.moves.reinference import Reinference, Target, carry_out, drop, reinfer
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import DocumentTopics, Int
 
 MAX_DOCUMENTS = 500
@@ -126,6 +126,17 @@ class Delete(Move):
         else:
             self._work = drop(state, int(topic), others)
         return self._work.standing
+
+    def accepts(self, state: Inference, standing: Standing, found: Standing, candidate: int) -> bool:
+        """Whether the objective rises; in a mixture an empty component, which is free, also goes where it does not."""
+        (topic,) = np.flatnonzero(standing.topic_ids == candidate)
+        better = super().accepts(state, standing, found, candidate)
+        return better or self.drops_idle(state, standing, found, [int(topic)])
+
+    def waiting(self, state: Inference) -> bool:
+        """Whether a mixture has an idle component whose removal was not tried yet."""
+        idle = [] if state.model.warm else np.flatnonzero(state.totals.N < IDLE).tolist()
+        return state.topic_ids.size > 1 and not all(self._rests(state, k) for k in idle)
 
     def reject(self, state: Inference, candidate: int) -> None:
         """Let the topic rest until enough has changed."""

@@ -12,9 +12,10 @@ from scipy.special import entr
 from stickbreak.inference.executor import Executor
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.local_step import Visit, track_pairs
+from stickbreak.variational.local_step import track_pairs
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import DocumentTopics, Float, Int, PairStatistics, UnionStatistics
 
 MAX_PAIRS = 50
@@ -54,6 +55,7 @@ class Merge(Move):
         self._tracked: dict[int, PairStatistics] = {}
         self._rejected: dict[tuple[int, int], int] = {}  # pair of names -> lap; those that rest
         self._lap = 0
+        self._more = False
 
     def begin(self, state: Inference) -> None:
         """Choose the pairs to track."""
@@ -65,6 +67,9 @@ class Merge(Move):
             if self._lap - lap <= REST_LAPS and present.issuperset(pair)
         }
         self._pairs = choose_pairs(state, set(self._rejected))
+        self._more = False
+        if isinstance(state.model.likelihood, VectorLikelihood):
+            self._more = len(self._pairs) == MAX_PAIRS
         self._ids = state.topic_ids[self._pairs]
         self._tracked = {}
 
@@ -97,6 +102,15 @@ class Merge(Move):
             rho, omega = model.best_sticks(totals, rho, omega)
             value = model.objective(totals, rho, omega, data)
         return Standing(totals, rho, omega, np.delete(standing.topic_ids, gone), data, value)
+
+    def accepts(self, state: Inference, standing: Standing, found: Standing, candidate: Candidate) -> bool:
+        """Whether the objective rises; in a mixture an empty component, which is free, also goes where it does not."""
+        better = super().accepts(state, standing, found, candidate)
+        return better or self.drops_idle(state, standing, found, _places(standing.topic_ids, candidate))
+
+    def waiting(self, state: Inference) -> bool:
+        """Whether there are components of vectors worth a try that had no place in this lap."""
+        return self._more
 
     def reject(self, state: Inference, candidate: Candidate) -> None:
         """Let the pair rest for some laps."""
@@ -200,7 +214,7 @@ def choose_pairs(state: Inference, resting: set[tuple[int, int]]) -> Int:
     vectors = isinstance(state.model.likelihood, VectorLikelihood)
     alike = hopes(state) if vectors else affinities(state)
     together = _ranked_pairs(correlations(state), SMALLEST_CORRELATION)
-    copies = _ranked_pairs(alike, -np.inf if vectors else SMALLEST_AFFINITY)
+    copies = _ranked_pairs(alike, 0.0 if vectors else SMALLEST_AFFINITY)
     small = _nearest_pairs(alike, order[::-1][:SMALL_TOPICS])
     ranked += [pair for three in zip_longest(together, copies, small) for pair in three if pair is not None]
     chosen: dict[tuple[int, int], None] = {}

@@ -20,10 +20,10 @@ from stickbreak.variational import _kernels
 from stickbreak.variational.emissions import followed, table
 from stickbreak.variational.gathering import Piece, Untouched, renormalised
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.local_step import Batch, Visit, better_of, summarise
+from stickbreak.variational.local_step import Batch, better_of, summarise
 from stickbreak.variational.model import Documents, Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
-from stickbreak.variational.observations import Observations
+from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import PER_TOPIC, DocumentTopics, Float, GlobalParameters, StoredSummary, Summary
 
 ROUNDS = 5  # of local and global step
