@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stickbreak import corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
-    from stickbreak.corpus import Corpus
+    from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.hybrid import HybridHDP
     from stickbreak.inference.estimator import TopicModel
     from stickbreak.sampling import GibbsHDP
@@ -33,7 +33,12 @@ VECTOR_ESTIMATORS = {  # models of real vectors
     "GaussianDPMixture": "stickbreak.variational",
     "GaussianHDP": "stickbreak.variational",
 }
-_LAZY = {**ESTIMATORS, **VECTOR_ESTIMATORS, "Corpus": "stickbreak.corpus"}
+_LAZY = {
+    **ESTIMATORS,
+    **VECTOR_ESTIMATORS,
+    "Corpus": "stickbreak.corpus",
+    "GroupedVectors": "stickbreak.corpus",
+}
 _MODULES = ("corpus", "evaluation", "report")
 
 __all__ = [
@@ -42,6 +47,7 @@ __all__ = [
     "GaussianDPMixture",
     "GaussianHDP",
     "GibbsHDP",
+    "GroupedVectors",
     "HybridHDP",
     "VariationalHDP",
     "corpus",
