@@ -1,8 +1,8 @@
 """A likelihood of your own: binary vectors, by a subclass of `VectorLikelihood`.
 
-A component k has a probability p_kd for each coordinate d, with the conjugate prior p_kd ~ Beta(a, b); a vector x of the
-component has x_d = 1 with probability p_kd. `GaussianHDP` and `GaussianDPMixture` take it as `likelihood`: schedules, moves,
-the objective and scores are the same as for Gaussians.
+A component k has a probability p_kd for each coordinate d, with the conjugate prior p_kd ~ Beta(a, b); a vector x of
+the component has x_d = 1 with probability p_kd. `GaussianHDP` and `GaussianDPMixture` take it as `likelihood`:
+schedules, moves, the objective and scores are the same as for Gaussians.
 
     python examples/beta_bernoulli.py
 """
@@ -38,19 +38,24 @@ class BetaBernoulli(VectorLikelihood):
 
     Parameters
     ----------
-    dim : int
+    n_coordinates : int
         Coordinates of a vector.
     a, b : float
         The prior weighs as a ones and b zeros in every coordinate.
     """
 
-    dim: int
+    n_coordinates: int
     a: float = 0.5
     b: float = 0.5
 
     def __post_init__(self) -> None:
         if not (self.a > 0 and self.b > 0):
             raise InputError(f"a is {self.a!r} and b is {self.b!r}; give positive numbers")
+
+    @property
+    def dim(self) -> int:
+        """Coordinates of a vector."""
+        return self.n_coordinates
 
     @property
     def n_rows(self) -> int:
