@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import betaln, logsumexp
 from sklearn.utils.estimator_checks import check_estimator
 
 import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
+from stickbreak.variational import local_step, vectors
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
 FAMILIES = {"ZeroMeanGauss": ZeroMeanGaussian, "NormalWishart": Gaussian}
@@ -33,6 +34,12 @@ def mixture(seed, n=400):
     return means[rng.integers(len(means), size=n)] + rng.normal(size=(n, 2)), means
 
 
+def posterior_of(likelihood, X, means):
+    """The posterior of each planted component given the vectors nearest to its mean."""
+    R = np.eye(len(means))[nearest(means, X)]
+    return likelihood.posterior(likelihood.statistics(X, R), R.sum(axis=0))
+
+
 def groups(seed, sizes=None):
     """Groups of very different sizes, the first empty and the second of one vector."""
     rng, means = np.random.default_rng(seed), places(seed)
@@ -52,19 +59,23 @@ def test_mixture_finds_the_planted_components(seed):
     assert model.n_components_ == 4
     order = nearest(model.means_, means)
     assert sorted(order) == [0, 1, 2, 3]
-    np.testing.assert_allclose(model.means_[order], means, atol=0.5)
-    np.testing.assert_allclose(model.covariances_[order], np.tile(np.eye(2), (4, 1, 1)), atol=0.75)
+    planted = posterior_of(model.likelihood_, X, means)
+    np.testing.assert_allclose(model.means_[order], model.likelihood_.mean(planted), atol=0.05)
+    np.testing.assert_allclose(model.covariances_[order], model.likelihood_.covariance(planted), atol=0.1)
     assert (np.diff(model.trace_["objective"]) > -1e-9).all()
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_groups_find_the_planted_components(seed):
     X, means = groups(seed)
-    model = GaussianHDP(n_components=20, likelihood="full", random_state=seed, n_batches=2).fit(X)
+    model = GaussianHDP(n_components=10, likelihood="full", random_state=seed, n_batches=2, tolerance=1e-3).fit(X)
     assert model.n_components_ == 4
     order = nearest(model.means_, means)
     assert sorted(order) == [0, 1, 2, 3]
-    np.testing.assert_allclose(model.means_[order], means, atol=0.6)
+    values = np.concatenate(X)
+    planted = posterior_of(model.likelihood_, values, means)
+    np.testing.assert_allclose(model.means_[order], model.likelihood_.mean(planted), atol=0.1)
+    np.testing.assert_allclose(model.covariances_[order], model.likelihood_.covariance(planted), atol=0.25)
     assert (np.diff(model.trace_["objective"]) > -1e-9).all()
 
 
@@ -76,7 +87,7 @@ def test_groups_of_zero_mean_vectors_find_the_planted_covariances():
     assert model.n_components_ == 3
     found = np.sqrt(np.diagonal(model.covariances_, axis1=1, axis2=2))
     order = [int(np.abs(np.log(found / s)).sum(axis=1).argmin()) for s in scales]
-    np.testing.assert_allclose(found[order], scales, rtol=0.2)
+    np.testing.assert_allclose(found[order], scales, rtol=0.2, atol=0.1)  # the prior widens the narrow ones
 
 
 @pytest.mark.parametrize("case", ORACLE["evidence"], ids=lambda case: f"{case['model']} {len(case['B'])}-d")
@@ -85,10 +96,7 @@ def test_one_component_has_the_marginal_likelihood(case):
     prior = {name: case[name] for name in ("nu", "B", "m", "kappa") if name in case}
     X = np.array(case["X"])
     model = GaussianDPMixture(n_components=1, likelihood=FAMILIES[case["model"]](**prior), gamma=2.0).fit(X)
-    sticks = np.log(2.0 / (2.0 + len(X)))  # log E (v_1)^N = log Gamma(1 + N) gamma Gamma(gamma) / Gamma(1 + N + gamma)
-    from scipy.special import betaln
-
-    sticks = np.log(2.0) + betaln(1 + len(X), 2.0)
+    sticks = np.log(2.0) + betaln(1 + len(X), 2.0)  # log E v_1^N
     assert model.objective_ * len(X) == pytest.approx(case["log_evidence"] + sticks, abs=1e-8)
 
 
@@ -142,8 +150,6 @@ def test_weights_of_groups():
 
 @pytest.mark.parametrize("schedule", ["memoized", "stochastic"])
 def test_the_number_of_threads_changes_no_bit(schedule, monkeypatch):
-    from stickbreak.variational import local_step, vectors
-
     monkeypatch.setattr(vectors, "SHARD_VECTORS", 32)
     monkeypatch.setattr(vectors, "SHARD_COUNTS", 64)
     monkeypatch.setattr(local_step, "SHARD_COUNTS", 64)
@@ -292,4 +298,4 @@ def test_questions_of_another_dimension_or_without_pairs_are_refused():
 
 
 def test_mixture_passes_the_checks_of_scikit_learn():
-    check_estimator(GaussianDPMixture(n_components=4, n_laps=3, random_state=0))
+    check_estimator(GaussianDPMixture(n_components=4, n_laps=3, random_state=0), on_skip=None)

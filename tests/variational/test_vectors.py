@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp, psi
 
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
@@ -65,8 +65,6 @@ def direct_objective(model, batches, r, globals_, theta=None):
     data = (R * expected).sum() + model.likelihood.objective(*nothing, posterior).sum()  # - KL(q(phi) || p(phi))
     if isinstance(model, DPMixture):
         return data + entropy + (R * expected_log_weights(rho, omega)).sum() + stick_term(rho, omega, model.gamma)
-    from scipy.special import gammaln, psi
-
     prior, allocation = model.alpha * expected_beta(rho), 0.0
     for batch, part, th in zip(batches, r, theta, strict=True):
         for g in range(batch.n_documents):
@@ -97,8 +95,6 @@ def test_local_step_of_a_mixture_is_the_softmax(family):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_local_step_of_groups_is_a_fixed_point(family):
     """r ∝ exp(E log pi_gk + E log p(x | k)), theta_gk = alpha E[beta_k] + N_gk."""
-    from scipy.special import psi
-
     values, offsets = vectors()
     likelihood = family.from_data(values)
     p, batch = globals_of(likelihood, values, 4), batch_of("hdp", likelihood, values, offsets)
