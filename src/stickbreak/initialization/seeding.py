@@ -12,6 +12,8 @@ from stickbreak.likelihoods import VectorLikelihood
 
 SAMPLE = 10_000  # vectors that the start looks at, and at least ...
 SAMPLE_PER_COMPONENT = 100  # ... so many for each component
+POOL = 2_000  # vectors of the sample that seeds are drawn from, and at least ...
+POOL_PER_COMPONENT = 20  # ... so many for each component
 ROUNDS = 20  # of hard assignments, at most
 AT_ONCE = 64  # vectors whose own components are computed together
 
@@ -48,7 +50,9 @@ def seeded(
         Vectors of the sample that each component has; the largest first.
     """
     if seeds is None:
-        seeds = sample[_seeds(likelihood, sample, min(n_components, len(sample)), rng)]
+        size = min(len(sample), max(POOL, POOL_PER_COMPONENT * n_components))
+        pool = sample[rng.choice(len(sample), size, replace=False)]
+        seeds = pool[_seeds(likelihood, pool, min(n_components, size), rng)]
     S, N = likelihood.statistics(seeds, np.eye(len(seeds))), np.ones(len(seeds))
     last = np.full(len(sample), -1)
     for _ in range(ROUNDS):

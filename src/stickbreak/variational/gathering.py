@@ -121,6 +121,10 @@ class Gathering:
         """Return how many gathered documents hold a topic."""
         return sum(int(np.count_nonzero(piece.documents.topic == topic)) for piece in self.pieces)
 
+    def tokens_holding(self, topic: int) -> float:
+        """Return how many tokens the gathered documents that hold a topic have."""
+        return sum(float(piece.counts.lengths[piece.holds(topic)].sum()) for piece in self.pieces)
+
     def exchange(self, old: list[Piece], new: list[Piece], new_index: Int) -> None:
         """Replace documents that a move inferred anew; the others follow the renaming of the topics."""
         gone: dict[int, Int] = {}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
-from sklearn.base import ClusterMixin, DensityMixin, _fit_context
+from sklearn.base import DensityMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,7 +24,7 @@ from stickbreak.variational.state import Float
 from stickbreak.variational.vector_fitting import VectorFit, Vectors
 
 
-class GaussianDPMixture(ClusterMixin, DensityMixin, VectorFit):
+class GaussianDPMixture(DensityMixin, VectorFit):
     """Components of real vectors and their number, by memoized variational inference for a DP mixture.
 
     Model (SPEC 1.12): v_k ~ Beta(1, gamma); a vector has component k with probability v_k prod_{l<k} (1 - v_l), and is

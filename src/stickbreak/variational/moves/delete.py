@@ -46,7 +46,7 @@ class Delete(Move):
     max_documents : int or None, default=500
         Most documents that are inferred anew in a lap; None: all (the larger delete of the authors' later code).
     max_tokens : float or None, default=None
-        Most tokens that these may hold together; None: no limit.
+        Most tokens that these may hold together, and that all candidates of a lap may infer anew; None: no limit.
     """
 
     name: ClassVar[str] = "delete"
@@ -96,7 +96,7 @@ class Delete(Move):
 
         None if a trial of this lap has replaced the documents: none of the new ones is gathered yet.
         """
-        self._failures, before = 0, state.topic_ids.size
+        self._failures, before, n_tokens = 0, state.topic_ids.size, 0.0
         if not state.gathering.others:
             return
         for name in self._names:
@@ -110,6 +110,9 @@ class Delete(Move):
             if n_holders == state.gathering.n_holding(int(topic)) and (
                 self.max_documents is None or n_holders <= self.max_documents
             ):
+                n_tokens += 0.0 if self.max_tokens is None else state.gathering.tokens_holding(int(topic))
+                if self.max_tokens is not None and n_tokens > self.max_tokens:
+                    break
                 yield name
         if state.topic_ids.size < before:
             self._patience = PATIENCE
