@@ -16,7 +16,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from stickbreak import ESTIMATORS
+from stickbreak import ESTIMATORS, VECTOR_ESTIMATORS
 from stickbreak.cli.app import app
 from stickbreak.corpus import FORMATS, TextOptions
 
@@ -79,7 +79,7 @@ def test_math_shows_the_label_beside_its_equation():
 
 def test_notation_has_every_parameter_of_every_estimator():
     notation = page("notation.md")
-    for name, module in ESTIMATORS.items():
+    for name, module in {**ESTIMATORS, **VECTOR_ESTIMATORS}.items():
         estimator = getattr(import_module(module), name)
         rows = set(re.findall(r"^\| `(\w+)` ", notation, re.MULTILINE))
         assert set(estimator().get_params()) <= rows
@@ -87,7 +87,7 @@ def test_notation_has_every_parameter_of_every_estimator():
 
 def test_notation_has_no_parameter_that_does_not_exist():
     parameters: set[str] = set()
-    for name, module in ESTIMATORS.items():
+    for name, module in {**ESTIMATORS, **VECTOR_ESTIMATORS}.items():
         parameters |= set(getattr(import_module(module), name)().get_params())
     tables = page("notation.md").split("## Sizes")[0]
     assert set(re.findall(r"^\| `(\w+)` ", tables, re.MULTILINE)) <= parameters

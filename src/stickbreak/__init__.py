@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from stickbreak import corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.collapsed import CollapsedHDP
-    from stickbreak.corpus import Corpus
+    from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.hybrid import HybridHDP
     from stickbreak.inference.estimator import TopicModel
     from stickbreak.sampling import GibbsHDP
-    from stickbreak.variational import VariationalHDP
+    from stickbreak.variational import GaussianDPMixture, GaussianHDP, VariationalHDP
+    from stickbreak.variational.vector_model import VectorModel
 
 ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "BackoffTreeTopics": "stickbreak.backoff_tree",
@@ -30,14 +31,26 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "HybridHDP": "stickbreak.hybrid",
     "VariationalHDP": "stickbreak.variational",
 }
-_LAZY = {**ESTIMATORS, "Corpus": "stickbreak.corpus"}
+VECTOR_ESTIMATORS = {  # models of real vectors
+    "GaussianDPMixture": "stickbreak.variational",
+    "GaussianHDP": "stickbreak.variational",
+}
+_LAZY = {
+    **ESTIMATORS,
+    **VECTOR_ESTIMATORS,
+    "Corpus": "stickbreak.corpus",
+    "GroupedVectors": "stickbreak.corpus",
+}
 _MODULES = ("corpus", "evaluation", "report")
 
 __all__ = [
     "BackoffTreeTopics",
     "CollapsedHDP",
     "Corpus",
+    "GaussianDPMixture",
+    "GaussianHDP",
     "GibbsHDP",
+    "GroupedVectors",
     "HybridHDP",
     "VariationalHDP",
     "corpus",
@@ -47,7 +60,7 @@ __all__ = [
 ]
 
 
-def load(path: str | os.PathLike[str]) -> TopicModel:
+def load(path: str | os.PathLike[str]) -> TopicModel | VectorModel:
     """Load a fitted model that `save` wrote; nothing in the folder is executed.
 
     Parameters
@@ -69,9 +82,10 @@ def load(path: str | os.PathLike[str]) -> TopicModel:
     from stickbreak.persistence import read_head
 
     kind = read_head(path)["kind"]
-    if kind not in ESTIMATORS:
+    known = {**ESTIMATORS, **VECTOR_ESTIMATORS}
+    if kind not in known:
         raise ModelFormatError(f"{path} holds a {kind!r}, not a fitted model; give the folder that `save` wrote.")
-    model: TopicModel = getattr(importlib.import_module(ESTIMATORS[kind]), kind)._load(path)
+    model: TopicModel | VectorModel = getattr(importlib.import_module(known[kind]), kind)._load(path)
     return model
 
 

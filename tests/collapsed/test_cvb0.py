@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from stickbreak.collapsed import _kernels, cvb0
-from stickbreak.collapsed.cvb0 import FINE_SHARE, SMALLEST_BETA, SMALLEST_SHARE, add_up, random_start, slots_of, start_from, sweep
+from stickbreak.collapsed.cvb0 import (
+    FINE_SHARE,
+    SMALLEST_BETA,
+    SMALLEST_SHARE,
+    add_up,
+    random_start,
+    slots_of,
+    start_from,
+    sweep,
+)
 from stickbreak.collapsed.state import TURNS, Priors, cut
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.inference.executor import ThreadExecutor

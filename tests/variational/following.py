@@ -7,7 +7,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from stickbreak.variational import memoized, visits
+from stickbreak.variational import memoized
+from stickbreak.variational.model import HDP
 from stickbreak.variational.moves.trial import Trial
 
 from . import reference
@@ -114,7 +115,7 @@ class Following(Recorder):
     @contextmanager
     def watched(self):
         """Note the visits of trials and what learning does to theta, which no move is told of."""
-        local_step, learn = visits.local_step, memoized.learn
+        local_step, learn = HDP.local_step, memoized.learn
 
         def visited(*arguments):
             self.found.append(local_step(*arguments))
@@ -127,7 +128,7 @@ class Following(Recorder):
                 self.learn(state, beta)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(visits, "local_step", visited)
+            patch.setattr(HDP, "local_step", visited)
             patch.setattr(memoized, "learn", learned)
             yield
 

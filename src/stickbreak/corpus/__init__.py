@@ -1,4 +1,4 @@
-"""What is modelled: Corpus, its readers and writers, text to counts, batches, splits, synthetic data."""
+"""What is modelled: Corpus and GroupedVectors, their readers and writers, batches, splits, synthetic data."""
 
 from stickbreak.corpus.alignment import align
 from stickbreak.corpus.batches import make_batches
@@ -6,23 +6,35 @@ from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import open_corpus, write_corpus
 from stickbreak.corpus.formats import FORMATS
 from stickbreak.corpus.generators import PlantedTopics, planted_hdp, planted_lda, planted_twins, toy_bars
+from stickbreak.corpus.patches import patch_basis, patches_of, read_patches
+from stickbreak.corpus.planted_vectors import PlantedGaussians, planted_gaussians
 from stickbreak.corpus.readers import read, read_texts
 from stickbreak.corpus.text import TextOptions, count_texts
+from stickbreak.corpus.vector_folder import open_vectors, write_vectors
+from stickbreak.corpus.vectors import GroupedVectors
 
 __all__ = [
     "FORMATS",
     "Corpus",
+    "GroupedVectors",
+    "PlantedGaussians",
     "PlantedTopics",
     "TextOptions",
     "align",
     "count_texts",
     "make_batches",
     "open_corpus",
+    "open_vectors",
+    "patch_basis",
+    "patches_of",
+    "planted_gaussians",
     "planted_hdp",
     "planted_lda",
     "planted_twins",
     "read",
+    "read_patches",
     "read_texts",
     "toy_bars",
     "write_corpus",
+    "write_vectors",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.exceptions import InputError
 
-__all__ = ["make_batches"]
+__all__ = ["make_batches", "partition"]
 
 
 def make_batches(corpus: Corpus, n_batches: int, *, seed: int = 0) -> list[np.ndarray]:
@@ -38,8 +38,13 @@ def make_batches(corpus: Corpus, n_batches: int, *, seed: int = 0) -> list[np.nd
     >>> [batch.tolist() for batch in make_batches(corpus, 2)]
     [[0, 2], [1]]
     """
+    return partition(corpus.n_documents, n_batches, seed=seed)
+
+
+def partition(n: int, n_batches: int, *, seed: int = 0) -> list[np.ndarray]:
+    """Partition n documents, groups or vectors at random, as `make_batches` does."""
     if n_batches < 1 or n_batches != int(n_batches):
         raise InputError(f"n_batches is {n_batches!r}; give a whole number from 1 upwards")
-    order = np.random.default_rng(seed).permutation(corpus.n_documents)
-    batches = np.array_split(order, min(int(n_batches), max(corpus.n_documents, 1)))
+    order = np.random.default_rng(seed).permutation(n)
+    batches = np.array_split(order, min(int(n_batches), max(n, 1)))
     return [np.sort(batch) for batch in batches]

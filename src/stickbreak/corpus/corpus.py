@@ -11,8 +11,9 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr, row_of_entry, row_sums
 from stickbreak.corpus.halves import split_halves
+from stickbreak.corpus.selection import held_out_rows, selected_rows
 from stickbreak.corpus.validation import canonical_counts, checked_names, checked_vocabulary
-from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.exceptions import InvalidCorpus
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -147,7 +148,7 @@ class Corpus:
                 return self._contiguous(start, max(start, stop))
             rows = np.arange(start, stop, step)
         else:
-            rows = _rows(selection, self.n_documents)
+            rows = selected_rows(selection, self.n_documents, "document")
         names = None if self.names is None else tuple(self.names[row] for row in rows)
         return replace(self, counts=self.counts[rows], names=names)
 
@@ -200,15 +201,7 @@ class Corpus:
         InputError
             When `held_out` leaves one side without documents.
         """
-        D = self.n_documents
-        if not (0 < held_out < 1 or (1 <= held_out < D and held_out == int(held_out))) or D < 2:
-            raise InputError(
-                f"cannot hold out {held_out} of {D} documents; give a share between 0 and 1, or a number "
-                "from 1 to one less than there are documents"
-            )
-        n_held = min(max(round(held_out * D) if held_out < 1 else int(held_out), 1), D - 1)
-        held = np.zeros(D, dtype=bool)
-        held[np.random.default_rng(seed).permutation(D)[:n_held]] = True
+        held = held_out_rows(self.n_documents, held_out, seed, "document")
         return self[~held], self[held]
 
     def halves(self, *, seed: int = 0) -> tuple[Corpus, Corpus]:
@@ -240,23 +233,3 @@ def _labels(index: Any) -> list[str] | None:
     """Labels of a DataFrame's rows or columns as text; None when they only count 0, 1, 2, ..."""
     labels = list(index)
     return None if labels == list(range(len(labels))) else [str(label) for label in labels]
-
-
-def _rows(selection: ArrayLike, n_documents: int) -> np.ndarray:
-    rows = np.asarray(selection)
-    if rows.dtype == bool:
-        if rows.shape != (n_documents,):
-            raise InputError(
-                f"a mask of shape {rows.shape} cannot select from {n_documents} documents; give one bool each"
-            )
-        return np.flatnonzero(rows)
-    if rows.size == 0:
-        return np.zeros(0, dtype=np.int64)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise InputError(f"documents are selected by a slice, a flat array of int or a mask, not by {selection!r}")
-    if rows.min() < -n_documents or rows.max() >= n_documents:
-        raise InputError(
-            f"there is no document {rows.max() if rows.max() >= n_documents else rows.min()}; "
-            f"the corpus has {n_documents}"
-        )
-    return rows

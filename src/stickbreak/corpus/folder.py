@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from stickbreak.atomic import replace_folder
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
-from stickbreak.corpus.files import reading
+from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
 from stickbreak.exceptions import ReadError, WriteError
 
 __all__ = ["is_corpus_folder", "open_corpus", "write_corpus"]
 
-_KIND = "stickbreak corpus"
 _VERSION = 1
 _BLOCK = 1 << 22  # entries of an array that are checked at once
 _ARRAYS = ("data", "indices", "indptr")
+_FIELDS = ("n_documents", "n_words", "n_entries", "vocabulary", "names")
 
 
 def write_corpus(corpus: Corpus, path: str | os.PathLike[str], overwrite: bool = False) -> None:
@@ -56,7 +54,7 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike[str], overwrite: bool =
     wide = max(counts.nnz, corpus.n_words) >= 2**31
     dtype = np.int64 if wide else np.int32
     meta = {
-        "kind": _KIND,
+        "kind": "stickbreak corpus",
         "version": _VERSION,
         "n_documents": corpus.n_documents,
         "n_words": corpus.n_words,
@@ -69,8 +67,8 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike[str], overwrite: bool =
         np.save(folder / "data.npy", counts.data)
         np.save(folder / "indices.npy", counts.indices.astype(dtype, copy=False))
         np.save(folder / "indptr.npy", counts.indptr.astype(dtype, copy=False))
-        _write_strings(folder / "vocabulary.jsonl", corpus.vocabulary)
-        _write_strings(folder / "names.jsonl", corpus.names)
+        write_strings(folder / "vocabulary.jsonl", corpus.vocabulary)
+        write_strings(folder / "names.jsonl", corpus.names)
         (folder / "corpus.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
 
 
@@ -94,9 +92,9 @@ def open_corpus(path: str | os.PathLike[str]) -> Corpus:
         When the folder is no corpus folder, of a newer version, incomplete or damaged.
     """
     folder = Path(path)
-    meta = _read_meta(folder)
+    meta = read_meta(folder, "corpus.json", _FIELDS, what="corpus", version=_VERSION)
     D, W, nnz = meta["n_documents"], meta["n_words"], meta["n_entries"]
-    data, indices, indptr = (_open_array(folder / f"{name}.npy") for name in _ARRAYS)
+    data, indices, indptr = (open_array(folder / f"{name}.npy", "corpus") for name in _ARRAYS)
     fits = D >= 0 and W >= 1 and data.shape == indices.shape == (nnz,) and indptr.shape == (D + 1,)
     plain = indices.dtype == indptr.dtype and indices.dtype in (np.int32, np.int64)
     if not fits or not plain or indptr[0] != 0 or indptr[-1] != nnz or data.dtype not in (np.int32, np.float64):
@@ -104,8 +102,8 @@ def open_corpus(path: str | os.PathLike[str]) -> Corpus:
     problem = _problem(data, indices, indptr, W)
     if problem:
         raise ReadError(f"{folder} is damaged: {problem}; write the corpus anew")
-    vocabulary = _read_strings(folder / "vocabulary.jsonl", W) if meta["vocabulary"] else None
-    names = _read_strings(folder / "names.jsonl", D) if meta["names"] else None
+    vocabulary = read_strings(folder / "vocabulary.jsonl", W, "corpus") if meta["vocabulary"] else None
+    names = read_strings(folder / "names.jsonl", D, "corpus") if meta["names"] else None
     return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names)
 
 
@@ -140,65 +138,3 @@ def is_corpus_folder(path: Path) -> bool:
     bool
     """
     return (path / "corpus.json").is_file() and (path / "indptr.npy").is_file()
-
-
-def _read_meta(folder: Path) -> dict[str, Any]:
-    file = folder / "corpus.json"
-    if folder.is_dir() and not file.exists():
-        raise ReadError(f"{folder} is no corpus folder: it has no corpus.json; name one made by write_corpus")
-    with reading(folder if not folder.exists() else file):
-        content = file.read_bytes()
-    try:
-        meta: dict[str, Any] = json.loads(content)
-        kind, version = meta["kind"], meta["version"]
-        for field in ("n_documents", "n_words", "n_entries", "vocabulary", "names"):
-            meta[field] = int(meta[field])
-        if not isinstance(version, int):
-            raise TypeError(f"its version is {version!r}")
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise ReadError(f"{file} is damaged ({error}); write the corpus anew") from error
-    if kind != _KIND or version > _VERSION:
-        raise ReadError(
-            f"{file} is of kind {kind!r}, version {version}; this stickbreak reads {_KIND!r} up to version {_VERSION}"
-        )
-    return meta
-
-
-def _open_array(file: Path) -> np.ndarray:
-    with reading(file):
-        try:
-            try:
-                return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
-            except ValueError:  # an array of no entries cannot be mapped
-                return np.asarray(np.load(file, allow_pickle=False))
-        except (ValueError, EOFError) as error:
-            raise ReadError(f"{file} is damaged ({error}); write the corpus anew") from error
-
-
-def _write_strings(file: Path, strings: Sequence[str] | None) -> None:
-    if strings is None:
-        return
-    with open(file, "wb") as handle:
-        for string in strings:
-            handle.write(_json_line(string))
-
-
-def _json_line(string: str) -> bytes:
-    try:
-        return json.dumps(string, ensure_ascii=False).encode() + b"\n"
-    except UnicodeEncodeError:  # half of a surrogate pair, which no UTF-8 can hold: escaped
-        return json.dumps(string).encode() + b"\n"
-
-
-def _read_strings(file: Path, expected: int) -> tuple[str, ...]:
-    with reading(file), open(file, "rb") as handle:
-        try:
-            strings = tuple(json.loads(line) for line in handle)
-        except (ValueError, RecursionError) as error:
-            raise ReadError(f"{file} is damaged ({error}); write the corpus anew") from error
-    for number, string in enumerate(strings, start=1):
-        if not isinstance(string, str):
-            raise ReadError(f"{file}, line {number} is damaged: it holds no string; write the corpus anew")
-    if len(strings) != expected:
-        raise ReadError(f"{file} is damaged: {len(strings)} lines instead of {expected}; write the corpus anew")
-    return strings

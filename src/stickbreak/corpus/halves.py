@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import row_sums
 
-__all__ = ["split_halves"]
+__all__ = ["first_halves", "split_halves"]
 
 _TOKENS_AT_ONCE = 4_000_000
 _LONGEST_LISTED = 1_000_000  # tokens of a document; those of a longer one are not listed one by one
@@ -43,6 +44,30 @@ def split_halves(counts: sp.csr_matrix, seed: int) -> tuple[sp.csr_matrix, sp.cs
         first[a:b] = _first_half(counts.data[a:b], row, seed)
     second = counts.data - first
     return _without_zeros(counts, first), _without_zeros(counts, second)
+
+
+def first_halves(offsets: np.ndarray, seed: int) -> np.ndarray:
+    """Choose a random half of every group of rows.
+
+    Row i of group g gets the random key hash(seed, g, i), as the tokens of a document do; the (n + 1) // 2 rows of the
+    smallest keys are the first half.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (G + 1,)
+        Group g has the rows offsets[g] to offsets[g + 1].
+    seed : int
+        Any integer.
+
+    Returns
+    -------
+    ndarray of bool of shape (N,)
+    """
+    chosen = np.zeros(int(offsets[-1]), dtype=bool)
+    for g, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        keys = _hash(seed, np.full(stop - start, g), np.arange(stop - start))
+        chosen[start + np.argsort(keys, kind="stable")[: (stop - start + 1) // 2]] = True
+    return chosen
 
 
 def _first_half(values: np.ndarray, row: np.ndarray, seed: int) -> np.ndarray:

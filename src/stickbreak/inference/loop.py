@@ -101,6 +101,7 @@ def drive(
     callback: Callback | None = None,
     after_lap: Callable[[], None] | None = None,
     noun: str = "lap",
+    unit: str = "token",
 ) -> Outcome:
     """Run laps until one of the reasons to stop, which is returned.
 
@@ -122,8 +123,10 @@ def drive(
         Called after every lap (checkpoints).
     noun : str, default="lap"
         What a lap is called in messages.
+    unit : str, default="token"
+        What the objective is counted by.
     """
-    while (ended := _ended(trace, n_laps, tolerance, noun)) is None:
+    while (ended := _ended(trace, n_laps, tolerance, noun, unit)) is None:
         if interruption.requested and len(trace):
             return Outcome(False, f"interrupted: stopped after {noun} {len(trace)} of {n_laps}; the model is usable.")
         begin = time.perf_counter()
@@ -138,7 +141,7 @@ def drive(
         }
         trace.append(row)
         logger.info(
-            noun + " %(lap)d: objective %(objective).5f nats per token, %(n_topics)d topics",
+            noun + " %(lap)d: objective %(objective).5f nats per " + unit + ", %(n_topics)d topics",
             row,
             extra={"lap": row},
         )
@@ -149,13 +152,13 @@ def drive(
     return ended
 
 
-def _ended(trace: Trace, n_laps: int, tolerance: float | None, noun: str) -> Outcome | None:
+def _ended(trace: Trace, n_laps: int, tolerance: float | None, noun: str, unit: str) -> Outcome | None:
     """Return why a fit with this trace is at its end, or None; a resumed fit is judged like an uncut one."""
     done = len(trace)
     if tolerance is not None and done > 1 and not trace.columns["moved"][-1]:
         before, after = trace.columns["objective"][-2:]
         if after - before < tolerance:
-            reason = f"the objective rose by less than {tolerance:g} nats per token and no move was accepted."
+            reason = f"the objective rose by less than {tolerance:g} nats per {unit} and no move was accepted."
             return Outcome(True, f"converged after {done} {noun}s: {reason}")
     if done > n_laps:
         return Outcome(False, f"{done} {noun}s were done already, more than the limit of {n_laps}.")

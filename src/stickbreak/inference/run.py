@@ -71,6 +71,7 @@ def run_fit(
     checkpoint: Place | None = None,
     resume: bool = False,
     trace: Trace | None = None,
+    unit: str = "token",
 ) -> Run:
     """Run the laps of a course.
 
@@ -92,6 +93,8 @@ def run_fit(
         Take up `checkpoint` if it exists.
     trace : Trace, optional
         Of the laps that the course has done already.
+    unit : str, default="token"
+        What the objective is counted by.
     """
     found = course.read(checkpoint, identity) if checkpoint is not None and resume else None
     trace = found or trace or Trace()
@@ -114,5 +117,6 @@ def run_fit(
             callback=report,
             after_lap=after_lap,
             noun=course.noun,
+            unit=unit,
         )
     return Run(trace, outcome, start_seconds)

@@ -1,6 +1,7 @@
 """Starts: where the topics of a fit begin."""
 
-from stickbreak.initialization.base import Start, StartSettings
+from stickbreak.initialization.base import Start, StartSettings, weights_of
+from stickbreak.initialization.seeding import SAMPLE, SAMPLE_PER_COMPONENT, seeded
 from stickbreak.initialization.start import (
     RESPONSIBILITY_BYTES,
     STARTS,
@@ -11,10 +12,14 @@ from stickbreak.initialization.start import (
 
 __all__ = [
     "RESPONSIBILITY_BYTES",
+    "SAMPLE",
+    "SAMPLE_PER_COMPONENT",
     "STARTS",
     "Start",
     "StartSettings",
     "make_start",
+    "seeded",
     "smoothed_cvb0",
     "start_from_topics",
+    "weights_of",
 ]

@@ -1,6 +1,16 @@
-"""What a topic emits: one small class for each exponential family, one interface."""
+"""What a component emits, words or vectors: one small class for each exponential family, one interface."""
 
-from stickbreak.likelihoods.base import Likelihood
+from stickbreak.likelihoods.base import Likelihood, VectorLikelihood
+from stickbreak.likelihoods.diagonal_gaussian import DiagonalGaussian
 from stickbreak.likelihoods.dirichlet_multinomial import DirichletMultinomial
+from stickbreak.likelihoods.gaussian import Gaussian
+from stickbreak.likelihoods.zero_mean_gaussian import ZeroMeanGaussian
 
-__all__ = ["DirichletMultinomial", "Likelihood"]
+__all__ = [
+    "DiagonalGaussian",
+    "DirichletMultinomial",
+    "Gaussian",
+    "Likelihood",
+    "VectorLikelihood",
+    "ZeroMeanGaussian",
+]

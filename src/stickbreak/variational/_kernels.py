@@ -129,6 +129,23 @@ def pair_statistics(
 
 
 @njit(cache=True, nogil=True)
+def pair_entropies(indptr, word, ratio, weights, topic_ptr, topic, weight, left, right, H):
+    """Add H' - H_l - H_m of the union of each tracked pair.                         SPEC 1.12, math.md (V12)"""
+    slot = np.full(weights.shape[1], -1, np.int64)
+    for d in range(indptr.size - 1):
+        for p in range(topic_ptr[d], topic_ptr[d + 1]):
+            slot[topic[p]] = p
+        for i in range(left.size):
+            a, b = slot[left[i]], slot[right[i]]
+            if a >= 0 and b >= 0:
+                H[i] += _joint_entropy(
+                    indptr[d], indptr[d + 1], word, ratio, weights, left[i], right[i], weight[a], weight[b]
+                )
+        for p in range(topic_ptr[d], topic_ptr[d + 1]):
+            slot[topic[p]] = -1
+
+
+@njit(cache=True, nogil=True)
 def _joint_entropy(begin, end, word, ratio, weights, left, right, weight_left, weight_right):
     """- sum_w c [ (r_l + r_m) log(r_l + r_m) - r_l log r_l - r_m log r_m ] of one document."""
     total = 0.0

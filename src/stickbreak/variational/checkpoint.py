@@ -13,10 +13,19 @@ from numpy.typing import NDArray
 from stickbreak import persistence
 from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
 from stickbreak.inference.loop import Trace
-from stickbreak.variational.model import HDP, Inference
+from stickbreak.variational.model import Documents, Inference, Model
 from stickbreak.variational.moves import Move
 from stickbreak.variational.sparse_rows import SparseRows, topic_type
-from stickbreak.variational.state import PER_TOPIC, DocumentTopics, GlobalParameters, StoredSummary, Summary
+from stickbreak.variational.state import (
+    PER_TOPIC,
+    DocumentCounts,
+    DocumentTopics,
+    GlobalParameters,
+    StoredSummary,
+    Summary,
+)
+
+_ARRAYS_OF: dict[type, tuple[str, ...]] = {DocumentTopics: ("indptr", "topic", "n_dk"), DocumentCounts: ("held_by",)}
 
 
 def write_checkpoint(
@@ -35,11 +44,7 @@ def write_checkpoint(
     arrays |= {**_vector_arrays("totals", state.totals), "totals.S": state.totals.S}
     for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
         arrays |= _stored_arrays(f"batch{b}", summary)
-        arrays |= {
-            f"batch{b}.indptr": documents.indptr,
-            f"batch{b}.topic": documents.topic,
-            f"batch{b}.n_dk": documents.n_dk,
-        }
+        arrays |= {f"batch{b}.{x}": getattr(documents, x) for x in _ARRAYS_OF[type(documents)]}
     meta = {
         "identity": identity,
         "n_batches": len(state.batches),
@@ -54,7 +59,7 @@ def write_checkpoint(
 
 
 def read_checkpoint(
-    path: str | os.PathLike[str], model: HDP, moves: Sequence[Move], identity: dict[str, Any]
+    path: str | os.PathLike[str], model: Model, moves: Sequence[Move], identity: dict[str, Any]
 ) -> tuple[Inference, Trace] | None:
     """Return where a fit stood, or None if there is no checkpoint at `path`.
 
@@ -71,7 +76,7 @@ def read_checkpoint(
 def _restored(
     arrays: Mapping[str, NDArray],
     meta: Mapping[str, Any],
-    model: HDP,
+    model: Model,
     moves: Sequence[Move],
     identity: Mapping[str, Any],
 ) -> tuple[Inference, Trace]:
@@ -85,7 +90,7 @@ def _restored(
         parameters,
         totals,
         [_stored(f"batch{b}", arrays) for b in range(n_batches)],
-        [DocumentTopics(*(arrays[f"batch{b}.{x}"] for x in ("indptr", "topic", "n_dk"))) for b in range(n_batches)],
+        [_documents(f"batch{b}", arrays) for b in range(n_batches)],
         arrays["topic_ids"],
         totals.N,
         0.0,
@@ -134,7 +139,18 @@ def _check_words(summary: StoredSummary, name: str, W: int, K: int) -> None:
     _check_rows(S.indptr, S.topic, f"{name}.S_", words.size, K)
 
 
-def _check_documents(documents: DocumentTopics, name: str, n_documents: int, K: int) -> None:
+def _documents(name: str, arrays: Mapping[str, NDArray]) -> Documents:
+    if f"{name}.held_by" in arrays:
+        return DocumentCounts(int(arrays[f"{name}.scalars"][0]), arrays[f"{name}.held_by"])
+    return DocumentTopics(*(arrays[f"{name}.{x}"] for x in _ARRAYS_OF[DocumentTopics]))
+
+
+def _check_documents(documents: Documents, name: str, n_documents: int, K: int) -> None:
+    if isinstance(documents, DocumentCounts):
+        held_by = documents.held_by
+        require(held_by.shape == (K,) and held_by.dtype == np.int64, f"{name}.held_by does not fit")
+        require(bool((held_by >= 0).all()), f"{name}.held_by holds a negative number")
+        return
     indptr, topic, n_dk = documents.indptr, documents.topic, documents.n_dk
     require(topic.ndim == 1 and topic.dtype == np.int32 and is_table(n_dk, topic.size), f"{name}.n_dk does not fit")
     _check_rows(indptr, topic, f"{name}.", n_documents, K)
@@ -151,10 +167,11 @@ def _check_rows(indptr: NDArray, topic: NDArray, name: str, n_rows: int, K: int)
     require(bool(np.isin(falls, indptr).all()), f"{name}topic does not ascend within a row")
 
 
-def _hyperparameters(values: Mapping[str, Any]) -> dict[str, float]:
-    """Return the hyperparameters of a checkpoint, all of them positive."""
-    found = {name: float(value) for name, value in values.items()}
-    require(all(0 < value < np.inf for value in found.values()), "its hyperparameters are not all positive")
+def _hyperparameters(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the hyperparameters of a checkpoint; numbers are positive, of a table the likelihood is the judge."""
+    found = {name: value if isinstance(value, list) else float(value) for name, value in values.items()}
+    positive = all(0 < value < np.inf for value in found.values() if isinstance(value, float))
+    require(positive, "its hyperparameters are not all positive")
     return found
 
 

@@ -439,7 +439,10 @@ class VariationalHDP(FittedHDP):
         batches = batch_loaders(corpus, self._n_batches(corpus), seed)
         schedule = Schedule(self._model(), batches, self._settings(), executor, tuple(self.learn), seed)
         if self.schedule == "stochastic":
-            return StochasticCourse(schedule, corpus, self._rule(), seed=seed, reorder="reorder" in self.moves)
+            return StochasticCourse(
+                schedule, corpus.n_documents, float(corpus.n_tokens), self._rule(), seed=seed,
+                reorder="reorder" in self.moves,
+            )  # fmt: skip
         return MemoizedCourse(
             schedule, float(corpus.n_tokens), make_moves(self.moves, delete_documents=self.delete_documents)
         )

@@ -15,7 +15,7 @@ from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
-from stickbreak.variational.model import HDP
+from stickbreak.variational.model import Model
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
@@ -74,9 +74,10 @@ class FittedHDP(TopicModel):
             for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
                 rows = slice(begin, begin + TRANSFORM_BLOCK)
                 visit = local_step(Batch.from_corpus(corpus[rows]), parameters, self.alpha_, None, settings, executor)
-                theta = np.zeros((visit.documents.n_documents, visit.prior.size))
+                prior = self._prior()
+                theta = np.zeros((visit.documents.n_documents, prior.size))
                 theta[:, :-1] = visit.documents.dense(parameters.n_topics)
-                theta += visit.prior
+                theta += prior
                 weights[rows] = theta / theta.sum(axis=1, keepdims=True)
         return weights
 
@@ -103,7 +104,7 @@ class FittedHDP(TopicModel):
         """Return alpha E[beta], the inactive rest last, (K + 1,)."""
         return self.alpha_ * expected_beta(self.rho_)
 
-    def _take(self, parameters: GlobalParameters, model: HDP, trace: Trace) -> None:
+    def _take(self, parameters: GlobalParameters, model: Model, trace: Trace) -> None:
         """Copy the result into the fitted attributes."""
         self.components_ = np.ascontiguousarray(parameters.tau.T)
         self.rho_, self.omega_ = parameters.rho, parameters.omega

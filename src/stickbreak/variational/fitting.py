@@ -12,7 +12,7 @@ from stickbreak.variational import memoized, stochastic
 from stickbreak.variational.checkpoint import read_checkpoint, write_checkpoint
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.memoized import LapInfo
-from stickbreak.variational.model import HDP, Inference, Schedule
+from stickbreak.variational.model import HDP, Inference, Model, Schedule
 from stickbreak.variational.moves import Move
 from stickbreak.variational.state import GlobalParameters, Int
 from stickbreak.variational.stochastic import StepRule, StreamState
@@ -30,7 +30,7 @@ class Course(Resumable, Protocol):
         """The globals of now."""
 
     @property
-    def model(self) -> HDP:
+    def model(self) -> Model:
         """The model, with the hyperparameters of now."""
 
     @property
@@ -88,7 +88,7 @@ class MemoizedCourse:
         return self._state.parameters
 
     @property
-    def model(self) -> HDP:
+    def model(self) -> Model:
         """The model, with the hyperparameters of now."""
         return self._state.model
 
@@ -99,15 +99,19 @@ class StochasticCourse:
     noun = "lap"
     converges = False  # its objective is not monotone: a lap without a gain is no sign of an end
 
-    def __init__(self, schedule: Schedule, corpus: Corpus, rule: StepRule, *, seed: int, reorder: bool) -> None:
-        self._schedule, self._rule, self._seed, self._reorder = schedule, rule, seed, reorder
-        self._n_tokens, self._n_documents = float(corpus.n_tokens), corpus.n_documents
+    def __init__(
+        self, schedule: Schedule, n_documents: int, n_tokens: float, rule: StepRule, *, seed: int, reorder: bool
+    ) -> None:
+        assert isinstance(schedule.model, HDP)
+        self._schedule, self._model, self._rule = schedule, schedule.model, rule
+        self._seed, self._reorder = seed, reorder
+        self._n_tokens, self._n_documents = n_tokens, n_documents
         self._state: StreamState
         self.objective = -float("inf")
 
     def begin(self, start: GlobalParameters) -> None:
         """Take the start."""
-        self._state = StreamState.from_parameters(start, self._schedule.model)
+        self._state = StreamState.from_parameters(start, self._model)
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every lap."""
@@ -125,7 +129,7 @@ class StochasticCourse:
 
     def read(self, place: Place, identity: Identity) -> Trace | None:
         """Take up a checkpoint."""
-        found = read_stream_checkpoint(place, identity)
+        found = read_stream_checkpoint(place, self._model, identity)
         if found is None:
             return None
         self._state, self.objective, trace = found
@@ -134,12 +138,12 @@ class StochasticCourse:
     @property
     def parameters(self) -> GlobalParameters:
         """The globals of now."""
-        return self._state.parameters(self._schedule.model)
+        return self._state.parameters(self._model)
 
     @property
-    def model(self) -> HDP:
+    def model(self) -> Model:
         """The model."""
-        return self._schedule.model
+        return self._model
 
     @property
     def n_steps(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import gammaln, psi
 
 from stickbreak.variational import _kernels
-from stickbreak.variational.local_step import Batch, Visit
+from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import DocumentTopics, Float, Int, runs
 
 
@@ -24,7 +24,7 @@ class Untouched:
 
     batch: int
     lengths: Float  # (n,) tokens of each document
-    prior: Float  # (K + 1,) alpha E[beta] of their visit: theta_dk of the topics that they do not hold
+    prior: Float | None  # (K + 1,) alpha E[beta] of their visit: theta_dk of the topics that they do not hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,15 @@ class Piece:
 
     batch: int
     rows: Int  # (n,)  which documents of the batch
-    counts: Batch  # of these documents, over the words of the batch
-    prior: Float  # (K + 1,) alpha E[beta] when they were inferred
+    counts: Observations  # of these documents, over the words of the batch
+    prior: Float | None  # (K + 1,) alpha E[beta] when they were inferred; None in a mixture
+    n_topics: int  # K
     documents: DocumentTopics
     share_ptr: Int  # (n + 1,)
     share: Float  # c_dw r_dwk of document d from share_ptr[d] on, (U_d, A_d) by rows
 
     @classmethod
-    def from_visit(cls, batch: int, visit: Visit, rows: Int, of_visit: Int, counts: Batch) -> Piece:
+    def from_visit(cls, batch: int, visit: Visit, rows: Int, of_visit: Int, counts: Observations) -> Piece:
         """Take documents `of_visit` of a visit, which are documents `rows` of `batch`; `counts` holds theirs."""
         documents = visit.documents.selected(of_visit)
         sizes = np.diff(counts.indptr) * np.diff(documents.indptr)
@@ -50,7 +51,7 @@ class Piece:
             of_visit, visit.batch.indptr, visit.batch.word, visit.ratio, visit.documents.indptr,
             visit.documents.topic, visit.weight, visit.weights, share_ptr, share,
         )  # fmt: skip
-        return cls(batch, rows, counts, visit.prior, documents, share_ptr, share)
+        return cls(batch, rows, counts, visit.prior, visit.weights.shape[1], documents, share_ptr, share)
 
     @property
     def n_documents(self) -> int:
@@ -86,7 +87,9 @@ class Piece:
             new_index, documents.indptr, documents.topic, share_ptr, share,
         )  # fmt: skip
         prior = relabelled_prior(self.prior, new_index)
-        return replace(self, prior=prior, documents=documents, share_ptr=share_ptr, share=share)
+        return replace(
+            self, prior=prior, n_topics=renamed_to(new_index), documents=documents, share_ptr=share_ptr, share=share
+        )
 
 
 @dataclass(slots=True)
@@ -118,6 +121,10 @@ class Gathering:
         """Return how many gathered documents hold a topic."""
         return sum(int(np.count_nonzero(piece.documents.topic == topic)) for piece in self.pieces)
 
+    def tokens_holding(self, topic: int) -> float:
+        """Return how many tokens the gathered documents that hold a topic have."""
+        return sum(float(piece.counts.lengths[piece.holds(topic)].sum()) for piece in self.pieces)
+
     def exchange(self, old: list[Piece], new: list[Piece], new_index: Int) -> None:
         """Replace documents that a move inferred anew; the others follow the renaming of the topics."""
         gone: dict[int, Int] = {}
@@ -144,9 +151,16 @@ def untouched(piece: Piece) -> Untouched:
     return Untouched(piece.batch, piece.counts.lengths, piece.prior)
 
 
-def relabelled_prior(prior: Float, new_index: Int) -> Float:
+def renamed_to(new_index: Int) -> int:
+    """Return how many topics there are after a renaming."""
+    return int(new_index.max(initial=-1)) + 1
+
+
+def relabelled_prior(prior: Float | None, new_index: Int) -> Float | None:
     """Return a prior after topics were renamed: pooled where equal, dropped with its mass where -1."""
-    n_topics, stays = int(new_index.max(initial=-1)) + 1, new_index >= 0
+    if prior is None:
+        return None
+    n_topics, stays = renamed_to(new_index), new_index >= 0
     out = np.bincount(new_index[stays], weights=prior[:-1][stays], minlength=n_topics)
     return np.append(out, prior[-1])
 
@@ -170,6 +184,8 @@ def renormalised(groups: Sequence[Untouched], topic: int) -> tuple[Float, float]
     """
     rise, Q0 = np.zeros(len(groups)), 0.0
     for i, group in enumerate(groups):
+        if group.prior is None:
+            continue
         before = group.prior.sum() + group.lengths
         after = before - group.prior[topic]
         rise[i] = (psi(before) - psi(after)).sum()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,15 @@ from stickbreak.corpus import Corpus
 from stickbreak.inference.executor import Executor, shards
 from stickbreak.variational import _ascent, _kernels
 from stickbreak.variational.objective import rises
+from stickbreak.variational.observations import SHARD_COUNTS, Observations, Visit
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, PairStatistics, Summary, runs
-
-SHARD_COUNTS = 16_384  # stored counts of a shard: large enough to hide the hand-over, small enough to balance threads
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """The counts of a set of documents over the words that occur in it."""
+
+    signed: ClassVar[bool] = False
 
     indptr: Int  # (D_b + 1,)
     word: np.ndarray  # int32 (nnz,)   row of `words`
@@ -66,6 +67,49 @@ class Batch:
             np.concatenate([part.lengths for part in parts]),
         )
 
+    def under(self, likelihood: object) -> Batch:
+        """Return the same counts: their weights follow from the globals alone."""
+        return self
+
+    def over_own_rows(self) -> Batch:
+        """Return the same counts for a table of topics that has only the rows of these words."""
+        return replace(self, words=np.arange(self.words.size, dtype=np.int32))
+
+    def weigh(self, parameters: GlobalParameters, executor: Executor) -> Float:
+        """Return exp(E log phi_kw) of the words, (W_b, K).                                    math.md (V4)"""
+        return word_weights(self.words, parameters, executor)
+
+    def feasible(self, start: DocumentTopics, weights: Float) -> DocumentTopics:
+        """Return the start: the prior of the topics gives every word some probability in each."""
+        return start
+
+    def statistics(self, visit: Visit, executor: Executor) -> tuple[Float, Float]:
+        """Return S (W_b, K) and sum_w S_wk log weights_wk (K,), word by word.                 math.md (V8)"""
+        docs, n_topics = visit.documents, visit.weights.shape[1]
+        pointer, position = _kernels.group_by_word(self.word, self.words.size)
+        document = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
+        S = np.zeros((self.words.size, n_topics))
+
+        def spread(rows: tuple[int, int]) -> Float:
+            cross = np.zeros(n_topics)
+            _kernels.word_statistics(
+                *rows, pointer, position, document, visit.ratio, docs.indptr, docs.topic, visit.weight,
+                visit.weights, S, cross,
+            )  # fmt: skip
+            return cross
+
+        return S, sum(executor.map(spread, shards(np.diff(pointer), SHARD_COUNTS)), np.zeros(n_topics))
+
+    def gathered_statistics(
+        self, documents: DocumentTopics, share_ptr: Int, share: Float, n_topics: int
+    ) -> tuple[Float, Float]:
+        """Return S (W_b, K) and H (K,) of documents whose responsibilities are stored.                   SPEC 1.6"""
+        S, H = np.zeros((self.words.size, n_topics)), np.zeros(n_topics)
+        _kernels.share_statistics(
+            self.indptr, self.word, self.count, documents.indptr, documents.topic, share_ptr, share, S, H
+        )
+        return S, H
+
 
 class LocalSettings(NamedTuple):
     """When the local step of a document stops."""
@@ -76,27 +120,8 @@ class LocalSettings(NamedTuple):
     accelerate: bool = True  # extrapolate; without, every sweep is plain
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """All that one visit of a batch found; the responsibilities follow from it and are never stored.
-
-    r_dwk = weight_dk weights[w, k] / Z_dw,   ratio = c_dw / Z_dw.
-    """
-
-    batch: Batch
-    prior: Float  # (K + 1,) alpha E[beta]
-    weights: Float  # (W_b, K) exp(E log phi)
-    ratio: Float  # (nnz,)
-    documents: DocumentTopics
-    weight: Float  # (documents.topic.size,)
-    entropy: Float  # (documents.topic.size,) sum_w c r log Z
-    sweeps: Int  # (D_b,)
-    value: Float  # (D_b,) each document's part of the objective, up to constants: to compare visits
-    restarts: Int  # (2,) tried, accepted
-
-
 def local_step(
-    batch: Batch,
+    batch: Observations,
     parameters: GlobalParameters,
     alpha: float,
     start: DocumentTopics | None,
@@ -108,7 +133,7 @@ def local_step(
 
     Parameters
     ----------
-    batch : Batch
+    batch : Observations
     parameters : GlobalParameters
     alpha : float
         Document-level concentration.
@@ -124,9 +149,8 @@ def local_step(
     Visit
     """
     prior = alpha * parameters.expected_beta
-    weights = word_weights(batch.words, parameters, executor) if among is None else among.weights
-    if start is None:
-        start = DocumentTopics.empty(batch.n_documents)
+    weights = batch.weigh(parameters, executor) if among is None else among.weights
+    start = DocumentTopics.empty(batch.n_documents) if start is None else batch.feasible(start, weights)
 
     def run(rows: tuple[int, int]) -> tuple[np.ndarray, ...]:
         return _shard_step(batch, rows, weights, prior, start, settings)
@@ -163,7 +187,7 @@ def word_weights(words: np.ndarray, parameters: GlobalParameters, executor: Exec
 
 
 def _shard_step(
-    batch: Batch,
+    batch: Observations,
     rows: tuple[int, int],
     weights: Float,
     prior: Float,
@@ -230,30 +254,11 @@ def better_of(one: Visit, other: Visit) -> Visit:
 def summarise(visit: Visit, executor: Executor) -> Summary:
     """Return the additive statistics of a visited batch (SPEC 1.6)."""
     batch, docs = visit.batch, visit.documents
-    n_topics = visit.prior.size - 1
-    pointer, position = _kernels.group_by_word(batch.word, batch.words.size)
-    document = np.repeat(np.arange(batch.n_documents), np.diff(batch.indptr))
-    S = np.zeros((batch.words.size, n_topics))
-
-    def spread(rows: tuple[int, int]) -> Float:
-        cross = np.zeros(n_topics)
-        _kernels.word_statistics(
-            *rows,
-            pointer,
-            position,
-            document,
-            visit.ratio,
-            docs.indptr,
-            docs.topic,
-            visit.weight,
-            visit.weights,
-            S,
-            cross,
-        )
-        return cross
-
-    cross = sum(executor.map(spread, shards(np.diff(pointer), SHARD_COUNTS)), np.zeros(n_topics))
-    T, Q, Q0 = weight_statistics(docs, batch.lengths, visit.prior, executor)
+    n_topics = visit.weights.shape[1]
+    S, cross = batch.statistics(visit, executor)
+    T, Q, Q0 = np.zeros(n_topics + 1), np.zeros(n_topics + 1), 0.0
+    if visit.prior is not None:
+        T, Q, Q0 = weight_statistics(docs, batch.lengths, visit.prior, executor)
     tokens = np.bincount(docs.topic, weights=docs.n_dk, minlength=n_topics).astype(np.float64)
     # H_k = sum c r (log Z - log weight_dk - log weights_wk)                        math.md (V9)
     log_weight = np.log(np.maximum(visit.weight, np.finfo(float).tiny))
@@ -265,7 +270,9 @@ def summarise(visit: Visit, executor: Executor) -> Summary:
         tokens,
         own - cross,
         T,
-        -visit.prior * T,  # N - theta = -prior after the theta update
+        np.zeros(n_topics + 1)
+        if visit.prior is None
+        else -visit.prior * T,  # N - theta = -prior after the theta update
         Q,
         Q0,
     )
@@ -307,6 +314,12 @@ def track_pairs(visit: Visit, left: Int, right: Int, executor: Executor) -> Pair
     def run(rows: tuple[int, int]) -> PairStatistics:
         first, last = rows
         out = PairStatistics.zeros(left.size)
+        if visit.prior is None:
+            _kernels.pair_entropies(
+                batch.indptr[first : last + 1], batch.word, visit.ratio, visit.weights, docs.indptr[first : last + 1],
+                docs.topic, visit.weight, left, right, out.H,
+            )  # fmt: skip
+            return out
         _kernels.pair_statistics(
             batch.indptr[first : last + 1], batch.word, visit.ratio, visit.weights, visit.prior,
             batch.lengths[first:last], docs.indptr[first : last + 1], docs.topic, docs.n_dk, visit.weight, left, right,

@@ -10,9 +10,9 @@ import numpy as np
 
 from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.hyperparameters import due, learn
-from stickbreak.variational.local_step import Visit
 from stickbreak.variational.model import Inference, Schedule
 from stickbreak.variational.moves import Move, run_move
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.visits import Visited, first_visits, revisit
 
@@ -81,7 +81,7 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         state.gathering = Gathering()
         for move in moves:
             move.begin(state)
-        afresh = state.fresh_share > FRESH_SHARE
+        afresh = state.model.warm and state.fresh_share > FRESH_SHARE
         restarts = state.restart_share > RESTART_SHARE or lap % RESTART_LAPS == 0
         done = [
             revisit(schedule, state, b, afresh=afresh, restarts=restarts, observe=observe)

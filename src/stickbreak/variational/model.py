@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from stickbreak.inference.executor import Executor
 from stickbreak.initialization import Start
-from stickbreak.likelihoods import Likelihood
 from stickbreak.variational.bound import SURROGATE
+from stickbreak.variational.emissions import AnyLikelihood, whole_table
 from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.global_step import optimise_sticks, sticks_of
-from stickbreak.variational.local_step import Batch, LocalSettings
+from stickbreak.variational.local_step import LocalSettings, local_step
 from stickbreak.variational.objective import objective
+from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import (
+    DocumentCounts,
     DocumentTopics,
     Float,
     GlobalParameters,
@@ -24,12 +27,60 @@ from stickbreak.variational.state import (
     expected_beta,
 )
 
+Documents = DocumentTopics | DocumentCounts
+
+
+class Model(ABC):
+    """How observations come to their topics: all that schedules and moves ask beside the likelihood."""
+
+    __slots__ = ()
+
+    warm: ClassVar[bool]  # whether the local step of a document depends on where it starts
+
+    likelihood: AnyLikelihood  # what a topic emits
+    gamma: float
+
+    @property
+    @abstractmethod
+    def hyperparameters(self) -> dict[str, Any]:
+        """All that can be learned, by name, as plain values."""
+
+    @abstractmethod
+    def with_hyperparameters(self, values: Mapping[str, Any]) -> Self:
+        """Return the model with what `hyperparameters` returned of another."""
+
+    @abstractmethod
+    def local_step(
+        self,
+        batch: Observations,
+        parameters: GlobalParameters,
+        start: Documents | None,
+        settings: LocalSettings,
+        executor: Executor,
+        among: Visit | None = None,
+    ) -> Visit:
+        """Run the local step of every document of a batch."""
+
+    @abstractmethod
+    def kept(self, visit: Visit) -> Documents:
+        """Return what is kept of the documents of a visit until the next one."""
+
+    @abstractmethod
+    def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
+        """Return the optimal (rho, omega) given the statistics; (rho, omega) is where to start."""
+
+    @abstractmethod
+    def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
+        """Return the objective in nats; `data` is L_data of each topic."""
+
 
 @dataclass(frozen=True, slots=True)
-class HDP:
+class HDP(Model):
     """The model and its bound: likelihood, alpha (documents) and gamma (corpus); which bound of E[c_D(alpha beta)]."""
 
-    likelihood: Likelihood
+    warm: ClassVar[bool] = True
+
+    likelihood: AnyLikelihood
     alpha: float
     gamma: float
     bound: str = SURROGATE
@@ -44,14 +95,31 @@ class HDP:
         likelihood = self.likelihood.with_hyperparameters(values)
         return replace(self, likelihood=likelihood, alpha=values["alpha"], gamma=values["gamma"])
 
+    def local_step(
+        self,
+        batch: Observations,
+        parameters: GlobalParameters,
+        start: Documents | None,
+        settings: LocalSettings,
+        executor: Executor,
+        among: Visit | None = None,
+    ) -> Visit:
+        """Run the local step of every document of a batch.                             SPEC 1.4"""
+        assert not isinstance(start, DocumentCounts)
+        return local_step(batch.under(self.likelihood), parameters, self.alpha, start, settings, executor, among)
+
+    def kept(self, visit: Visit) -> DocumentTopics:
+        """Return N_dk, where the next visit starts."""
+        return visit.documents
+
     def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
         """Return the optimal (rho, omega) given the statistics.                        SPEC 1.5"""
         return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega, bound=self.bound)
 
     def parameters(self, start: Start, n_documents: int) -> GlobalParameters:
         """Return the global parameters of a start."""
-        tau = self.likelihood.posterior(start.counts)
-        return GlobalParameters(tau, tau.sum(axis=0), *sticks_of(start.weights, 1.0 + self.gamma + n_documents))
+        table = whole_table(self.likelihood, start.counts, start.counts.sum(axis=0))
+        return GlobalParameters(*table, *sticks_of(start.weights, 1.0 + self.gamma + n_documents))
 
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return the objective in nats; `data` is L_data of each topic.                 SPEC 1.3"""
@@ -62,8 +130,8 @@ class HDP:
 class Schedule:
     """What does not change from lap to lap."""
 
-    model: HDP  # at the start; `Inference.model` is that of now
-    batches: Sequence[Callable[[], Batch]]  # called at every visit: a batch need not stay in memory
+    model: Model  # at the start; `Inference.model` is that of now
+    batches: Sequence[Callable[[], Observations]]  # called at every visit: a batch need not stay in memory
     settings: LocalSettings
     executor: Executor
     learned: tuple[str, ...] = ()  # hyperparameters that every lap ends with learning
@@ -91,11 +159,11 @@ class Standing:
 class Inference:
     """Where memoized inference stands (SPEC 1.6)."""
 
-    model: HDP  # with the hyperparameters of now, which may be learned
+    model: Model  # with the hyperparameters of now, which may be learned
     parameters: GlobalParameters
     totals: Summary  # sum of `batches`
     batches: list[StoredSummary]
-    documents: list[DocumentTopics]  # N_dk of every document, by batch
+    documents: list[Documents]  # N_dk of every document, by batch
     topic_ids: Int  # (K,) a name for each topic that outlives merges and re-ordering
     data: Float  # (K,) L_data of each topic
     objective: float  # nats
@@ -104,11 +172,10 @@ class Inference:
     restart_share: float = 1.0  # of the sparse restarts: those accepted when they last ran
     fresh_share: float = 1.0  # of the documents: those that a fresh start was better for when last tried
 
-    def refresh(self, model: HDP) -> None:
+    def refresh(self, model: Model) -> None:
         """Set tau, L_data and the objective from the totals (the sticks are left); `model` becomes the one of now."""
         self.model = model
-        tau = model.likelihood.posterior(self.totals.S)
-        self.parameters.tau, self.parameters.tau_sum = tau, tau.sum(axis=0)
+        self.parameters.tau, self.parameters.tau_sum = whole_table(model.likelihood, self.totals.S, self.totals.N)
         self.data = model.likelihood.evidence(self.totals.S, self.totals.N)
         self.objective = model.objective(self.totals, self.parameters.rho, self.parameters.omega, self.data)
 
@@ -124,7 +191,7 @@ class Inference:
         totals, parameters = self.totals.without_words(), self.parameters
         return Standing(totals, parameters.rho, parameters.omega, self.topic_ids, self.data, self.objective)
 
-    def edit(self, batches: list[StoredSummary], documents: list[DocumentTopics], standing: Standing) -> None:
+    def edit(self, batches: list[StoredSummary], documents: list[Documents], standing: Standing) -> None:
         """Replace every per-topic store after a move; `refresh` sets the rest."""
         self.batches, self.documents = batches, documents
         self.resum()

@@ -25,7 +25,9 @@ class GlobalParameters:
     """Corpus-level variational parameters (SPEC 1.1)."""
 
     tau: Float  # (W, K)  q(phi_k) = Dir(tau_k), word-major so that the rows of a document's words are contiguous
-    tau_sum: Float  # (K,)    tau.sum(0)
+    tau_sum: (
+        Float  # (K,)    tau.sum(0); of vectors: tau and tau_sum are S and N, q(phi_k) follows from them (SPEC 1.11)
+    )
     rho: Float  # (K,)    q(u_k) = Beta(rho_k omega_k, (1 - rho_k) omega_k)
     omega: Float  # (K,)
 
@@ -90,6 +92,10 @@ class DocumentTopics:
         topic, n_dk = (np.concatenate(x) for x in zip(*((part.topic, part.n_dk) for part in parts), strict=True))
         return cls(indptr, topic, n_dk)
 
+    def holders(self, n_topics: int) -> Int:
+        """Return how many documents hold each topic, (K,)."""
+        return np.bincount(self.topic, minlength=n_topics)
+
     def dense(self, n_topics: int) -> Float:
         """Return N as a (D, K) array."""
         out = np.zeros((self.n_documents, n_topics))
@@ -129,6 +135,49 @@ class DocumentTopics:
         counts = np.bincount(rows[starts], minlength=self.n_documents)
         indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         return DocumentTopics(indptr, topic[starts].astype(np.int32), pooled)
+
+    def added(self, more: DocumentTopics, n_topics: int) -> DocumentTopics:
+        """Return the sum of both; `more` may list a topic of a document several times."""
+        rows, topic = np.concatenate([self.rows, more.rows]), np.concatenate([self.topic, more.topic])
+        both = DocumentTopics(np.array([0, rows.size]), topic, np.concatenate([self.n_dk, more.n_dk]))
+        order = np.argsort(rows, kind="stable")
+        sizes = np.bincount(rows, minlength=self.n_documents)
+        indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        sorted_ = DocumentTopics(indptr, both.topic[order], both.n_dk[order])
+        return sorted_.relabelled(np.arange(n_topics))
+
+    def exchanged(self, rows: Int, old: DocumentTopics, new: DocumentTopics, new_index: Int) -> DocumentTopics:
+        """Return the same after a move that renamed the topics and inferred documents `rows` anew."""
+        others = self.replaced(rows, DocumentTopics.empty(rows.size)).relabelled(new_index)
+        return others.replaced(rows, new)
+
+
+@dataclass(slots=True)
+class DocumentCounts:
+    """How many documents of a batch hold each topic: all that is kept of the documents of a mixture.
+
+    There each vector is a document, and its topics follow from the globals alone.
+    """
+
+    n_documents: int
+    held_by: Int  # (K,)   after a merge: at most so many
+
+    def holders(self, n_topics: int) -> Int:
+        """Return how many documents hold each topic, (K,)."""
+        return self.held_by
+
+    def relabelled(self, new_index: Int) -> DocumentCounts:
+        """Return the same with topic k called `new_index[k]`; topics with equal new index are pooled."""
+        stays, n_topics = new_index >= 0, int(new_index.max(initial=-1)) + 1
+        pooled = np.zeros(n_topics, np.int64)
+        np.add.at(pooled, new_index[stays], self.held_by[stays])
+        return DocumentCounts(self.n_documents, pooled)
+
+    def exchanged(self, rows: Int, old: DocumentTopics, new: DocumentTopics, new_index: Int) -> DocumentCounts:
+        """Return the same after a move that renamed the topics and inferred some documents anew."""
+        others = DocumentCounts(self.n_documents, self.held_by - old.holders(self.held_by.size)).relabelled(new_index)
+        others.held_by = others.held_by + new.holders(others.held_by.size)
+        return others
 
 
 @dataclass(slots=True)

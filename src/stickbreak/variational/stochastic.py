@@ -11,12 +11,14 @@ import numpy as np
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.steps import step_size
 from stickbreak.inference.streams import stream
+from stickbreak.variational.emissions import counts_behind, data_terms, rows_table, whole_table
 from stickbreak.variational.global_step import SMALLEST_RHO, sticks_of
-from stickbreak.variational.local_step import Batch, LocalSettings, local_step, summarise
+from stickbreak.variational.local_step import LocalSettings, summarise
 from stickbreak.variational.memoized import LapInfo
 from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.natural_gradient import ascend, natural_gradient
 from stickbreak.variational.objective import rises
+from stickbreak.variational.observations import Observations
 from stickbreak.variational.state import PER_TOPIC, Float, GlobalParameters, Summary, expected_beta
 from stickbreak.variational.visits import Visited
 
@@ -55,19 +57,19 @@ class StreamState:
     @classmethod
     def from_parameters(cls, parameters: GlobalParameters, model: HDP, n_steps: int = 0) -> StreamState:
         """Start from given topics; the arrays are copied."""
-        counts = np.maximum(parameters.tau - _prior(model, parameters.tau.shape[0]), 0.0)
-        return cls(counts, 1.0, counts.sum(axis=0), parameters.rho.copy(), parameters.omega.copy(), n_steps)
+        counts, tokens = counts_behind(model.likelihood, parameters)
+        return cls(counts, 1.0, tokens, parameters.rho.copy(), parameters.omega.copy(), n_steps)
 
     def parameters(self, model: HDP) -> GlobalParameters:
         """Return the global parameters, the whole table tau among them."""
-        tau = model.likelihood.posterior(self.scale * self.counts)
-        return GlobalParameters(tau, tau.sum(axis=0), self.rho, self.omega)
+        return GlobalParameters(
+            *whole_table(model.likelihood, self.scale * self.counts, self.tokens), self.rho, self.omega
+        )
 
     def rows(self, words: np.ndarray, model: HDP) -> GlobalParameters:
         """Return the global parameters with only the rows of `words` in tau; tau_sum is of all words."""
-        tau_sum = self.tokens + _prior(model, self.counts.shape[0]).sum()
-        tau = model.likelihood.posterior(self.scale * self.counts[words])
-        return GlobalParameters(tau, tau_sum, self.rho, self.omega)
+        rows = rows_table(model.likelihood, self.scale * self.counts[words], self.tokens, self.counts.shape[0])
+        return GlobalParameters(*rows, self.rho, self.omega)
 
     def blend(self, words: np.ndarray | None, S: Float, tokens: Float, step: float) -> None:
         """Replace S by (1 - step) S + step S', S' given by its rows of `words` (all, if None).     math.md (S1)"""
@@ -79,18 +81,12 @@ class StreamState:
         self.tokens = (1.0 - step) * self.tokens + step * tokens
 
 
-def _prior(model: HDP, n_words: int) -> Float:
-    """Return tau without any counts, (W, 1)."""
-    return model.likelihood.posterior(np.zeros((n_words, 1)))
-
-
 def visit(
-    batch: Batch, state: StreamState, model: HDP, settings: LocalSettings, executor: Executor
+    batch: Observations, state: StreamState, model: HDP, settings: LocalSettings, executor: Executor
 ) -> tuple[Summary, Visited]:
     """Run the local step of a batch under the topics of now, from E[beta]."""
     parameters = state.rows(batch.words, model)
-    among_rows = replace(batch, words=np.arange(batch.words.size, dtype=np.int32))
-    found = local_step(among_rows, parameters, model.alpha, None, settings, executor)
+    found = model.local_step(batch.over_own_rows(), parameters, None, settings, executor)
     return summarise(replace(found, batch=batch), executor), Visited(found.sweeps, found.restarts)
 
 
@@ -141,7 +137,7 @@ def objective_of(whole: Summary, state: StreamState, model: HDP) -> float:
     if whole.words is not None:
         S = np.zeros_like(state.counts)
         S[whole.words] = whole.S
-    data = model.likelihood.objective(S, model.likelihood.posterior(state.scale * state.counts))
+    data = data_terms(model.likelihood, S, whole.N, state.scale * state.counts, state.tokens)
     return model.objective(whole, state.rho, state.omega, data)
 
 
@@ -169,6 +165,7 @@ def laps(
         Sort the topics after each lap if the objective rises by it (SPEC 1.10).
     """
     model = schedule.model
+    assert isinstance(model, HDP)
     while True:
         lap += 1
         order = stream(seed, f"order of the batches in lap {lap}").permutation(len(schedule.batches))
@@ -215,7 +212,7 @@ def _sort(state: StreamState, totals: Summary, model: HDP, before: float) -> tup
 
 
 def learn_from(
-    batch: Batch,
+    batch: Observations,
     state: StreamState,
     model: HDP,
     rule: StepRule,
@@ -231,7 +228,7 @@ def learn_from(
 
     Parameters
     ----------
-    batch : Batch
+    batch : Observations
         With at least one token.
     state : StreamState
         Changed in place.

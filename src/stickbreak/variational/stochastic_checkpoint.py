@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from stickbreak import persistence
 from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
 from stickbreak.inference.loop import Trace
+from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.variational.model import HDP
 from stickbreak.variational.stochastic import StreamState
 
 
@@ -31,7 +33,7 @@ def write_stream_checkpoint(
 
 
 def read_stream_checkpoint(
-    path: str | os.PathLike[str], identity: dict[str, Any]
+    path: str | os.PathLike[str], model: HDP, identity: dict[str, Any]
 ) -> tuple[StreamState, float, Trace] | None:
     """Return the state, the objective and the trace of a checkpoint, or None if there is none at `path`.
 
@@ -42,11 +44,12 @@ def read_stream_checkpoint(
     ModelFormatError
         If it is no checkpoint, or its parts do not fit together.
     """
-    return read_state(path, identity, _restored)
+    signed = isinstance(model.likelihood, VectorLikelihood)
+    return read_state(path, identity, lambda *parts: _restored(*parts, signed=signed))
 
 
 def _restored(
-    arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]
+    arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any], *, signed: bool
 ) -> tuple[StreamState, float, Trace]:
     """Put the state of a checkpoint together again."""
     W, K = identity["shape"][1], arrays["rho"].size
@@ -55,7 +58,8 @@ def _restored(
         require(K >= 1 and is_table(arrays[name], *shape), f"{name} is no finite table of {W} words and {K} topics")
     rho, omega = arrays["rho"], arrays["omega"]
     require(bool(((rho > 0) & (rho < 1) & (omega > 0)).all()), "its sticks are out of range")
-    require(bool((arrays["counts"] >= 0).all() and (arrays["tokens"] >= 0).all()), "its counts are negative")
+    require(signed or bool((arrays["counts"] >= 0).all()), "its counts are negative")
+    require(bool((arrays["tokens"] >= 0).all()), "its counts are negative")
     scale, n_steps, objective = float(meta["scale"]), int(meta["n_steps"]), float(meta["objective"])
     require(0 < scale <= 1 and n_steps >= 0 and np.isfinite(objective), "its scale, n_steps or objective cannot be")
     state = StreamState(arrays["counts"], scale, arrays["tokens"], rho, omega, n_steps)

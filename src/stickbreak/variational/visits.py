@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreak.variational.local_step import Visit, better_of, local_step, summarise
-from stickbreak.variational.model import HDP, Inference, Schedule
+from stickbreak.variational.emissions import follow_batch
+from stickbreak.variational.local_step import better_of, summarise
+from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.objective import rises
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters, Int, Summary
 
 
@@ -22,7 +24,7 @@ class Visited(NamedTuple):
 
 
 def first_visits(
-    schedule: Schedule, model: HDP, parameters: GlobalParameters, topic_ids: Int
+    schedule: Schedule, model: Model, parameters: GlobalParameters, topic_ids: Int
 ) -> tuple[Inference, Visited]:
     """Visit every batch for the first time.
 
@@ -32,7 +34,7 @@ def first_visits(
     Parameters
     ----------
     schedule : Schedule
-    model : HDP
+    model : Model
     parameters : GlobalParameters
         The start.
     topic_ids : ndarray of shape (K,)
@@ -42,11 +44,11 @@ def first_visits(
     totals = Summary.zeros(n_words, n_topics)
     stored, found, sweeps, restarts = [], [], [], np.zeros(2, np.int64)
     for load in schedule.batches:
-        visit = local_step(load(), parameters, model.alpha, None, schedule.settings, schedule.executor)
+        visit = model.local_step(load(), parameters, None, schedule.settings, schedule.executor)
         summary = summarise(visit, schedule.executor).compressed()
         totals.add(summary)
         stored.append(summary)
-        found.append(visit.documents)
+        found.append(model.kept(visit))
         sweeps.append(visit.sweeps)
         restarts += visit.restarts
     sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
@@ -77,19 +79,17 @@ def revisit(
     model, parameters, executor = state.model, state.parameters, schedule.executor
     settings = schedule.settings if restarts else schedule.settings._replace(restarts=0)
     batch = schedule.batches[b]()
-    visit = local_step(batch, parameters, model.alpha, state.documents[b], settings, executor)
+    visit = model.local_step(batch, parameters, state.documents[b], settings, executor)
     gained = 0
     if afresh:
-        fresh = local_step(batch, parameters, model.alpha, None, settings, executor, visit)
+        fresh = model.local_step(batch, parameters, None, settings, executor, visit)
         gained = int(np.sum(rises(fresh.value, visit.value)))
         visit = fresh if rises(fresh.value.sum(), visit.value.sum()) else better_of(visit, fresh)
     observe(b, visit)
     summary = summarise(visit, executor).compressed()
     state.totals.add(state.batches[b], -1.0)
     state.totals.add(summary)
-    state.batches[b], state.documents[b] = summary, visit.documents
-    tau = model.likelihood.posterior(state.totals.S[batch.words])
-    parameters.tau_sum = parameters.tau_sum + (tau - parameters.tau[batch.words]).sum(axis=0)
-    parameters.tau[batch.words] = tau
+    state.batches[b], state.documents[b] = summary, model.kept(visit)
+    follow_batch(model.likelihood, parameters, state.totals, batch.words)
     parameters.rho, parameters.omega = model.best_sticks(state.totals, parameters.rho, parameters.omega)
     return Visited(visit.sweeps, visit.restarts, gained)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from stickbreak.inference.executor import Executor
-from stickbreak.variational.local_step import Visit
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import Int
+
+IDLE = 1e-3  # vectors: a component of a mixture with fewer is of no use
 
 
 class Move(ABC):
@@ -56,6 +58,15 @@ class Move(ABC):
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Any) -> Standing:
         """Return what a candidate would lead to from `standing`; nothing is changed."""
 
+    def accepts(self, state: Inference, standing: Standing, found: Standing, candidate: Any) -> bool:
+        """Whether what a candidate leads to is better than what there is."""
+        return bool(rises(found.objective, standing.objective))
+
+    def drops_idle(self, state: Inference, standing: Standing, found: Standing, topics: Sequence[int]) -> bool:
+        """Whether nothing falls when one of these topics goes that is idle: in a mixture such a component is free."""
+        idle = min(float(standing.totals.N[k]) for k in topics) < IDLE
+        return idle and not state.model.warm and not rises(standing.objective, found.objective)
+
     def reject(self, state: Inference, candidate: Any) -> None:
         """Note that a candidate was rejected."""
 
@@ -81,7 +92,7 @@ def run_move(move: Move, state: Inference, schedule: Schedule) -> tuple[int, int
             continue
         found = move.evaluate(state, standing, schedule, candidate)
         tried += 1
-        if not rises(found.objective, standing.objective):
+        if not move.accepts(state, standing, found, candidate):
             move.reject(state, candidate)
             continue
         n_accepted += 1

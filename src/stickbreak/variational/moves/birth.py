@@ -14,10 +14,11 @@ from stickbreak.inference.executor import Executor
 from stickbreak.inference.streams import stream
 from stickbreak.initialization import Start, smoothed_cvb0
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.local_step import Batch, Visit
-from stickbreak.variational.model import Inference, Schedule
+from stickbreak.variational.local_step import Batch
+from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.moves.refine import as_corpus, refined, sample
 from stickbreak.variational.moves.trial import Trial
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import Float, GlobalParameters, Int
 
 DOCUMENTS = 500  # of the target
@@ -54,12 +55,13 @@ class Birth(Trial):
         n = max(1, round(self._share * visit.batch.n_documents))
         order = np.argsort(-losses(visit), kind="stable")
         first = n * self._tries % max(order.size, 1)
+        assert isinstance(visit.batch, Batch)
         self._worst.append(visit.batch.selected(np.sort(order[first : first + n])))
 
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
         """Return the present topics and those of the target."""
         model, parameters = state.model, state.parameters
-        if not isinstance(model.likelihood, DirichletMultinomial):
+        if not isinstance(model, HDP) or not isinstance(model.likelihood, DirichletMultinomial):
             return None  # collapsed inference is for counts
         corpus = as_corpus(Batch.joined(self._worst), state.totals.S.shape[0])
         if corpus.n_tokens == 0:

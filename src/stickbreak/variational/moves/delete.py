@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from stickbreak.variational.gathering import Piece
-from stickbreak.variational.local_step import Visit
-from stickbreak.variational.model import Inference, Schedule, Standing
-from stickbreak.variational.moves.base import Move
+from stickbreak.variational.model import Documents, Inference, Schedule, Standing
+from stickbreak.variational.moves.base import IDLE, Move
 from stickbreak.variational.moves.reinference import Reinference, Target, carry_out, drop, reinfer
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import DocumentTopics, Int
 
 MAX_DOCUMENTS = 500
@@ -45,13 +45,15 @@ class Delete(Move):
     ----------
     max_documents : int or None, default=500
         Most documents that are inferred anew in a lap; None: all (the larger delete of the authors' later code).
+    max_tokens : float or None, default=None
+        Most tokens that these may hold together, and that all candidates of a lap may infer anew; None: no limit.
     """
 
     name: ClassVar[str] = "delete"
     at_once: ClassVar[bool] = False
 
-    def __init__(self, max_documents: int | None = MAX_DOCUMENTS) -> None:
-        self.max_documents = max_documents
+    def __init__(self, max_documents: int | None = MAX_DOCUMENTS, max_tokens: float | None = None) -> None:
+        self.max_documents, self.max_tokens = max_documents, max_tokens
         self._chosen = np.zeros(0, np.int64)  # in the order of the lap
         self._names: list[int] = []
         self._failures, self._patience = 0, PATIENCE
@@ -63,22 +65,16 @@ class Delete(Move):
         present = set(state.topic_ids.tolist())
         self._rejected = {name: rejection for name, rejection in self._rejected.items() if name in present}
         most = state.totals.n_documents if self.max_documents is None else self.max_documents
-        wanted = [np.zeros(d.n_documents, dtype=bool) for d in state.documents]
+        room = _Room(state.documents, most, self.max_tokens)
         chosen: list[int] = []
-        total = 0
-        holders = np.sum([np.bincount(d.topic, minlength=state.topic_ids.size) for d in state.documents], axis=0)
+        holders = np.sum([d.holders(state.topic_ids.size) for d in state.documents], axis=0)
         for k in np.argsort(state.totals.N, kind="stable"):
             if state.topic_ids.size - len(chosen) < 2:
                 break
             if holders[k] > most or self._rests(state, int(k)):
                 continue
-            more = [d.rows[d.topic == k] for d in state.documents]
-            added = sum(int((~mask[rows]).sum()) for mask, rows in zip(wanted, more, strict=True))
-            if total + added > most:
+            if not room.takes(int(k)):
                 break
-            for mask, rows in zip(wanted, more, strict=True):
-                mask[rows] = True
-            total += added
             chosen.append(int(k))
         self._chosen = np.array(chosen, np.int64)
         self._names = state.topic_ids[self._chosen].tolist()
@@ -100,7 +96,7 @@ class Delete(Move):
 
         None if a trial of this lap has replaced the documents: none of the new ones is gathered yet.
         """
-        self._failures, before = 0, state.topic_ids.size
+        self._failures, before, n_tokens = 0, state.topic_ids.size, 0.0
         if not state.gathering.others:
             return
         for name in self._names:
@@ -109,11 +105,14 @@ class Delete(Move):
             if name not in state.topic_ids or state.topic_ids.size < 2:
                 continue
             (topic,) = np.flatnonzero(state.topic_ids == name)
-            n_holders = sum(int((d.topic == topic).sum()) for d in state.documents)
+            n_holders = sum(int(d.holders(state.topic_ids.size)[topic]) for d in state.documents)
             # not those that other topics were merged into, or that found too many new documents in this lap
             if n_holders == state.gathering.n_holding(int(topic)) and (
                 self.max_documents is None or n_holders <= self.max_documents
             ):
+                n_tokens += 0.0 if self.max_tokens is None else state.gathering.tokens_holding(int(topic))
+                if self.max_tokens is not None and n_tokens > self.max_tokens:
+                    break
                 yield name
         if state.topic_ids.size < before:
             self._patience = PATIENCE
@@ -130,6 +129,17 @@ class Delete(Move):
         else:
             self._work = drop(state, int(topic), others)
         return self._work.standing
+
+    def accepts(self, state: Inference, standing: Standing, found: Standing, candidate: int) -> bool:
+        """Whether the objective rises; in a mixture an empty component, which is free, also goes where it does not."""
+        (topic,) = np.flatnonzero(standing.topic_ids == candidate)
+        better = super().accepts(state, standing, found, candidate)
+        return better or self.drops_idle(state, standing, found, [int(topic)])
+
+    def waiting(self, state: Inference) -> bool:
+        """Whether a mixture has an idle component whose removal was not tried yet."""
+        idle = [] if state.model.warm else np.flatnonzero(state.totals.N < IDLE).tolist()
+        return state.topic_ids.size > 1 and not all(self._rests(state, k) for k in idle)
 
     def reject(self, state: Inference, candidate: int) -> None:
         """Let the topic rest until enough has changed."""
@@ -155,6 +165,38 @@ class Delete(Move):
             int(name): Rejection(float(until), int(times), float(tokens))
             for name, until, times, tokens in snapshot["rejected"]
         }
+
+
+class _Room:
+    """The documents of the chosen topics, as long as they are not too many."""
+
+    def __init__(self, documents: Sequence[Documents], max_documents: int, max_tokens: float | None) -> None:
+        self._documents, self._max_documents, self._max_tokens = documents, max_documents, max_tokens
+        self._taken = [np.zeros(d.n_documents if isinstance(d, DocumentTopics) else 0, dtype=bool) for d in documents]
+        self._n_documents, self._n_tokens = 0, 0.0
+
+    def takes(self, topic: int) -> bool:
+        """Whether the documents of a topic fit in beside those taken; if so, they are taken."""
+        n_documents, n_tokens, rows = 0, 0.0, []
+        for found, taken in zip(self._documents, self._taken, strict=True):
+            if not isinstance(found, DocumentTopics):  # of a mixture: only their number is known
+                n_documents += int(found.held_by[topic])
+                rows.append(np.zeros(0, np.int64))
+                continue
+            holding = found.rows[found.topic == topic]
+            new = holding[~taken[holding]]
+            n_documents += new.size
+            if self._max_tokens is not None:
+                n_tokens += float(found.selected(new).n_dk.sum())
+            rows.append(holding)
+        if self._n_documents + n_documents > self._max_documents:
+            return False
+        if self._max_tokens is not None and self._n_tokens + n_tokens > self._max_tokens:
+            return False
+        for taken, holding in zip(self._taken, rows, strict=True):
+            taken[holding] = True
+        self._n_documents, self._n_tokens = self._n_documents + n_documents, self._n_tokens + n_tokens
+        return True
 
 
 def documents_without(pieces: list[Piece], topic: int) -> DocumentTopics:

@@ -7,13 +7,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import entr
 
 from stickbreak.inference.executor import Executor
+from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.local_step import Visit, track_pairs
+from stickbreak.variational.local_step import track_pairs
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move
-from stickbreak.variational.state import Float, Int, PairStatistics, UnionStatistics
+from stickbreak.variational.observations import Visit
+from stickbreak.variational.state import DocumentTopics, Float, Int, PairStatistics, UnionStatistics
 
 MAX_PAIRS = 50
 SMALLEST_CORRELATION = 0.05
@@ -21,6 +24,7 @@ SMALLEST_AFFINITY = 0.5  # of at most 1
 SMALL_TOPICS = 10  # that are tried for their size alone
 REST_LAPS = 5  # a rejected pair makes room for others for this many laps
 EMPTY = 1e-6  # tokens
+PAIRS_AT_ONCE = 256  # of which the evidence is computed together
 NEAR = 1e-4  # of |L|: a candidate that loses more with the old sticks is not worth new ones (they gain far less)
 
 
@@ -51,6 +55,7 @@ class Merge(Move):
         self._tracked: dict[int, PairStatistics] = {}
         self._rejected: dict[tuple[int, int], int] = {}  # pair of names -> lap; those that rest
         self._lap = 0
+        self._more = False
 
     def begin(self, state: Inference) -> None:
         """Choose the pairs to track."""
@@ -62,6 +67,9 @@ class Merge(Move):
             if self._lap - lap <= REST_LAPS and present.issuperset(pair)
         }
         self._pairs = choose_pairs(state, set(self._rejected))
+        self._more = False
+        if isinstance(state.model.likelihood, VectorLikelihood):
+            self._more = len(self._pairs) == MAX_PAIRS
         self._ids = state.topic_ids[self._pairs]
         self._tracked = {}
 
@@ -94,6 +102,15 @@ class Merge(Move):
             rho, omega = model.best_sticks(totals, rho, omega)
             value = model.objective(totals, rho, omega, data)
         return Standing(totals, rho, omega, np.delete(standing.topic_ids, gone), data, value)
+
+    def accepts(self, state: Inference, standing: Standing, found: Standing, candidate: Candidate) -> bool:
+        """Whether the objective rises; in a mixture an empty component, which is free, also goes where it does not."""
+        better = super().accepts(state, standing, found, candidate)
+        return better or self.drops_idle(state, standing, found, _places(standing.topic_ids, candidate))
+
+    def waiting(self, state: Inference) -> bool:
+        """Whether there are components of vectors worth a try that had no place in this lap."""
+        return self._more
 
     def reject(self, state: Inference, candidate: Candidate) -> None:
         """Let the pair rest for some laps."""
@@ -142,11 +159,13 @@ def pooled_sticks(standing: Standing, keep: int, gone: int) -> tuple[Float, Floa
 
 
 def correlations(state: Inference) -> Float:
-    """Return Corr(N_:l, N_:m) over all documents, (K, K); NaN for topics whose count never varies."""
+    """Return Corr(N_:l, N_:m) over all documents, (K, K); NaN for topics whose count never varies, and in mixtures."""
     n_topics = state.topic_ids.size
     n_documents = sum(d.n_documents for d in state.documents)
     second, first = np.zeros((n_topics, n_topics)), np.zeros(n_topics)
     for d in state.documents:
+        if not isinstance(d, DocumentTopics):
+            return np.full((n_topics, n_topics), np.nan)
         n = sparse.csr_matrix((d.n_dk, d.topic, d.indptr), shape=(d.n_documents, n_topics))
         second += (n.T @ n).toarray()
         first += np.asarray(n.sum(axis=0)).ravel()
@@ -164,15 +183,38 @@ def affinities(state: Inference) -> Float:
     return root.T @ root
 
 
+def hopes(state: Inference) -> Float:
+    """Return what merging each pair of components gains at most, up to what documents owe to it, (K, K).  math.md (N4)
+
+    Of the evidence it changes L_data; the choice between both costs no more than their joint entropy in the end.
+    Divided by their vectors. NaN for empty components.
+    """
+    likelihood, S, N = state.model.likelihood, state.totals.S, state.totals.N
+    assert isinstance(likelihood, VectorLikelihood)
+    left, right = np.triu_indices(N.size, k=1)
+    gain = np.empty(left.size)
+    for begin in range(0, left.size, PAIRS_AT_ONCE):
+        part = slice(begin, begin + PAIRS_AT_ONCE)
+        a, b = left[part], right[part]
+        gain[part] = likelihood.evidence(S[:, a] + S[:, b], N[a] + N[b]) - state.data[a] - state.data[b]
+    both = np.maximum(N[left] + N[right], EMPTY)
+    choice = entr(N[left] / both) + entr(N[right] / both)
+    score = np.where((N[left] > EMPTY) & (N[right] > EMPTY), gain / both + choice, np.nan)
+    out = np.full((N.size, N.size), np.nan)
+    out[left, right] = out[right, left] = score
+    return out
+
+
 def choose_pairs(state: Inference, resting: set[tuple[int, int]]) -> Int:
     """Return at most MAX_PAIRS pairs (l, m) of topic indices, l < m, the best first, (P, 2)."""
     order = np.argsort(-state.totals.N, kind="stable")
     is_empty = state.totals.N[order] < EMPTY
     pairs = zip(order[~is_empty].tolist(), order[is_empty].tolist(), strict=False)
     ranked = [(min(pair), max(pair)) for pair in pairs]  # one empty topic to each: all can go in one lap
-    alike = affinities(state)
+    vectors = isinstance(state.model.likelihood, VectorLikelihood)
+    alike = hopes(state) if vectors else affinities(state)
     together = _ranked_pairs(correlations(state), SMALLEST_CORRELATION)
-    copies = _ranked_pairs(alike, SMALLEST_AFFINITY)
+    copies = _ranked_pairs(alike, 0.0 if vectors else SMALLEST_AFFINITY)
     small = _nearest_pairs(alike, order[::-1][:SMALL_TOPICS])
     ranked += [pair for three in zip_longest(together, copies, small) for pair in three if pair is not None]
     chosen: dict[tuple[int, int], None] = {}

@@ -13,7 +13,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, smoothed_cvb0
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch
-from stickbreak.variational.model import Inference, Schedule
+from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.moves.trial import Trial
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int
 
@@ -32,7 +32,7 @@ class Refine(Trial):
 
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
         """Return the topics after the sweeps."""
-        if not isinstance(state.model.likelihood, DirichletMultinomial):
+        if not isinstance(state.model, HDP) or not isinstance(state.model.likelihood, DirichletMultinomial):
             return None  # collapsed inference is for counts
         corpus, documents = sample(state, schedule)
         weights, n_topics = state.parameters.expected_beta[:-1], state.topic_ids.size
@@ -55,6 +55,7 @@ def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: 
         Expected counts of the documents of `corpus`.
     """
     model, likelihood = state.model, state.model.likelihood
+    assert isinstance(model, HDP)
     assert isinstance(likelihood, DirichletMultinomial)
     start = likelihood.mean(tau), n_dk + model.alpha * weights, weights
     states = smoothed_cvb0(corpus, weights.size, alpha=model.alpha, gamma=model.gamma, eta=likelihood.eta, start=start)
@@ -73,6 +74,8 @@ def sample(state: Inference, schedule: Schedule) -> tuple[Corpus, DocumentTopics
     parts, documents = [], []
     for load, found in zip(schedule.batches, state.documents, strict=True):
         batch = load()
+        assert isinstance(batch, Batch)
+        assert isinstance(found, DocumentTopics)
         size = batch.n_documents if share >= 1 else max(1, int(share * batch.n_documents))
         rows = np.arange(size) * batch.n_documents // size
         parts.append(batch.selected(rows))

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from stickbreak.variational import _kernels
+from stickbreak.variational.emissions import followed, table
 from stickbreak.variational.gathering import Piece, Untouched, renormalised
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.local_step import Batch, Visit, better_of, local_step, summarise
-from stickbreak.variational.model import Inference, Schedule, Standing
+from stickbreak.variational.local_step import Batch, better_of, summarise
+from stickbreak.variational.model import Documents, Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
+from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import PER_TOPIC, DocumentTopics, Float, GlobalParameters, StoredSummary, Summary
 
 ROUNDS = 5  # of local and global step
@@ -33,13 +35,13 @@ class Target:
     """Documents to be inferred anew."""
 
     pieces: list[Piece]  # at least one
-    batch: Batch  # all documents of the pieces, one piece after the other
+    batch: Observations  # all documents of the pieces, one piece after the other
     old: Summary  # their statistics, over the words of `batch`
 
     @classmethod
     def of(cls, pieces: list[Piece]) -> Target:
         """Join pieces, at least one."""
-        batch = Batch.joined([piece.counts for piece in pieces])
+        batch = joined_counts(pieces)
         return cls(pieces, batch, joined_summary(pieces, batch))
 
 
@@ -54,19 +56,23 @@ class Reinference:
     standing: Standing
 
 
-def joined_summary(pieces: list[Piece], batch: Batch) -> Summary:
+def joined_counts(pieces: list[Piece]) -> Observations:
+    """Return the observations of pieces, one after the other."""
+    return type(pieces[0].counts).joined([piece.counts for piece in pieces])
+
+
+def joined_summary(pieces: list[Piece], batch: Observations) -> Summary:
     """Return the statistics of gathered documents; `batch` holds their counts one piece after the other."""
-    n_topics = pieces[0].prior.size - 1
+    n_topics = pieces[0].n_topics
     documents = DocumentTopics.joined([piece.documents for piece in pieces])
     share_ptr = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(piece.share_ptr) for piece in pieces]))))
     share = np.concatenate([piece.share for piece in pieces])
-    S, H = np.zeros((batch.words.size, n_topics)), np.zeros(n_topics)
-    _kernels.share_statistics(
-        batch.indptr, batch.word, batch.count, documents.indptr, documents.topic, share_ptr, share, S, H
-    )
+    S, H = batch.gathered_statistics(documents, share_ptr, share, n_topics)
     T, G, Q, Q0 = np.zeros(n_topics + 1), np.zeros(n_topics + 1), np.zeros(n_topics + 1), 0.0
     for piece in pieces:
         docs, by_topic = piece.documents, np.zeros(n_topics + 1)
+        if piece.prior is None:
+            continue
         Q0 += _kernels.document_statistics(
             docs.indptr, docs.topic, docs.n_dk, piece.prior, piece.counts.lengths, by_topic, Q
         )
@@ -88,7 +94,8 @@ def without_topic(summary: Summary, old: Summary | None, topic: int, others: lis
     rise, Q0 = renormalised(others, topic)
     columns["T"] += rise.sum()
     for group, by_group in zip(others, rise, strict=True):
-        columns["G"] -= np.delete(group.prior, topic) * by_group
+        if group.prior is not None:
+            columns["G"] -= np.delete(group.prior, topic) * by_group
     return replace(
         summary,
         words=np.zeros(0, np.int32),
@@ -120,25 +127,25 @@ def reinfer(
     words, stays = target.batch.words, np.delete(np.arange(state.topic_ids.size), topic)
     before = np.ascontiguousarray(state.totals.S[words][:, stays])
     base = without_topic(state.totals, target.old, topic, others)
-    S_others = cleaned(before - target.old.S[:, stays], before)
+    S_others = remainder(before, target.old.S[:, stays], target.batch)
     elsewhere = state.data[stays] - model.likelihood.evidence(before, state.totals.N[stays])  # words not in the target
     weights = state.parameters.expected_beta[:-1]
     sticks = sticks_of(weights[stays], state.parameters.omega[stays])
-    parameters = GlobalParameters(model.likelihood.posterior(before), state.parameters.tau_sum[stays], *sticks)
-    batch = replace(target.batch, words=np.arange(words.size, dtype=np.int32))
-    start = feasible(start, batch, parameters.tau)
+    parameters = GlobalParameters(table(model.likelihood, before), state.parameters.tau_sum[stays], *sticks)
+    batch = target.batch.over_own_rows()
+    if isinstance(batch, Batch):
+        start = feasible(start, batch, parameters.tau)
     value = -np.inf
     for round_ in range(ROUNDS):
-        visit = local_step(batch, parameters, model.alpha, start, settings, executor)
-        if round_ == 0:
-            visit = better_of(visit, local_step(batch, parameters, model.alpha, None, settings, executor, visit))
+        visit = model.local_step(batch, parameters, start, settings, executor)
+        if round_ == 0 and model.warm:
+            visit = better_of(visit, model.local_step(batch, parameters, None, settings, executor, visit))
         start = visit.documents
         totals = replace(base, words=None, S=S_others.copy())
         totals.add(summarise(visit, executor))
-        tau = model.likelihood.posterior(totals.S)
         data = elsewhere + model.likelihood.evidence(totals.S, totals.N)
         sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
-        parameters = GlobalParameters(tau, parameters.tau_sum + (tau - parameters.tau).sum(axis=0), *sticks)
+        parameters = followed(model.likelihood, parameters, totals.S, totals.N, *sticks)
         last, value = value, model.objective(totals, *sticks, data)
         won = rises(value, state.objective)
         lost = value + (value - last) / 2 < state.objective  # rounds gain less and less
@@ -171,6 +178,11 @@ def drop(state: Inference, topic: int, others: list[Untouched]) -> Reinference:
     return Reinference(topic, None, others, None, Standing(totals, rho, omega, state.topic_ids[stays], data, value))
 
 
+def remainder(whole: Float, part: Float, batch: Observations) -> Float:
+    """Return S without a part of it."""
+    return whole - part if batch.signed else cleaned(whole - part, whole)
+
+
 def cleaned(S: Float, before: Float) -> Float:
     """Return S with what rounding left of a subtraction from `before` set to zero."""
     return np.where(S > 1e-12 * before, S, 0.0)
@@ -181,13 +193,14 @@ def carry_out(state: Inference, work: Reinference) -> None:
     new_index = np.insert(np.arange(state.topic_ids.size - 1), work.topic, -1)
     pieces = [] if work.target is None else work.target.pieces
     new = [] if work.visit is None else _visited(pieces, work.visit)
-    batches, documents = [], []
+    batches: list[StoredSummary] = []
+    documents: list[Documents] = []
     for b, (stored, found) in enumerate(zip(state.batches, state.documents, strict=True)):
         moved = [(x, y) for x, y in zip(pieces, new, strict=True) if x.batch == b]
         batches.append(_edited(stored, moved, work.topic, [group for group in work.others if group.batch == b]))
         rows = np.concatenate([np.zeros(0, np.int64), *(piece.rows for piece, _ in moved)])
-        found = found.replaced(rows, DocumentTopics.empty(rows.size)).relabelled(new_index)
-        documents.append(found.replaced(rows, DocumentTopics.joined([piece.documents for _, piece in moved])))
+        old, joined = (DocumentTopics.joined([pair[side].documents for pair in moved]) for side in (0, 1))
+        documents.append(found.exchanged(rows, old, joined, new_index))
     state.gathering.exchange(pieces, new, new_index)
     state.edit(batches, documents, work.standing)
 
@@ -209,10 +222,10 @@ def _edited(
         new_index = np.insert(np.arange(stored.n_topics - 1), topic, -1)
         vectors = without_topic(stored.vectors, None, topic, others)
         return StoredSummary(vectors, stored.words, stored.S.relabelled(new_index, stored.n_topics - 1))
-    counts = Batch.joined([before.counts for before, _ in moved])
+    counts = joined_counts([before for before, _ in moved])
     old, new = (joined_summary([pair[side] for pair in moved], counts) for side in (0, 1))
     out = without_topic(stored.vectors, old, topic, others)
     out.add(new.without_words())
     S, rows = np.delete(stored.S.dense(), topic, axis=1), np.searchsorted(stored.words, counts.words)
-    S[rows] = cleaned(S[rows] - np.delete(old.S, topic, axis=1), S[rows]) + new.S
+    S[rows] = remainder(S[rows], np.delete(old.S, topic, axis=1), counts) + new.S
     return replace(out, words=stored.words, S=S).compressed()

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from stickbreak.variational.local_step import Visit
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move
 from stickbreak.variational.objective import rises
+from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters, Int
 from stickbreak.variational.visits import first_visits, revisit
 

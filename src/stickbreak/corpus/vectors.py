@@ -1,0 +1,314 @@
+"""Groups of real vectors: what is modelled where a document has vectors (image patches, say) in place of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stickbreak.corpus.halves import first_halves
+from stickbreak.corpus.selection import held_out_rows, selected_rows
+from stickbreak.corpus.validation import checked_names
+from stickbreak.exceptions import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["GroupedVectors"]
+
+_BLOCK = 1 << 22  # numbers that are looked at at once
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GroupedVectors:
+    """N vectors of `dim` numbers in G groups; made by `from_values`, `from_arrays`, `from_table`, or `read_patches`.
+
+    The class itself checks nothing: it trusts its caller. `from_values` checks. Groups may be empty or have one vector.
+
+    Attributes
+    ----------
+    values : ndarray of shape (N, dim)
+        float32 or float64; perhaps memory-mapped, and never copied as a whole. Not to be changed in place.
+    offsets : ndarray of int64 of shape (G + 1,)
+        Group g has the rows offsets[g] to offsets[g + 1] of the values.
+    names : tuple of str or None
+        The name of each group.
+
+    Examples
+    --------
+    >>> vectors = GroupedVectors.from_arrays([[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0]]])
+    >>> vectors
+    GroupedVectors(2 groups, 3 vectors of 2 float64)
+    >>> vectors[1:].values
+    array([[4., 5.]])
+    """
+
+    values: np.ndarray
+    offsets: np.ndarray
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_values(
+        cls, values: Any, offsets: ArrayLike | None = None, names: Sequence[str] | None = None
+    ) -> GroupedVectors:
+        """Check values and offsets and make them groups.
+
+        Parameters
+        ----------
+        values : array-like of shape (N, dim)
+            float32 and float64 are taken as they are, memory-mapped arrays too (they are read through once, for NaN);
+            other numbers become float64.
+        offsets : array-like of int of shape (G + 1,), optional
+            From 0 to N, not decreasing. The default is one group of all vectors.
+        names : sequence of str of length G, optional
+            The names of the groups.
+
+        Returns
+        -------
+        GroupedVectors
+
+        Raises
+        ------
+        InputError
+            When the values are no table of finite numbers, or the offsets or names do not fit.
+        """
+        values = checked_values(values)
+        offsets = _checked_offsets(np.array([0, len(values)]) if offsets is None else offsets, len(values))
+        return cls(values, offsets, _checked_group_names(names, offsets.size - 1))
+
+    @classmethod
+    def from_arrays(cls, arrays: Iterable[Any], names: Sequence[str] | None = None) -> GroupedVectors:
+        """Join one array for each group.
+
+        Parameters
+        ----------
+        arrays : iterable of array-like of shape (N_g, dim)
+            An empty one (also of shape (0,)) is a group of no vectors. All float32 stay so.
+        names : sequence of str, optional
+            The names of the groups.
+
+        Returns
+        -------
+        GroupedVectors
+        """
+        groups = [np.asarray(array) for array in arrays]
+        if not groups:
+            raise InputError("there are no groups; give at least one array of vectors")
+        filled = [array for array in groups if array.size]
+        if not filled:
+            raise InputError("all groups are empty; give at least one vector")
+        dim = filled[0].shape[-1] if filled[0].ndim else 0
+        for g, array in enumerate(groups):
+            if array.size and (array.ndim != 2 or array.shape[1] != dim):
+                raise InputError(f"group {g} is of shape {array.shape}; give a table of {dim} columns for each group")
+        offsets = np.concatenate(([0], np.cumsum([len(array) if array.size else 0 for array in groups])))
+        return cls.from_values(np.concatenate(filled), offsets, names)
+
+    @classmethod
+    def from_table(cls, table: Any, group: str, columns: Sequence[str] | None = None) -> GroupedVectors:
+        """Take groups from a table that has a row for each vector.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame or pyarrow.Table
+            Rows of a group need not stand together; within it they keep their order.
+        group : str
+            The column that tells the group of a row. Groups come in the order in which they first occur; their
+            names are the values as text.
+        columns : sequence of str, optional
+            The columns of numbers, in order. The default is all but `group`.
+
+        Returns
+        -------
+        GroupedVectors
+        """
+        known = [str(name) for name in (table.column_names if hasattr(table, "column_names") else table.columns)]
+        columns = [name for name in known if name != group] if columns is None else list(columns)
+        missing = [name for name in (group, *columns) if name not in known]
+        if missing or not columns:
+            what = f"no column {missing[0]!r}" if missing else "no column beside that of the groups"
+            raise InputError(f"the table has {what}; it has {', '.join(known)}")
+        label, first = _group_of_rows(table[group])
+        order = np.argsort(label, kind="stable")
+        single = all(_column(table[name]).dtype == np.float32 for name in columns)
+        values = np.empty((label.size, len(columns)), np.float32 if single else np.float64)
+        for j, name in enumerate(columns):
+            try:
+                values[:, j] = _column(table[name])[order]
+            except (TypeError, ValueError):
+                raise InputError(f"column {name!r} holds no numbers; name the columns to use by `columns`") from None
+        offsets = np.concatenate(([0], np.cumsum(np.bincount(label, minlength=len(first)))))
+        return cls.from_values(values, offsets, first)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups G, the empty ones included."""
+        return int(self.offsets.size - 1)
+
+    @property
+    def n_vectors(self) -> int:
+        """Number of vectors N."""
+        return len(self.values)
+
+    @property
+    def dim(self) -> int:
+        """Numbers of a vector."""
+        return int(self.values.shape[1])
+
+    @property
+    def group_sizes(self) -> np.ndarray:
+        """Vectors of each group, (G,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The names of the groups, or "0", "1", ... where they have none."""
+        return self.names or tuple(str(g) for g in range(self.n_groups))
+
+    def __len__(self) -> int:
+        return self.n_groups
+
+    def __repr__(self) -> str:
+        return f"GroupedVectors({self.n_groups} groups, {self.n_vectors} vectors of {self.dim} {self.values.dtype})"
+
+    def __getitem__(self, selection: slice | ArrayLike) -> GroupedVectors:
+        """Take some of the groups.
+
+        Parameters
+        ----------
+        selection : slice, array of int or array of bool
+            A slice of step 1 shares the memory of these vectors (and so stays on disk if they do).
+
+        Returns
+        -------
+        GroupedVectors
+            Perhaps of no groups at all.
+        """
+        if isinstance(selection, slice):
+            start, stop, step = selection.indices(self.n_groups)
+            if step == 1:
+                stop = max(start, stop)
+                a, b = int(self.offsets[start]), int(self.offsets[stop])
+                names = None if self.names is None else self.names[start:stop]
+                return replace(self, values=self.values[a:b], offsets=self.offsets[start : stop + 1] - a, names=names)
+            groups = np.arange(start, stop, step)
+        else:
+            groups = selected_rows(selection, self.n_groups, "group")
+        groups = groups % max(self.n_groups, 1)
+        sizes = self.group_sizes[groups]
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][groups] - offsets[:-1], sizes)
+        names = None if self.names is None else tuple(self.names[g] for g in groups)
+        return replace(self, values=self.values[rows], offsets=offsets, names=names)
+
+    def split(self, held_out: float = 0.1, *, seed: int = 0) -> tuple[GroupedVectors, GroupedVectors]:
+        """Split by group, at random.
+
+        Parameters
+        ----------
+        held_out : float or int
+            The share of groups to hold out, between 0 and 1, or (from 1 upwards) their number. Rounded, but at
+            least one group goes to each side.
+        seed : int
+            The same seed gives the same split.
+
+        Returns
+        -------
+        train, held : GroupedVectors
+            Each in the order of these groups.
+        """
+        held = held_out_rows(self.n_groups, held_out, seed, "group")
+        return self[~held], self[held]
+
+    def halves(self, *, seed: int = 0) -> tuple[GroupedVectors, GroupedVectors]:
+        """Split the vectors of every group in two halves, at random, for held-out scores.
+
+        A group of n vectors gives (n + 1) // 2 to the first half. Each group has its own random stream, keyed by
+        `seed` and its place.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same halves.
+
+        Returns
+        -------
+        observed, held_out : GroupedVectors
+            The same groups; the order of the vectors is kept. Both are in memory, also where these vectors are not.
+        """
+        chosen = first_halves(self.offsets, seed)
+        sizes = (self.group_sizes + 1) // 2
+        first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        return (
+            replace(self, values=self.values[chosen], offsets=first),
+            replace(self, values=self.values[~chosen], offsets=self.offsets - first),
+        )
+
+
+def checked_values(values: Any) -> np.ndarray:
+    """Check that values are a table of finite numbers; return them as float32 or float64, shared where they are."""
+    try:
+        array = np.asanyarray(values)
+        if array.dtype not in (np.float32, np.float64):
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"vectors must be numbers in a table (N, dim); this is not: {error}") from None
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(f"vectors must be a table (N, dim) with at least one of each, not of shape {array.shape}")
+    step = max(_BLOCK // array.shape[1], 1)
+    for start in range(0, len(array), step):
+        broken = np.argwhere(~np.isfinite(array[start : start + step]))
+        if len(broken):
+            row, column = start + int(broken[0, 0]), int(broken[0, 1])
+            raise InputError(
+                f"the value in row {row}, column {column} is {array[row, column]}; vectors must be finite (neither NaN "
+                "nor inf), so remove or repair it"
+            )
+    return array
+
+
+def _checked_offsets(offsets: ArrayLike, n_vectors: int) -> np.ndarray:
+    array = np.asarray(offsets)
+    if array.ndim != 1 or array.size < 2 or array.dtype.kind not in "iu":
+        raise InputError(
+            f"offsets of {array.dtype} and shape {array.shape} make no groups; give G + 1 whole numbers for G groups"
+        )
+    array = array.astype(np.int64)
+    if array[0] != 0 or array[-1] != n_vectors:
+        raise InputError(
+            f"offsets go from {array[0]} to {array[-1]}, but there are {n_vectors} vectors; give offsets from 0 to "
+            f"{n_vectors}"
+        )
+    falls = np.flatnonzero(np.diff(array) < 0)
+    if falls.size:
+        g = int(falls[0])
+        raise InputError(
+            f"offsets decrease from {array[g]} to {array[g + 1]} at group {g}; give the first row of each group"
+        )
+    return array
+
+
+def _checked_group_names(names: Sequence[str] | None, n_groups: int) -> tuple[str, ...] | None:
+    try:
+        return checked_names(names, (n_groups, 0))
+    except InputError as error:
+        raise InputError(str(error).replace("document", "group")) from None
+
+
+def _column(column: Any) -> np.ndarray:
+    """Return a column of a pandas or pyarrow table as an array."""
+    return np.asarray(column.to_numpy())
+
+
+def _group_of_rows(column: Any) -> tuple[np.ndarray, list[str]]:
+    """Return the number of each row's group, in the order in which groups first occur, and the names of groups."""
+    numbers: dict[Any, int] = {}
+    values = column.to_pylist() if hasattr(column, "to_pylist") else column.tolist()
+    label = np.empty(len(values), np.int64)
+    for row, value in enumerate(values):
+        if value is None or value != value:
+            raise InputError(f"row {row} has no group (a missing value); remove the row or name its group")
+        label[row] = numbers.setdefault(value, len(numbers))
+    return label, [str(value) for value in numbers]

@@ -1,0 +1,197 @@
+"""Components are Gaussians; their means and precisions have a Normal-Wishart prior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stickbreak.likelihoods.base import VectorLikelihood
+from stickbreak.likelihoods.priors import (
+    FLOOR,
+    checked_matrix,
+    checked_nu,
+    checked_positive,
+    checked_vector,
+    floored,
+    mean_and_covariance,
+)
+from stickbreak.likelihoods.quadratic import as_vectors, moments, packed_size, unpacked
+from stickbreak.likelihoods.student import sample_student, student_log
+from stickbreak.likelihoods.wishart import NormalWishartPosterior, learned_scale, posterior_B, relative_eigenvalues
+
+Float = NDArray[np.float64]
+
+KAPPA = 0.01  # vectors that the prior mean weighs as; means may lie far apart, seen from narrow components
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gaussian(VectorLikelihood):
+    """x ~ Normal(mu_k, Lambda_k^-1), mu_k ~ Normal(m, (kappa Lambda_k)^-1), Lambda_k ~ Wishart(nu, scale B).
+
+    Statistics: the upper triangle of sum_n r_nk (x_n - m)(x_n - m)', then sum_n r_nk (x_n - m): dim (dim + 1) / 2 +
+    dim rows. They count from the prior mean m, so that data far from zero lose no digits.
+
+    Parameters
+    ----------
+    nu : float
+        Degrees of freedom, more than dim - 1. The prior of the precision weighs as nu vectors.
+    B : array-like of shape (dim, dim)
+        Symmetric, positive definite. For nu > dim + 1 the expected covariance of a component is
+        scale B / (nu - dim - 1).
+    m : array-like of shape (dim,)
+        Prior mean.
+    kappa : float
+        The prior mean weighs as kappa vectors.
+    scale : float
+        Factor of B; what `learned` learns.
+    """
+
+    nu: float
+    B: Float
+    m: Float
+    kappa: float
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        checked_positive(kappa=self.kappa, scale=self.scale)
+        object.__setattr__(self, "B", checked_matrix("B", self.B))
+        object.__setattr__(self, "m", checked_vector("m", self.m, self.dim))
+        checked_nu(self.nu, self.dim - 1)
+
+    @classmethod
+    def from_data(
+        cls,
+        X: ArrayLike,
+        *,
+        nu: float | None = None,
+        kappa: float = KAPPA,
+        scale: float = 1.0,
+        floor: float = FLOOR,
+    ) -> Self:
+        """Set the prior from vectors, all or a sample.                                               math.md (E8)
+
+        m is their mean, nu = dim + 2 and B = (nu - dim - 1) C, where C is their covariance: the expected covariance
+        of a component is scale C. (For nu <= dim + 1 it has no expectation; then B = C.) Where C is singular, or
+        nearly (constant coordinates, fewer vectors than dimensions), its eigenvalues are raised to `floor` times the
+        largest: along directions that the data do not have, components keep that little variance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, dim)
+            Not all the same.
+        nu : float, optional
+            The default is dim + 2.
+        kappa : float
+            The prior mean weighs as kappa vectors.
+        scale : float
+            Factor of B: below 1 for components that are expected to be narrower than the whole.
+        floor : float
+            Least eigenvalue of C, as a share of its largest.
+
+        Returns
+        -------
+        Gaussian
+        """
+        mean, covariance = mean_and_covariance(X, zero_mean=False)
+        dim = len(mean)
+        nu = dim + 2.0 if nu is None else nu
+        checked_nu(nu, dim - 1)
+        return cls(nu, (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor), mean, kappa, scale)
+
+    @property
+    def dim(self) -> int:
+        """Dimensions of a vector."""
+        return len(self.B)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the statistics."""
+        return packed_size(self.dim) + self.dim
+
+    @property
+    def prior(self) -> NormalWishartPosterior:
+        """The prior, as of one component."""
+        nu, kappa = np.array([float(self.nu)]), np.array([float(self.kappa)])
+        return NormalWishartPosterior(nu, self.scale * self.B[None], kappa, np.zeros((1, self.dim)), self.m)
+
+    def statistics(self, X: NDArray, R: NDArray) -> Float:
+        """Return S, (rows, K), of vectors (n, dim) with responsibilities (n, K)."""
+        return moments(as_vectors(X), R, self.m, linear=True)
+
+    def _parts(self, S: Float) -> tuple[Float, Float]:
+        """Return second moments (K, dim, dim) and first moments (K, dim), both about m."""
+        return unpacked(S[: -self.dim], self.dim), np.ascontiguousarray(S[-self.dim :].T)
+
+    def _scatter(self, S: Float, N: Float) -> Float:
+        """Return B_k - B, (K, dim, dim): sum r (x - m)(x - m)' - s s' / kappa_k, s = sum r (x - m)."""
+        second, first = self._parts(S)
+        return second - first[:, :, None] * first[:, None, :] / (self.kappa + N)[:, None, None]
+
+    def posterior(self, S: Float, N: Float) -> NormalWishartPosterior:
+        """Return nu + N_k, B_k, kappa_k = kappa + N_k, m_k = m + s_k / kappa_k.             SPEC 1.11, math.md (E3)"""
+        kappa = self.kappa + N
+        B = posterior_B(self.scale * self.B, self._scatter(S, N))
+        return NormalWishartPosterior(self.nu + N, B, kappa, self._parts(S)[1] / kappa[:, None], self.m)
+
+    def evidence(self, S: Float, N: Float) -> Float:
+        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            SPEC 1.11, math.md (E3)"""
+        constant = N * self.dim / 2 * np.log(2 * np.pi)
+        return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
+
+    def objective(self, S: Float, N: Float, posterior: NormalWishartPosterior) -> Float:
+        """Return L_data of each component at any parameters, (K,).                          SPEC 1.11, math.md (E3)
+
+        The terms of `ZeroMeanGaussian.objective`, with natural parameters B + kappa mm', kappa m and kappa; here all
+        means count from m, where those of the prior are B, 0 and kappa.
+        """
+        q, d = posterior, posterior.m - self.m
+        second, first = self._parts(S)
+        E_precision = q.precision
+        E_mean = np.einsum("kij,kj->ki", E_precision, d)  # E[Lambda mu]
+        E_square = self.dim / q.kappa + np.einsum("ki,ki->k", d, E_mean)  # E[mu' Lambda mu]
+        missing = second + self.scale * self.B - q.B - q.kappa[:, None, None] * d[:, :, None] * d[:, None, :]
+        value = q.log_normaliser - self.prior.log_normaliser - N * self.dim / 2 * np.log(2 * np.pi)
+        value += (N + self.nu - q.nu) / 2 * q.expected_log_det - np.einsum("kij,kij->k", missing, E_precision) / 2
+        value += np.einsum("ki,ki->k", first - q.kappa[:, None] * d, E_mean)
+        return value - (N + self.kappa - q.kappa) / 2 * E_square
+
+    def expected_log(self, posterior: NormalWishartPosterior, X: NDArray) -> Float:
+        """Return E log p(x_n | k), (n, K); products are in the precision of X.             SPEC 1.11, math.md (E5)"""
+        out = posterior.forms(as_vectors(X))
+        out *= -0.5
+        out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi) - self.dim / posterior.kappa) / 2
+        return out
+
+    def predictive_log(self, posterior: NormalWishartPosterior, X: NDArray) -> Float:
+        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 math.md (E7)"""
+        return student_log(posterior.forms(as_vectors(X)), posterior)
+
+    def mean(self, posterior: NormalWishartPosterior) -> Float:
+        """Return the means m_k, (K, dim)."""
+        return posterior.m
+
+    def covariance(self, posterior: NormalWishartPosterior) -> Float:
+        """Return B_k / nu_k, the inverse of the expected precision, (K, dim, dim)."""
+        return posterior.B / posterior.nu[:, None, None]
+
+    def sample(self, posterior: NormalWishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
+        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
+        return sample_student(posterior, k, n, rng)
+
+    @property
+    def hyperparameters(self) -> dict[str, float]:
+        """The factor of B."""
+        return {"scale": self.scale}
+
+    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
+        """Return the family with another factor of B."""
+        return replace(self, scale=values["scale"])
+
+    def learned(self, S: Float, N: Float) -> Self:
+        """Return the family with the factor of B under which the evidence is largest.                math.md (E9)"""
+        eigenvalues = relative_eigenvalues(self._scatter(S, N), self.B)
+        return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))

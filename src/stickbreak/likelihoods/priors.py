@@ -1,0 +1,94 @@
+"""Priors of Gaussian likelihoods: from the data by one rule, or checked as the user gives them.    math.md (E8)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stickbreak.exceptions import InputError
+
+Float = NDArray[np.float64]
+
+FLOOR = 1e-6  # least eigenvalue of a covariance, as a share of its largest
+_BLOCK = 1 << 14  # vectors that are looked at at once
+_ASYMMETRY = 1e-8  # relative
+
+
+def mean_and_covariance(X: ArrayLike, *, zero_mean: bool) -> tuple[Float, Float]:
+    """Return the mean (dim,), 0 if that is what is assumed, and the covariance (dim, dim) about it, in float64."""
+    vectors = np.asarray(X)
+    if vectors.ndim != 2 or 0 in vectors.shape or vectors.dtype.kind not in "biuf":
+        raise InputError(
+            f"a prior is set from vectors in a table (n, dim) of numbers, not from {vectors.dtype} of shape "
+            f"{vectors.shape}; give at least one vector"
+        )
+    n, dim = vectors.shape
+    parts = [vectors[start : start + _BLOCK] for start in range(0, n, _BLOCK)]
+    mean = np.zeros(dim) if zero_mean else np.add.reduce([part.sum(axis=0, dtype=np.float64) for part in parts]) / n
+    covariance = np.zeros((dim, dim))
+    for part in parts:
+        centred = part - mean
+        covariance += centred.T @ centred
+    covariance /= n
+    if not np.isfinite(covariance).all():
+        raise InputError("the vectors hold NaN or infinite (or overflowing) values; remove or repair them")
+    if not np.trace(covariance) > 0:
+        what = "zero" if zero_mean else "the same"
+        raise InputError(f"all {n} vectors are {what}, so they say nothing about a covariance; give a prior yourself")
+    return mean, covariance
+
+
+def floored(covariance: Float, floor: float) -> Float:
+    """Return a covariance whose eigenvalues are at least `floor` times the largest."""
+    checked_positive(floor=floor)
+    values, vectors = np.linalg.eigh(covariance)
+    return np.array((vectors * np.maximum(values, floor * values[-1])) @ vectors.T)
+
+
+def checked_matrix(name: str, value: ArrayLike) -> Float:
+    """Check that a value is a symmetric positive definite matrix."""
+    matrix = _numbers(name, value)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise InputError(f"{name} is of shape {matrix.shape}; give a square matrix (dim, dim)")
+    if np.abs(matrix - matrix.T).max() > _ASYMMETRY * np.abs(matrix).max():
+        raise InputError(f"{name} is not symmetric; give a symmetric positive definite matrix")
+    matrix = (matrix + matrix.T) / 2
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        raise InputError(f"{name} is not positive definite; add a small multiple of the identity") from None
+    return matrix
+
+
+def checked_vector(name: str, value: ArrayLike, dim: int) -> Float:
+    """Check that a value is a vector of `dim` finite numbers."""
+    vector = _numbers(name, value)
+    if vector.shape != (dim,):
+        raise InputError(f"{name} is of shape {vector.shape}; give {dim} numbers, one a dimension")
+    return vector
+
+
+def checked_positive(**numbers: float) -> None:
+    """Check that all numbers are positive and finite."""
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+            raise InputError(f"{name} is {value!r}; give a positive number")
+
+
+def checked_nu(nu: float, least: float) -> None:
+    """Check that the degrees of freedom let the prior be a distribution."""
+    checked_positive(nu=nu)
+    if not nu > least:
+        raise InputError(f"nu is {nu!r}, with which the prior is no distribution; give a number above {least:g}")
+
+
+def _numbers(name: str, value: Any) -> Float:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is no array of numbers; give finite numbers") from None
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} holds NaN or infinity; give finite numbers")
+    return array

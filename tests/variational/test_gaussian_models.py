@@ -1,0 +1,301 @@
+"""`GaussianDPMixture` and `GaussianHDP`: planted data, oracles, threads, checkpoints, saved models, odd input."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import betaln, logsumexp
+from sklearn.utils.estimator_checks import check_estimator
+
+import stickbreak
+from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
+from stickbreak.variational import local_step, vectors
+
+ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
+FAMILIES = {"ZeroMeanGauss": ZeroMeanGaussian, "NormalWishart": Gaussian}
+SMALL = {"n_components": 8, "random_state": 0}
+
+
+def places(seed, n=4, least=7.0):
+    """Means in the plane, no two nearer than `least`."""
+    rng = np.random.default_rng(seed)
+    while True:
+        means = rng.uniform(-12, 12, (n, 2))
+        distance = np.linalg.norm(means[:, None] - means, axis=2) + 99 * np.eye(n)
+        if distance.min() > least:
+            return means
+
+
+def mixture(seed, n=400):
+    rng, means = np.random.default_rng(seed), places(seed)
+    return means[rng.integers(len(means), size=n)] + rng.normal(size=(n, 2)), means
+
+
+def posterior_of(likelihood, X, means):
+    """The posterior of each planted component given the vectors nearest to its mean."""
+    R = np.eye(len(means))[nearest(means, X)]
+    return likelihood.posterior(likelihood.statistics(X, R), R.sum(axis=0))
+
+
+def groups(seed, sizes=None):
+    """Groups of very different sizes, the first empty and the second of one vector."""
+    rng, means = np.random.default_rng(seed), places(seed)
+    sizes = [0, 1, *rng.integers(5, 40, size=28)] if sizes is None else sizes
+    weights = rng.dirichlet(np.full(4, 0.5), size=len(sizes))
+    return [means[rng.choice(4, n, p=w)] + rng.normal(size=(n, 2)) for n, w in zip(sizes, weights, strict=True)], means
+
+
+def nearest(found, means):
+    return np.linalg.norm(found[:, None] - means, axis=2).argmin(axis=0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mixture_finds_the_planted_components(seed):
+    X, means = mixture(seed)
+    model = GaussianDPMixture(n_components=20, random_state=seed).fit(X)
+    assert model.n_components_ == 4
+    order = nearest(model.means_, means)
+    assert sorted(order) == [0, 1, 2, 3]
+    planted = posterior_of(model.likelihood_, X, means)
+    np.testing.assert_allclose(model.means_[order], model.likelihood_.mean(planted), atol=0.05)
+    np.testing.assert_allclose(model.covariances_[order], model.likelihood_.covariance(planted), atol=0.1)
+    assert (np.diff(model.trace_["objective"]) > -1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_find_the_planted_components(seed):
+    X, means = groups(seed)
+    model = GaussianHDP(n_components=10, likelihood="full", random_state=seed, n_batches=2, tolerance=1e-3).fit(X)
+    assert model.n_components_ == 4
+    order = nearest(model.means_, means)
+    assert sorted(order) == [0, 1, 2, 3]
+    values = np.concatenate(X)
+    planted = posterior_of(model.likelihood_, values, means)
+    np.testing.assert_allclose(model.means_[order], model.likelihood_.mean(planted), atol=0.1)
+    np.testing.assert_allclose(model.covariances_[order], model.likelihood_.covariance(planted), atol=0.25)
+    assert (np.diff(model.trace_["objective"]) > -1e-9).all()
+
+
+def test_groups_of_zero_mean_vectors_find_the_planted_covariances():
+    rng = np.random.default_rng(5)
+    scales = np.array([[10.0, 0.3, 1], [0.3, 10, 1], [1, 0.3, 10]])
+    X = [scales[rng.choice(3, 60, p=w)] * rng.normal(size=(60, 3)) for w in rng.dirichlet(np.full(3, 0.3), size=25)]
+    model = GaussianHDP(n_components=12, random_state=0).fit(X)
+    assert model.n_components_ == 3
+    found = np.sqrt(np.diagonal(model.covariances_, axis1=1, axis2=2))
+    order = [int(np.abs(np.log(found / s)).sum(axis=1).argmin()) for s in scales]
+    np.testing.assert_allclose(found[order], scales, rtol=0.2, atol=0.1)  # the prior widens the narrow ones
+
+
+@pytest.mark.parametrize("case", ORACLE["evidence"], ids=lambda case: f"{case['model']} {len(case['B'])}-d")
+def test_one_component_has_the_marginal_likelihood(case):
+    """With one component nothing is approximated but the sticks: q(v_1) = Beta(1 + N, gamma) costs its own evidence."""
+    prior = {name: case[name] for name in ("nu", "B", "m", "kappa") if name in case}
+    X = np.array(case["X"])
+    model = GaussianDPMixture(n_components=1, likelihood=FAMILIES[case["model"]](**prior), gamma=2.0).fit(X)
+    sticks = np.log(2.0) + betaln(1 + len(X), 2.0)  # log E v_1^N
+    assert model.objective_ * len(X) == pytest.approx(case["log_evidence"] + sticks, abs=1e-8)
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3, 5])
+def test_objective_stays_below_the_exact_evidence(n_components):
+    exact = ORACLE["dpm_exact"]
+    prior, X = exact["prior"], np.array(exact["X"])
+    likelihood = Gaussian(prior["nu"], prior["B"], prior["m"], prior["kappa"])
+    model = GaussianDPMixture(n_components=n_components, likelihood=likelihood, gamma=exact["alpha0"], random_state=0)
+    value = model.fit(X).objective_ * len(X)
+    assert value < exact["log_evidence"]
+    if n_components > 1:
+        assert value > exact["log_evidence"] - 4.5
+        assert model.n_components_ == 2
+
+
+def test_groups_predict_better_than_the_mixture_of_all():
+    X, _ = groups(3, sizes=[40] * 30)
+    train, test = X[:20], X[20:]
+    hdp = GaussianHDP(likelihood="full", **SMALL).fit(train)
+    mixture_of_all = GaussianDPMixture(**SMALL).fit(np.concatenate(train))
+    halves = GroupedVectors.from_arrays(test).halves(seed=0)
+    assert hdp.score(test) > mixture_of_all.score(halves[1].values) + 0.3
+
+
+def test_score_is_the_mean_log_density_of_the_second_halves():
+    X, _ = groups(1)
+    model = GaussianHDP(likelihood="full", **SMALL).fit(X)
+    observed, held = GroupedVectors.from_arrays(X).halves(seed=0)
+    weights = model.transform(observed)
+    total = 0.0
+    for g in range(held.n_groups):
+        part = held[g : g + 1].values
+        log_p = model.likelihood_.predictive_log(model.posterior_, part)
+        total += logsumexp(log_p + np.log(weights[g]), axis=1).sum()
+    assert model.score(X) == pytest.approx(total / held.n_vectors, rel=1e-12)
+
+
+def test_weights_of_groups():
+    X, _ = groups(2)
+    model = GaussianHDP(likelihood="full", **SMALL).fit(X)
+    weights = model.transform(X)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    np.testing.assert_allclose(weights[0], model.weights_, rtol=1e-12)  # of the empty group
+    proba, labels = model.predict_proba(X), model.predict(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(proba.argmax(axis=1), labels)
+    shares = np.bincount(labels[-len(X[-1]) :], minlength=weights.shape[1]) / len(X[-1])
+    np.testing.assert_allclose(shares, weights[-1], atol=0.1)
+
+
+@pytest.mark.parametrize("schedule", ["memoized", "stochastic"])
+def test_the_number_of_threads_changes_no_bit(schedule, monkeypatch):
+    monkeypatch.setattr(vectors, "SHARD_VECTORS", 32)
+    monkeypatch.setattr(vectors, "SHARD_COUNTS", 64)
+    monkeypatch.setattr(local_step, "SHARD_COUNTS", 64)
+    X, _ = groups(4)
+    one, three = (
+        GaussianHDP(likelihood="full", schedule=schedule, n_batches=2, n_laps=6, n_jobs=n, **SMALL).fit(X)
+        for n in (1, 3)
+    )
+    np.testing.assert_array_equal(one.statistics_, three.statistics_)
+    np.testing.assert_array_equal(one.trace_["objective"], three.trace_["objective"])
+    values = np.concatenate(X)
+    one, three = (GaussianDPMixture(n_batches=2, n_laps=6, n_jobs=n, **SMALL).fit(values) for n in (1, 3))
+    np.testing.assert_array_equal(one.statistics_, three.statistics_)
+
+
+class _Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("estimator", ["hdp", "stochastic", "dp"])
+def test_resumed_equals_uncut(estimator, tmp_path):
+    X, _ = groups(6)
+    data = np.concatenate(X) if estimator == "dp" else X
+    options = {"n_components": 12, "random_state": 3, "n_batches": 3, "n_laps": 8, "tolerance": 0.0}
+
+    def make():
+        if estimator == "dp":
+            return GaussianDPMixture(**options)
+        schedule = "stochastic" if estimator == "stochastic" else "memoized"
+        learn = () if estimator == "stochastic" else ("alpha", "scale")
+        return GaussianHDP(likelihood="full", schedule=schedule, learn=learn, **options)
+
+    def stop(event):
+        if event["lap"] == 3:
+            raise _Stop
+
+    uncut = make().fit(data)
+    with pytest.raises(_Stop):
+        make().fit(data, checkpoint=tmp_path / "c", callback=stop)
+    assert (tmp_path / "c").exists()
+    resumed = make().fit(data, checkpoint=tmp_path / "c", resume=True)
+    np.testing.assert_array_equal(resumed.statistics_, uncut.statistics_)
+    np.testing.assert_array_equal(resumed.trace_["objective"], uncut.trace_["objective"])
+    with pytest.raises(InputError, match="another"):
+        make().set_params(gamma=2.5).fit(data, checkpoint=tmp_path / "c", resume=True)
+
+
+def own_likelihood(X):
+    return DiagonalGaussian.from_data(np.concatenate(X))
+
+
+@pytest.mark.parametrize("likelihood", ["zero_mean", "full", "diagonal", own_likelihood], ids=str)
+def test_saved_models_answer_the_same(likelihood, tmp_path):
+    X, _ = groups(7)
+    likelihood = likelihood if isinstance(likelihood, str) else likelihood(X)
+    hdp = GaussianHDP(likelihood=likelihood, n_laps=4, learn=("alpha",), **SMALL).fit(X)
+    hdp.save(tmp_path / "hdp")
+    loaded = stickbreak.load(tmp_path / "hdp")
+    np.testing.assert_array_equal(loaded.transform(X), hdp.transform(X))
+    assert loaded.score(X) == hdp.score(X)
+    assert loaded.trace_.keys() == hdp.trace_.keys()
+    values = np.concatenate(X)
+    dp = GaussianDPMixture(likelihood=likelihood, n_laps=4, **SMALL).fit(values)
+    dp.save(tmp_path / "dp")
+    np.testing.assert_array_equal(stickbreak.load(tmp_path / "dp").score_samples(values), dp.score_samples(values))
+
+
+def test_damaged_folders_are_refused(tmp_path):
+    X, _ = mixture(0)
+    model = GaussianDPMixture(n_laps=2, **SMALL).fit(X)
+    model.rho_ = model.rho_[:-1]
+    model.save(tmp_path / "m")
+    with pytest.raises(ModelFormatError, match="damaged"):
+        stickbreak.load(tmp_path / "m")
+
+
+def test_a_fitted_model_or_seeds_can_start_another():
+    X, means = groups(8)
+    first = GaussianHDP(likelihood="full", **SMALL).fit(X)
+    values = np.concatenate(X)
+    again = GaussianDPMixture(init=first, likelihood=first.likelihood_).fit(values)
+    seeded = GaussianDPMixture(init=means, likelihood=first.likelihood_).fit(values)
+    assert again.n_components_ == seeded.n_components_ == 4
+    assert again.objective_ == pytest.approx(seeded.objective_, abs=1e-3)
+    with pytest.raises(InputError, match="another likelihood"):
+        GaussianHDP(init=first).fit(X)
+
+
+def test_samples_have_the_moments_of_the_components():
+    X, _ = mixture(9)
+    model = GaussianDPMixture(**SMALL).fit(X)
+    drawn, components = model.sample(20_000, random_state=1)
+    np.testing.assert_allclose(np.bincount(components) / 20_000, model.weights_, atol=0.02)
+    for k in range(model.n_components_):
+        np.testing.assert_allclose(drawn[components == k].mean(axis=0), model.means_[k], atol=0.1)
+    groups_, _ = groups(9)
+    hdp = GaussianHDP(likelihood="full", **SMALL).fit(groups_)
+    _, components = hdp.sample(50, weights=np.eye(hdp.n_components_)[1], random_state=0)
+    assert (components == 1).all()
+
+
+@pytest.mark.parametrize("likelihood", ["zero_mean", "full", "diagonal"])
+def test_constant_patches_among_others_do_no_harm(likelihood):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(20, 1)) @ rng.normal(size=(1, 6)) for _ in range(10)]  # of rank one
+    X += [np.zeros((15, 6)), np.full((3, 6), 2.0), np.zeros((0, 6)), rng.normal(size=(1, 6))]
+    model = GaussianHDP(likelihood=likelihood, n_laps=5, **SMALL).fit(X)
+    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.covariances_).all()
+    assert np.isfinite(model.transform(X)).all()
+    assert np.isfinite(model.score(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "text"),
+    [
+        (GaussianDPMixture(), np.ones((9, 3)), "all 9 vectors are the same"),
+        (GaussianHDP(), [np.zeros((4, 2))], "all 4 vectors are zero"),
+        (GaussianHDP(), np.ones((9, 3)), "without groups"),
+        (GaussianHDP(likelihood="wide"), [np.eye(2)], "likelihood is 'wide'"),
+        (GaussianHDP(likelihood=ZeroMeanGaussian(4.0, np.eye(3))), [np.eye(2)], "of 3 dimensions"),
+        (GaussianDPMixture(init="random"), np.eye(3), "init is 'random'"),
+        (GaussianDPMixture(init=np.eye(2)), np.eye(3), "init has shape"),
+        (GaussianDPMixture(moves=("birth",)), np.eye(3), "moves names 'birth'"),
+        (GaussianHDP(learn=("eta",)), [np.eye(3)], "learn names 'eta'"),
+        (GaussianHDP(learn=("alpha",), schedule="stochastic"), [np.eye(3)], "memoized schedule alone"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_bad_input_gets_one_clear_sentence(model, X, text):
+    with pytest.raises(InputError, match=text):
+        model.fit(X)
+
+
+def test_questions_of_another_dimension_or_without_pairs_are_refused():
+    X, _ = groups(0)
+    model = GaussianHDP(likelihood="full", n_laps=2, **SMALL).fit(X)
+    with pytest.raises(InputError, match="have 3 numbers"):
+        model.transform([np.eye(3)])
+    with pytest.raises(InputError, match="no group has two vectors"):
+        model.score([np.ones((1, 2))])
+    with pytest.raises(InputError, match="weights has shape"):
+        model.sample(weights=[1.0])
+    with pytest.raises(InputError, match="number of samples"):
+        model.sample(0)
+
+
+def test_mixture_passes_the_checks_of_scikit_learn():
+    check_estimator(GaussianDPMixture(n_components=4, n_laps=3, random_state=0), on_skip=None)
