@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
 from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.progress import lap_text
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import local_step, vectors
 
@@ -163,6 +164,16 @@ def test_the_number_of_threads_changes_no_bit(schedule, monkeypatch):
     values = np.concatenate(X)
     one, three = (GaussianDPMixture(n_batches=2, n_laps=6, n_jobs=n, **SMALL).fit(values) for n in (1, 3))
     np.testing.assert_array_equal(one.statistics_, three.statistics_)
+
+
+def test_messages_and_progress_speak_of_vectors(capsys):
+    X, _ = mixture(0, n=60)
+    events = []
+    model = GaussianDPMixture(n_laps=3, verbose=True, **SMALL).fit(X, callback=events.append)
+    assert "nats/vector" in lap_text(events[-1])
+    assert f"{model.n_components_} components" in lap_text(events[-1])
+    assert events[-1]["n_components"] == model.trace_["n_components"][-1]
+    assert "nats per vector" in GaussianDPMixture(n_laps=60, **SMALL).fit(X).stop_reason_
 
 
 class _Stop(Exception):

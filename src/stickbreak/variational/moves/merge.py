@@ -184,7 +184,7 @@ def affinities(state: Inference) -> Float:
 
 
 def hopes(state: Inference) -> Float:
-    """Return what merging each pair of components gains at most, up to what documents owe to it, (K, K).  math.md (N4)
+    """Return what merging each pair of components gains at most, up to what documents owe to it, (K, K).  math.md (N5)
 
     Of the evidence it changes L_data; the choice between both costs no more than their joint entropy in the end.
     Divided by their vectors. NaN for empty components.
