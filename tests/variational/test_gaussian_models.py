@@ -206,6 +206,9 @@ def test_resumed_equals_uncut(estimator, tmp_path):
     np.testing.assert_array_equal(resumed.trace_["objective"], uncut.trace_["objective"])
     with pytest.raises(InputError, match="another"):
         make().set_params(gamma=2.5).fit(data, checkpoint=tmp_path / "c", resume=True)
+    others = [x + 1e-6 for x in data]
+    with pytest.raises(InputError, match="another vectors"):
+        make().fit(np.array(others) if estimator == "dp" else others, checkpoint=tmp_path / "c", resume=True)
 
 
 def own_likelihood(X):
