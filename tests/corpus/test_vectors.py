@@ -198,7 +198,8 @@ def test_the_whole_of_a_long_array_is_checked(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("names", [None, ["a", "ä", "\n", ""]])
-def test_the_folder_gives_back_what_was_written(tmp_path, dtype, names):
+def test_the_folder_gives_back_what_was_written(tmp_path, dtype, names, monkeypatch):
+    monkeypatch.setattr("stickbreak.corpus.vector_folder._BLOCK", 6)  # three blocks
     vectors = some(dtype=dtype, names=names)
     write_vectors(vectors, tmp_path / "vectors")
     found = open_vectors(tmp_path / "vectors")

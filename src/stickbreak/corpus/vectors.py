@@ -236,7 +236,7 @@ class GroupedVectors:
         Returns
         -------
         observed, held_out : GroupedVectors
-            The same groups; the order of the vectors is kept.
+            The same groups; the order of the vectors is kept. Both are in memory, also where these vectors are not.
         """
         chosen = first_halves(self.offsets, seed)
         sizes = (self.group_sizes + 1) // 2
