@@ -14,6 +14,7 @@ from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.progress import lap_text
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import local_step, vectors
+from stickbreak.variational.moves import merge
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
 FAMILIES = {"ZeroMeanGauss": ZeroMeanGaussian, "NormalWishart": Gaussian}
@@ -313,3 +314,19 @@ def test_questions_of_another_dimension_or_without_pairs_are_refused():
 
 def test_mixture_passes_the_checks_of_scikit_learn():
     check_estimator(GaussianDPMixture(n_components=4, n_laps=3, random_state=0), on_skip=None)
+
+
+def test_merges_alone_leave_no_idle_component():
+    for seed in range(4):
+        X, _ = mixture(seed)
+        model = GaussianDPMixture(n_components=20, random_state=seed, moves=("merge", "reorder")).fit(X)
+        assert model.counts_.min() > 1.0
+
+
+def test_a_fit_waits_for_pairs_that_had_no_place_in_a_lap(monkeypatch):
+    monkeypatch.setattr(merge, "MAX_PAIRS", 1)
+    X, _ = mixture(3)
+    options = {"n_components": 12, "random_state": 3, "moves": ("merge",), "tolerance": 0.01, "n_laps": 200}
+    assert GaussianDPMixture(**options).fit(X).n_components_ == 4
+    monkeypatch.setattr(merge.Merge, "waiting", lambda self, state: False)
+    assert GaussianDPMixture(**options).fit(X).n_components_ > 4
