@@ -11,8 +11,10 @@ from sklearn.utils.estimator_checks import check_estimator
 import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
 from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.progress import lap_text
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import local_step, vectors
+from stickbreak.variational.moves import merge
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
 FAMILIES = {"ZeroMeanGauss": ZeroMeanGaussian, "NormalWishart": Gaussian}
@@ -165,6 +167,16 @@ def test_the_number_of_threads_changes_no_bit(schedule, monkeypatch):
     np.testing.assert_array_equal(one.statistics_, three.statistics_)
 
 
+def test_messages_and_progress_speak_of_vectors(capsys):
+    X, _ = mixture(0, n=60)
+    events = []
+    model = GaussianDPMixture(n_laps=3, verbose=True, **SMALL).fit(X, callback=events.append)
+    assert "nats/vector" in lap_text(events[-1])
+    assert f"{model.n_components_} components" in lap_text(events[-1])
+    assert events[-1]["n_components"] == model.trace_["n_components"][-1]
+    assert "nats per vector" in GaussianDPMixture(n_laps=60, **SMALL).fit(X).stop_reason_
+
+
 class _Stop(Exception):
     pass
 
@@ -195,6 +207,9 @@ def test_resumed_equals_uncut(estimator, tmp_path):
     np.testing.assert_array_equal(resumed.trace_["objective"], uncut.trace_["objective"])
     with pytest.raises(InputError, match="another"):
         make().set_params(gamma=2.5).fit(data, checkpoint=tmp_path / "c", resume=True)
+    others = [x + 1e-6 for x in data]
+    with pytest.raises(InputError, match="another vectors"):
+        make().fit(np.array(others) if estimator == "dp" else others, checkpoint=tmp_path / "c", resume=True)
 
 
 def own_likelihood(X):
@@ -299,3 +314,19 @@ def test_questions_of_another_dimension_or_without_pairs_are_refused():
 
 def test_mixture_passes_the_checks_of_scikit_learn():
     check_estimator(GaussianDPMixture(n_components=4, n_laps=3, random_state=0), on_skip=None)
+
+
+def test_merges_alone_leave_no_idle_component():
+    for seed in range(4):
+        X, _ = mixture(seed)
+        model = GaussianDPMixture(n_components=20, random_state=seed, moves=("merge", "reorder")).fit(X)
+        assert model.counts_.min() > 1.0
+
+
+def test_a_fit_waits_for_pairs_that_had_no_place_in_a_lap(monkeypatch):
+    monkeypatch.setattr(merge, "MAX_PAIRS", 1)
+    X, _ = mixture(3)
+    options = {"n_components": 12, "random_state": 3, "moves": ("merge",), "tolerance": 0.01, "n_laps": 200}
+    assert GaussianDPMixture(**options).fit(X).n_components_ == 4
+    monkeypatch.setattr(merge.Merge, "waiting", lambda self, state: False)
+    assert GaussianDPMixture(**options).fit(X).n_components_ > 4

@@ -58,7 +58,8 @@ class FitProgress:
         ----------
         event : mapping
             Of the start: "stage" "init", "done", "total". Of a lap: "lap", "n_laps", "noun" (what a lap is called),
-            "objective" (nats per token), "n_topics", and the numbers of moves "..._tried" and "..._accepted".
+            "objective" (nats per token, or per "unit"), "n_topics", and the numbers of moves "..._tried" and
+            "..._accepted".
         """
         if event.get("stage") == "init":
             self._show_start(event)
@@ -101,7 +102,8 @@ def lap_text(event: Mapping[str, Any]) -> str:
         for name, accepted in event.items()
         if name.endswith("_accepted") and accepted and name not in ("restarts_accepted", "reorder_accepted")
     ]
-    return ", ".join([f"{event['objective']:.4f} nats/token, {event['n_topics']} topics", *moves])
+    unit, parts = ("vector", "components") if event.get("unit") == "vector" else ("token", "topics")
+    return ", ".join([f"{event['objective']:.4f} nats/{unit}, {event['n_topics']} {parts}", *moves])
 
 
 @contextmanager

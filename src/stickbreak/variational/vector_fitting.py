@@ -106,7 +106,7 @@ class VectorFit(VectorModel):
                 course,
                 lambda stop: course.begin(self._begin(vectors, seed)),
                 n_laps=self.n_laps,
-                report=report,
+                report=lambda event: report({**event, "n_components": event["n_topics"], "unit": "vector"}),
                 identity={} if checkpoint is None else self._identity(vectors, seed),
                 tolerance=self.tolerance,
                 checkpoint=checkpoint,

@@ -14,7 +14,7 @@ from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import track_pairs
 from stickbreak.variational.model import Inference, Schedule, Standing
-from stickbreak.variational.moves.base import Move
+from stickbreak.variational.moves.base import IDLE, Move
 from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import DocumentTopics, Float, Int, PairStatistics, UnionStatistics
 
@@ -56,6 +56,7 @@ class Merge(Move):
         self._rejected: dict[tuple[int, int], int] = {}  # pair of names -> lap; those that rest
         self._lap = 0
         self._more = False
+        self._idle: set[int] = set()
 
     def begin(self, state: Inference) -> None:
         """Choose the pairs to track."""
@@ -66,7 +67,9 @@ class Merge(Move):
             for pair, lap in self._rejected.items()
             if self._lap - lap <= REST_LAPS and present.issuperset(pair)
         }
-        self._pairs = choose_pairs(state, set(self._rejected))
+        self._idle = idle_names(state)
+        resting = {pair for pair in self._rejected if not self._idle & set(pair)}
+        self._pairs = choose_pairs(state, resting)
         self._more = False
         if isinstance(state.model.likelihood, VectorLikelihood):
             self._more = len(self._pairs) == MAX_PAIRS
@@ -98,7 +101,9 @@ class Merge(Move):
         data[keep] = model.likelihood.evidence(columns.sum(axis=1, keepdims=True), totals.N[[keep]])[0]
         rho, omega = pooled_sticks(standing, keep, gone)
         value = model.objective(totals, rho, omega, data)
-        if value > standing.objective - NEAR * abs(standing.objective):
+        # of vectors |L| may be anything: it moves with the unit that they are measured in
+        vectors = isinstance(model.likelihood, VectorLikelihood)
+        if vectors or value > standing.objective - NEAR * abs(standing.objective):
             rho, omega = model.best_sticks(totals, rho, omega)
             value = model.objective(totals, rho, omega, data)
         return Standing(totals, rho, omega, np.delete(standing.topic_ids, gone), data, value)
@@ -109,8 +114,8 @@ class Merge(Move):
         return better or self.drops_idle(state, standing, found, _places(standing.topic_ids, candidate))
 
     def waiting(self, state: Inference) -> bool:
-        """Whether there are components of vectors worth a try that had no place in this lap."""
-        return self._more
+        """Whether components of vectors that are worth a try had no place in this lap, or have become idle in it."""
+        return self._more or bool(idle_names(state) - self._idle)
 
     def reject(self, state: Inference, candidate: Candidate) -> None:
         """Let the pair rest for some laps."""
@@ -142,6 +147,11 @@ class Merge(Move):
         """Sum one pair over the batches, in batch order."""
         parts = [self._tracked[b].union(index) for b in sorted(self._tracked)]
         return UnionStatistics(*(float(sum(column)) for column in zip(*parts, strict=True)))
+
+
+def idle_names(state: Inference) -> set[int]:
+    """Return the names of components of a mixture that are of no use."""
+    return set() if state.model.warm else set(state.topic_ids[state.totals.N < IDLE].tolist())
 
 
 def _places(topic_ids: Int, candidate: Candidate) -> tuple[int, int]:
@@ -184,7 +194,7 @@ def affinities(state: Inference) -> Float:
 
 
 def hopes(state: Inference) -> Float:
-    """Return what merging each pair of components gains at most, up to what documents owe to it, (K, K).  math.md (N4)
+    """Return what merging each pair of components gains at most, up to what documents owe to it, (K, K).  math.md (N5)
 
     Of the evidence it changes L_data; the choice between both costs no more than their joint entropy in the end.
     Divided by their vectors. NaN for empty components.

@@ -1,0 +1,34 @@
+"""The seeded start of vector models."""
+
+import numpy as np
+import pytest
+
+from stickbreak.initialization import seeded
+from stickbreak.likelihoods import Gaussian
+
+
+def with_outliers(seed):
+    """A crowd and, far away, two pairs of vectors."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.normal(size=(400, 2)), [[60.0, 0], [60, 1], [0, -60], [1, -60]]])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_seeds_are_drawn_where_the_others_explain_least(seed):
+    X = with_outliers(seed)
+    likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
+    S, N = seeded(likelihood, X, 4, np.random.default_rng(seed))
+    assert S.shape == (likelihood.n_rows, N.size)
+    assert N.sum() == len(X)
+    assert (np.diff(N) <= 0).all()
+    means = likelihood.mean(likelihood.posterior(S, N))
+    for place in ([60, 0.5], [0.5, -60]):
+        assert np.linalg.norm(means - place, axis=1).min() < 2
+
+
+def test_there_are_no_more_components_than_vectors_and_given_seeds_stay():
+    X, likelihood, rng = with_outliers(0), Gaussian(4.0, np.eye(2), np.zeros(2), 0.01), np.random.default_rng(0)
+    assert seeded(likelihood, X[:3], 9, rng)[1].size == 3
+    assert seeded(likelihood, np.tile(X[:1], (5, 1)), 3, rng)[1].sum() == 5  # copies
+    _, N = seeded(likelihood, X, 9, rng, seeds=np.array([[0.0, 0], [60, 0], [0, -60]]))
+    np.testing.assert_array_equal(N, [400, 2, 2])
