@@ -197,7 +197,7 @@ def summary(records: list[Record]) -> list[Record]:
                 "with tokens": f"{mean['used']:,.0f}",
                 "runs": len(rows),
                 "processor seconds": f"{mean['seconds']:.0f}",
-                "peak memory, MiB": f"{min(row["memory"] for row in rows):.0f}",  # a first run also compiles
+                "peak memory, MiB": f"{min(row['memory'] for row in rows):.0f}",  # a first run also compiles
                 "printed": f"{mean['printed']:.0f}{spread['printed']}",
                 "mean over particles, drawn anew": f"{mean['resampled']:.0f}{spread['resampled']}",
                 "all documents, not drawn anew": f"{mean['perplexity']:.0f}{spread['perplexity']}",
