@@ -35,7 +35,7 @@ def test_a_tile_has_patches_of_its_component(example, fitted):
     spread = [np.nanstd(example.tile(mixture, k)) for k in range(2)]
     expected = np.sqrt(np.trace(mixture.covariances_, axis1=1, axis2=2) / 64)
     assert expected.max() > 5 * expected.min()
-    np.testing.assert_allclose(spread, expected, rtol=0.1)
+    np.testing.assert_allclose(spread, expected, rtol=0.2)  # wider than C: parameters are drawn, too
     assert example.tile(mixture, 0).shape == (44, 44)
     assert np.isnan(example.tile(mixture, 0)[8]).all()  # the line between patches
     assert np.nanmean(example.tile(mixture, 0)[:8, :8]) == pytest.approx(0, abs=1e-9)  # no patch has a mean
