@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 def tile(model: Any, component: int, seed: int = 0) -> Array:
     """Return SIDE x SIDE patches drawn from a component, side by side, with a line between them."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng((seed, component))
     drawn = model.likelihood_.sample(model.posterior_, component, SIDE**2, rng) @ patch_basis(SIZE).T
     out = np.full((SIDE * (SIZE + 1) - 1,) * 2, np.nan)
     for place, patch in enumerate(drawn):
