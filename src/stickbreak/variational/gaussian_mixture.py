@@ -56,8 +56,9 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     n_batches : int or None, default=None
         Batches of a lap; None: one for every 50,000 vectors.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the products over vectors; sums are always float64. In float32 a lap takes about half the time, and
-        the objective rises only up to rounding.
+        Precision of the vectors, counted from the prior mean, and of the products over them; sums are always float64.
+        In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose spread
+        it has not the digits for are refused.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the numbers do not depend on it.
@@ -180,8 +181,8 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         self._run(Vectors(values, None), seed, callback, checkpoint, resume)
         return self
 
-    def _model(self) -> DPMixture:
-        return DPMixture(self.likelihood_, float(self.gamma))
+    def _model(self, likelihood: VectorLikelihood) -> DPMixture:
+        return DPMixture(likelihood, float(self.gamma))
 
     def _course(self, schedule: Schedule, vectors: Vectors, seed: int) -> Course:
         return MemoizedCourse(schedule, float(len(vectors.values)), self._make_moves())
