@@ -118,3 +118,69 @@ def test_without_pillow_the_message_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(InputError, match=r'pip install "stickbreak\[images\]"'):
         read_patches(folder)
+
+
+def test_equal_images_are_sampled_at_places_of_their_own(folder, tmp_path):
+    files = [tmp_path / "one.png", tmp_path / "two.png"]
+    for file in files:
+        file.write_bytes((folder / "b.png").read_bytes())
+    chosen = read_patches(files, size=3, n_patches=20)
+    assert {tuple(x) for x in chosen[0]} != {tuple(x) for x in chosen[1]}
+
+
+def _saved(tmp_path, numbers, mode):
+    image = Image.frombytes(mode, numbers.shape[::-1], numbers.tobytes())
+    image.save(tmp_path / "image.tif")
+    return tmp_path / "image.tif"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "mode", "largest"), [("<u2", "I;16", 65_535), ("<i4", "I", 65_535), ("<f4", "F", 1), ("u1", "L", 255)]
+)
+def test_images_of_every_depth_are_from_black_to_white(tmp_path, dtype, mode, largest):
+    grey = np.random.default_rng(0).uniform(size=(9, 10))
+    grey[0, :2] = 0, 1
+    file = _saved(tmp_path, (grey * largest).astype(dtype), mode)
+    with Image.open(file) as image:
+        assert image.mode == mode
+    found = read_patches(file, mean="keep", dtype=np.float64).values
+    np.testing.assert_allclose(found, slow_patches(grey, 8), atol=1 / 255)
+
+
+def test_16_bits_of_either_order_are_read(tmp_path):
+    numbers = np.random.default_rng(0).integers(0, 65_536, (8, 8)).astype(np.uint16)
+    Image.fromarray(numbers).save(tmp_path / "image.png")
+    found = read_patches(tmp_path / "image.png", mean="keep").values
+    np.testing.assert_allclose(found, numbers.reshape(1, 64) / 65_535, atol=1e-6)
+    (tmp_path / "big.pgm").write_bytes(b"P5 8 8 65535\n" + numbers.astype(">u2").tobytes())
+    np.testing.assert_allclose(read_patches(tmp_path / "big.pgm", mean="keep").values, found, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "mode", "says"),
+    [
+        (np.full((8, 8), 1.5, "<f4"), "F", r"\(mode F\) holds numbers outside 0 to 1"),
+        (np.full((8, 8), np.nan, "<f4"), "F", r"\(mode F\) holds"),
+        (np.full((8, 8), 70_000, "<i4"), "I", r"\(mode I\) holds numbers outside 0 to 65535"),
+        (np.full((8, 8), -1, "<i4"), "I", r"\(mode I\) holds"),
+        (np.zeros((8, 8, 3), "u1"), "LAB", "is of mode LAB, which cannot become grey"),
+    ],
+    ids=["above", "nan", "long", "negative", "lab"],
+)
+def test_images_that_are_not_from_black_to_white_are_refused(tmp_path, numbers, mode, says):
+    image = Image.frombytes(mode, (8, 8), numbers.tobytes())
+    image.save(tmp_path / "image.tif")
+    with pytest.raises(InputError, match=says):
+        read_patches(tmp_path / "image.tif")
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float16, "wide", None])
+def test_patches_are_float32_or_float64(folder, dtype):
+    with pytest.raises(InputError, match="give float32 or float64"):
+        read_patches(folder / "none", dtype=dtype)
+
+
+@pytest.mark.parametrize("wrong", [{"n_patches": 2.5}, {"size": 4.0}, {"stride": "1"}, {"n_patches": True}])
+def test_numbers_of_patches_are_whole(folder, wrong):
+    with pytest.raises(InputError, match="positive whole numbers"):
+        read_patches(folder, **wrong)

@@ -66,12 +66,53 @@ def test_tables_make_groups_by_a_column(make):
         ({"image": [1]}, ("image",), "no column beside that of the groups"),
         ({"g": ["a", None], "x": [1.0, 2.0]}, ("g",), "row 1 has no group"),
         ({"g": [1, 2], "x": ["one", "two"]}, ("g",), "column 'x' holds no numbers"),
-        ({"g": [1, 2], "x": [1.0, np.nan]}, ("g",), "row 1, column 0 is nan"),
+        ({"g": [1, 2, 1], "x": [1.0, np.nan, 2.0]}, ("g",), "row 1, column 'x' is nan"),
     ],
 )
 def test_bad_tables_are_refused(make, table, arguments, says):
     with pytest.raises(InputError, match=says):
         GroupedVectors.from_table(make(table), *arguments)
+
+
+def test_tables_of_pandas_have_names_that_are_no_text():
+    frame = pd.DataFrame([[0, 1.0, 5.0], [7, 2.0, 6.0], [0, 3.0, 7.0]])  # columns 0, 1, 2
+    vectors = GroupedVectors.from_table(frame, 0)
+    assert vectors.names == ("0", "7")
+    assert groups(vectors) == [[[1, 5], [3, 7]], [[2, 6]]]
+    assert groups(GroupedVectors.from_table(frame, 0, [2])) == [[[5], [7]], [[6]]]
+    with pytest.raises(InputError, match="no column 'x'; it has 0, 1, 2"):
+        GroupedVectors.from_table(frame, "x")
+    with pytest.raises(InputError, match="several columns 'x'"):
+        GroupedVectors.from_table(pd.DataFrame([[1, 2, 3]], columns=["g", "x", "x"]), "g")
+
+
+@pytest.mark.parametrize("labels", [["a", pd.NA], pd.array([1, None], dtype="Int64"), [pd.Timestamp(0), pd.NaT]])
+def test_missing_groups_of_pandas_are_refused(labels):
+    with pytest.raises(InputError, match="row 1 has no group"):
+        GroupedVectors.from_table(pd.DataFrame({"g": labels, "x": [1.0, 2.0]}), "g")
+
+
+def test_groups_of_the_same_name_and_other_tables_are_refused():
+    mixed = pd.DataFrame({"g": pd.Series([1, "1"], dtype=object), "x": [1.0, 2.0]})
+    with pytest.raises(InputError, match="groups 1 and '1' would have the same name"):
+        GroupedVectors.from_table(mixed, "g")
+    with pytest.raises(InputError, match=r"is a dict; give a pandas\.DataFrame"):
+        GroupedVectors.from_table(TABLE, "image")
+
+
+def test_one_integer_takes_the_vectors_of_a_group():
+    vectors = some()
+    assert vectors[2].tolist() == vectors[-2].tolist() == groups(vectors)[2]
+    assert vectors[np.int64(1)].shape == (0, 3)
+    assert np.shares_memory(vectors[0], vectors.values)
+    assert [x.tolist() for x in vectors] == groups(vectors)
+    with pytest.raises(InputError, match="there is no group 4; there are 4"):
+        vectors[4]
+
+
+def test_all_groups_may_be_empty_where_the_dimension_is_known():
+    vectors = GroupedVectors.from_arrays([[], np.zeros((0, 3))], ["a", "b"], dim=3)
+    assert (vectors.n_groups, vectors.n_vectors, vectors.dim, vectors.names) == (2, 0, 3, ("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -152,6 +193,8 @@ def test_split_holds_out_groups():
     ("values", "offsets", "says"),
     [
         (np.zeros(3), None, r"a table \(N, dim\) with at least one of each, not of shape \(3,\)"),
+        (np.zeros((2, 2), complex), None, "must be numbers .* and real, not complex128"),
+        (np.zeros((2, 2), "datetime64[s]"), None, "must be numbers .* not datetime64"),
         (np.zeros((0, 2)), None, r"not of shape \(0, 2\)"),
         (np.zeros((2, 0)), None, r"not of shape \(2, 0\)"),
         ([["a"]], None, "must be numbers"),
@@ -176,6 +219,7 @@ def test_bad_values_and_offsets_are_refused(values, offsets, says):
         ([[], np.zeros((0, 3))], "all groups are empty"),
         ([np.zeros((2, 3)), np.zeros((2, 2))], r"group 1 is of shape \(2, 2\); give a table of 3 columns"),
         ([np.zeros(3)], r"group 0 is of shape \(3,\)"),
+        ([np.eye(2), [[1.0], [1.0, 2.0]]], "group 1 is no table of numbers"),
     ],
 )
 def test_bad_arrays_are_refused(arrays, says):
@@ -225,10 +269,11 @@ def test_a_folder_is_replaced_only_if_asked_and_only_if_it_is_one(tmp_path):
         write_vectors(some(), tmp_path / "other", overwrite=True)
 
 
-def test_no_vectors_can_be_written(tmp_path):
-    write_vectors(some()[[1]], tmp_path / "none")
-    with pytest.raises(ReadError, match="with at least one of each"):
-        open_vectors(tmp_path / "none")
+def test_no_vectors_are_not_written(tmp_path):
+    for none in (some()[[1]], some()[:0]):
+        with pytest.raises(InputError, match="no vectors to write"):
+            write_vectors(none, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def _other_dtype(folder):

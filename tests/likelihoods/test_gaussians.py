@@ -312,3 +312,13 @@ def test_scatter_that_rounding_made_negative_is_repaired():
 def test_bad_hyperparameters_are_refused_in_one_sentence(make, says):
     with pytest.raises(InputError, match=says):
         make()
+
+
+@every_family
+def test_statistics_move_to_another_origin(family):
+    """The moments of vectors about another prior mean; and those of vectors minus the origin are the same."""
+    X, R = data()
+    S, N = family.statistics(X, R), R.sum(axis=0)
+    other = replace(family, m=np.array([30.0, -4.0, 0.5])) if hasattr(family, "m") else replace(family, scale=3.0)
+    np.testing.assert_allclose(other.moved_from(family, S, N), other.statistics(X, R), rtol=1e-11, atol=1e-11)
+    np.testing.assert_array_equal(family.from_origin().statistics(X - family.origin, R), S)

@@ -38,7 +38,8 @@ def read_patches(
 ) -> GroupedVectors:
     """Cut images into square patches; a group for each image.
 
-    Images become grey, from 0 (black) to 1 (white). Needs Pillow (`pip install "stickbreak[images]"`).
+    Images become grey, from 0 (black) to 1 (white): those of 16 bits are divided by 65,535, those of floats are taken
+    as they are. Needs Pillow (`pip install "stickbreak[images]"`).
 
     Parameters
     ----------
@@ -72,16 +73,18 @@ def read_patches(
     Raises
     ------
     InputError
-        When Pillow is missing, there are no images, or a patch does not fit in an image.
+        When Pillow is missing, there are no images, a patch does not fit in an image, or the numbers of an image are
+        not from 0 to 1 (floats) or 65,535 (whole numbers of more than 8 bits).
     """
+    dtype = _checked_dtype(dtype)
     if (
-        min(size, stride, 1 if n_patches is None else n_patches) < 1
+        not all(_is_positive(number) for number in (size, stride, 1 if n_patches is None else n_patches))
         or (size < 2 and mean != "keep")
         or mean not in ("remove", "project", "keep")
     ):
         raise InputError(
             f"there are no patches with size={size}, stride={stride}, n_patches={n_patches}, mean={mean!r}; give "
-            "positive numbers (size 2 or more) and mean as 'remove', 'project' or 'keep'"
+            "positive whole numbers (size 2 or more) and mean as 'remove', 'project' or 'keep'"
         )
     files, names = _image_files(source)
     counts = np.array([_n_patches(file, size, stride, n_patches) for file in files])
@@ -184,8 +187,34 @@ def _n_patches(file: Path, size: int, stride: int, wanted: int | None) -> int:
 
 
 def _grey(file: Path) -> np.ndarray:
+    """Return an image as grey numbers from 0 to 1, (height, width) float32."""
     with _opened(file) as image, reading(file):
-        return np.asarray(image.convert("L"), dtype=np.float32) / np.float32(255)
+        if image.mode == "F" or image.mode.startswith("I"):  # one number of more than 8 bits a pixel
+            largest = 1 if image.mode == "F" else 65_535
+            numbers = np.asarray(image, dtype=np.float64)
+            if not ((numbers >= 0) & (numbers <= largest)).all():  # also of NaN
+                raise InputError(f"{file} (mode {image.mode}) holds numbers outside 0 to {largest}; scale them to it")
+            return (numbers / largest).astype(np.float32)
+        try:
+            grey = image.convert("L")
+        except ValueError as error:
+            raise InputError(f"{file} is of mode {image.mode}, which cannot become grey; convert it to RGB") from error
+        return np.asarray(grey, dtype=np.float32) / np.float32(255)
+
+
+def _is_positive(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and int(number) >= 1
+
+
+def _checked_dtype(dtype: DTypeLike) -> np.dtype:
+    """Return float32 or float64 as a dtype."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if dtype is None or found not in (np.float32, np.float64):
+        raise InputError(f"patches cannot be of dtype {dtype!r}; give float32 or float64")
+    return found
 
 
 def _cut(image: np.ndarray, out: np.ndarray, size: int, stride: int, mean: Mean, rng: np.random.Generator) -> None:

@@ -40,6 +40,8 @@ def write_vectors(vectors: GroupedVectors, path: str | os.PathLike[str], overwri
     ------
     WriteError
         When the folder exists (and may not be replaced) or cannot be written.
+    InputError
+        When there are no vectors.
 
     Examples
     --------
@@ -49,6 +51,8 @@ def write_vectors(vectors: GroupedVectors, path: str | os.PathLike[str], overwri
     >>> open_vectors(path)
     GroupedVectors(2 groups, 2 vectors of 2 float64)
     """
+    if not vectors.n_vectors:
+        raise InputError("there are no vectors to write; give groups that have at least one")
     source, step = vectors.values, max(_BLOCK // max(vectors.dim, 1), 1)
     with vectors_being_written(
         path, vectors.offsets, vectors.dim, source.dtype, vectors.names, overwrite=overwrite
@@ -101,14 +105,10 @@ def vectors_being_written(
     }
     with replace_folder(target, overwrite=overwrite) as folder:
         shape = (int(offsets[-1]), dim)
-        if shape[0]:
-            values = np.lib.format.open_memmap(folder / "values.npy", mode="w+", dtype=np.dtype(dtype), shape=shape)
-            yield values
-            values.flush()
-            del values
-        else:  # an array of no entries cannot be mapped
-            yield np.zeros(shape, dtype)
-            np.save(folder / "values.npy", np.zeros(shape, dtype))
+        values = np.lib.format.open_memmap(folder / "values.npy", mode="w+", dtype=np.dtype(dtype), shape=shape)
+        yield values
+        values.flush()
+        del values
         np.save(folder / "offsets.npy", offsets)
         write_strings(folder / "names.jsonl", names)
         (folder / _HEAD).write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")

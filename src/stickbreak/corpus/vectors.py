@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -79,7 +80,9 @@ class GroupedVectors:
         return cls(values, offsets, _checked_group_names(names, offsets.size - 1))
 
     @classmethod
-    def from_arrays(cls, arrays: Iterable[Any], names: Sequence[str] | None = None) -> GroupedVectors:
+    def from_arrays(
+        cls, arrays: Iterable[Any], names: Sequence[str] | None = None, *, dim: int | None = None
+    ) -> GroupedVectors:
         """Join one array for each group.
 
         Parameters
@@ -88,15 +91,20 @@ class GroupedVectors:
             An empty one (also of shape (0,)) is a group of no vectors. All float32 stay so.
         names : sequence of str, optional
             The names of the groups.
+        dim : int, optional
+            Numbers of a vector where all groups are empty, which are refused without it.
 
         Returns
         -------
         GroupedVectors
         """
-        groups = [np.asarray(array) for array in arrays]
+        groups = [_as_array(array, g) for g, array in enumerate(arrays)]
         if not groups:
             raise InputError("there are no groups; give at least one array of vectors")
         filled = [array for array in groups if array.size]
+        if not filled and dim is not None:
+            offsets = np.zeros(len(groups) + 1, np.int64)
+            return cls(np.zeros((0, dim)), offsets, _checked_group_names(names, len(groups)))
         if not filled:
             raise InputError("all groups are empty; give at least one vector")
         dim = filled[0].shape[-1] if filled[0].ndim else 0
@@ -107,38 +115,48 @@ class GroupedVectors:
         return cls.from_values(np.concatenate(filled), offsets, names)
 
     @classmethod
-    def from_table(cls, table: Any, group: str, columns: Sequence[str] | None = None) -> GroupedVectors:
+    def from_table(cls, table: Any, group: Hashable, columns: Sequence[Hashable] | None = None) -> GroupedVectors:
         """Take groups from a table that has a row for each vector.
 
         Parameters
         ----------
         table : pandas.DataFrame or pyarrow.Table
             Rows of a group need not stand together; within it they keep their order.
-        group : str
+        group : str, or what names a column of the table
             The column that tells the group of a row. Groups come in the order in which they first occur; their
             names are the values as text.
-        columns : sequence of str, optional
+        columns : sequence of such names, optional
             The columns of numbers, in order. The default is all but `group`.
 
         Returns
         -------
         GroupedVectors
         """
-        known = [str(name) for name in (table.column_names if hasattr(table, "column_names") else table.columns)]
+        found = next((getattr(table, name) for name in ("column_names", "columns") if hasattr(table, name)), None)
+        if found is None:
+            raise InputError(f"the table is a {type(table).__name__}; give a pandas.DataFrame or pyarrow.Table")
+        known = list(found)
         columns = [name for name in known if name != group] if columns is None else list(columns)
         missing = [name for name in (group, *columns) if name not in known]
         if missing or not columns:
             what = f"no column {missing[0]!r}" if missing else "no column beside that of the groups"
-            raise InputError(f"the table has {what}; it has {', '.join(known)}")
+            raise InputError(f"the table has {what}; it has {', '.join(map(str, known))}")
+        twice = [name for name in (group, *columns) if known.count(name) > 1]
+        if twice:
+            raise InputError(f"the table has several columns {twice[0]!r}; give each a name of its own")
         label, first = _group_of_rows(table[group])
         order = np.argsort(label, kind="stable")
         single = all(_column(table[name]).dtype == np.float32 for name in columns)
         values = np.empty((label.size, len(columns)), np.float32 if single else np.float64)
         for j, name in enumerate(columns):
             try:
-                values[:, j] = _column(table[name])[order]
+                column = _column(table[name]).astype(values.dtype, copy=False)
             except (TypeError, ValueError):
                 raise InputError(f"column {name!r} holds no numbers; name the columns to use by `columns`") from None
+            broken = np.flatnonzero(~np.isfinite(column))
+            if broken.size:
+                raise InputError(_not_finite(int(broken[0]), repr(name), column[broken[0]]))
+            values[:, j] = column[order]
         offsets = np.concatenate(([0], np.cumsum(np.bincount(label, minlength=len(first)))))
         return cls.from_values(values, offsets, first)
 
@@ -173,19 +191,33 @@ class GroupedVectors:
     def __repr__(self) -> str:
         return f"GroupedVectors({self.n_groups} groups, {self.n_vectors} vectors of {self.dim} {self.values.dtype})"
 
-    def __getitem__(self, selection: slice | ArrayLike) -> GroupedVectors:
-        """Take some of the groups.
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Yield the vectors of each group, (N_g, dim)."""
+        for start, stop in pairwise(self.offsets.tolist()):
+            yield self.values[start:stop]
+
+    @overload
+    def __getitem__(self, selection: int | np.integer) -> np.ndarray: ...
+
+    @overload
+    def __getitem__(self, selection: slice | ArrayLike) -> GroupedVectors: ...
+
+    def __getitem__(self, selection: int | np.integer | slice | ArrayLike) -> GroupedVectors | np.ndarray:
+        """Take some of the groups, or the vectors of one.
 
         Parameters
         ----------
-        selection : slice, array of int or array of bool
+        selection : int, slice, array of int or array of bool
             A slice of step 1 shares the memory of these vectors (and so stays on disk if they do).
 
         Returns
         -------
-        GroupedVectors
-            Perhaps of no groups at all.
+        GroupedVectors or ndarray of shape (N_g, dim)
+            Groups, perhaps none at all; of one integer the vectors of that group.
         """
+        if isinstance(selection, int | np.integer) and not isinstance(selection, bool):
+            g = int(selected_rows(np.array([selection]), self.n_groups, "group")[0]) % self.n_groups
+            return self.values[self.offsets[g] : self.offsets[g + 1]]
         if isinstance(selection, slice):
             start, stop, step = selection.indices(self.n_groups)
             if step == 1:
@@ -251,8 +283,12 @@ def checked_values(values: Any) -> np.ndarray:
     """Check that values are a table of finite numbers; return them as float32 or float64, shared where they are."""
     try:
         array = np.asanyarray(values)
+        if array.dtype.kind not in "biufO":
+            raise InputError(f"vectors must be numbers in a table (N, dim), and real, not {array.dtype}; convert them")
         if array.dtype not in (np.float32, np.float64):
             array = array.astype(np.float64)
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(f"vectors must be numbers in a table (N, dim); this is not: {error}") from None
     if array.ndim != 2 or 0 in array.shape:
@@ -262,11 +298,22 @@ def checked_values(values: Any) -> np.ndarray:
         broken = np.argwhere(~np.isfinite(array[start : start + step]))
         if len(broken):
             row, column = start + int(broken[0, 0]), int(broken[0, 1])
-            raise InputError(
-                f"the value in row {row}, column {column} is {array[row, column]}; vectors must be finite (neither NaN "
-                "nor inf), so remove or repair it"
-            )
+            raise InputError(_not_finite(row, str(column), array[row, column]))
     return array
+
+
+def _not_finite(row: int, column: str, value: float) -> str:
+    return (
+        f"the value in row {row}, column {column} is {value}; vectors must be finite (neither NaN nor inf), so remove "
+        "or repair it"
+    )
+
+
+def _as_array(group: Any, g: int) -> np.ndarray:
+    try:
+        return np.asarray(group)
+    except (TypeError, ValueError):
+        raise InputError(f"group {g} is no table of numbers; give rows of equally many numbers") from None
 
 
 def _checked_offsets(offsets: ArrayLike, n_vectors: int) -> np.ndarray:
@@ -308,7 +355,20 @@ def _group_of_rows(column: Any) -> tuple[np.ndarray, list[str]]:
     values = column.to_pylist() if hasattr(column, "to_pylist") else column.tolist()
     label = np.empty(len(values), np.int64)
     for row, value in enumerate(values):
-        if value is None or value != value:
+        if _is_missing(value):
             raise InputError(f"row {row} has no group (a missing value); remove the row or name its group")
         label[row] = numbers.setdefault(value, len(numbers))
-    return label, [str(value) for value in numbers]
+    names: dict[str, Any] = {}
+    for value in numbers:
+        other = names.setdefault(str(value), value)
+        if other is not value:
+            raise InputError(f"groups {other!r} and {value!r} would have the same name; make them of one type")
+    return label, list(names)
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None, NaN, NaT and the NA of pandas, which has no truth value, not even compared to itself."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True

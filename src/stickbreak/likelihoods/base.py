@@ -121,3 +121,16 @@ class VectorLikelihood(ABC):
     def learned(self, S: Float, N: Float) -> Self:
         """Return the same family with the hyperparameters under which the evidence is largest; here as they are."""
         return self
+
+    @property
+    def origin(self) -> Float:
+        """Where statistics count from, (dim,): the prior mean, in families that have one; here 0."""
+        return np.zeros(self.dim)
+
+    def from_origin(self) -> Self:
+        """Return the same family for vectors minus `origin`, of which the statistics are the same; here as it is."""
+        return self
+
+    def moved_from(self, other: Self, S: Float, N: Float) -> Float:
+        """Return the S of vectors here, given that of the same vectors under another prior; here they are the same."""
+        return S

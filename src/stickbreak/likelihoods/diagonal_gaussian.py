@@ -240,3 +240,17 @@ class DiagonalGaussian(VectorLikelihood):
     def learned(self, S: Float, N: Float) -> Self:
         """Return the family with the factor of b under which the evidence is largest.                math.md (E9)"""
         return replace(self, scale=learned_scale(self.nu, N, self._scatter(S, N) / self.b, self.scale))
+
+    @property
+    def origin(self) -> Float:
+        """The prior mean m."""
+        return self.m
+
+    def from_origin(self) -> Self:
+        """Return the family for vectors minus m."""
+        return replace(self, m=np.zeros(self.dim))
+
+    def moved_from(self, other: Self, S: Float, N: Float) -> Float:
+        """Return moments about this m, given those about that of `other`.                           math.md (E10)"""
+        shift, second, first = (other.m - self.m)[:, None], S[: self.dim], S[self.dim :]
+        return np.concatenate([second + (2 * first + N * shift) * shift, first + N * shift])

@@ -19,7 +19,7 @@ from stickbreak.likelihoods.priors import (
     floored,
     mean_and_covariance,
 )
-from stickbreak.likelihoods.quadratic import as_vectors, moments, packed_size, unpacked
+from stickbreak.likelihoods.quadratic import as_vectors, moments, packed, packed_size, unpacked
 from stickbreak.likelihoods.student import sample_student, student_log
 from stickbreak.likelihoods.wishart import NormalWishartPosterior, learned_scale, posterior_B, relative_eigenvalues
 
@@ -195,3 +195,19 @@ class Gaussian(VectorLikelihood):
         """Return the family with the factor of B under which the evidence is largest.                math.md (E9)"""
         eigenvalues = relative_eigenvalues(self._scatter(S, N), self.B)
         return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
+
+    @property
+    def origin(self) -> Float:
+        """The prior mean m."""
+        return self.m
+
+    def from_origin(self) -> Self:
+        """Return the family for vectors minus m."""
+        return replace(self, m=np.zeros(self.dim))
+
+    def moved_from(self, other: Self, S: Float, N: Float) -> Float:
+        """Return moments about this m, given those about that of `other`.                           math.md (E10)"""
+        shift, (second, first) = other.m - self.m, self._parts(S)
+        moved = first + N[:, None] * shift
+        second = second + first[:, :, None] * shift + shift[:, None] * moved[:, None, :]
+        return np.concatenate([packed(second), moved.T])

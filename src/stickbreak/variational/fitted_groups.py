@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,7 +36,7 @@ class FittedGaussianHDP(VectorFit):
     def _checked(self, X: Any) -> GroupedVectors:
         """Return groups of vectors of the dimension of the fit."""
         check_is_fitted(self)
-        groups = as_groups(X)
+        groups = as_groups(X, dim=self.n_features_in_)
         if groups.dim != self.n_features_in_:
             raise InputError(
                 f"the vectors have {groups.dim} numbers, but those of the fit had {self.n_features_in_}; give vectors "
@@ -159,13 +159,21 @@ class FittedGaussianHDP(VectorFit):
         return self._draw(n_samples, given / given.sum(), random_state)
 
 
-def as_groups(X: Any) -> GroupedVectors:
-    """Make X groups of vectors."""
+def as_groups(X: Any, dim: int | None = None) -> GroupedVectors:
+    """Make X groups of vectors; all may be empty where their dimension is known."""
     if isinstance(X, GroupedVectors):
+        if dim is None and not X.n_vectors:
+            raise InputError("all groups are empty; give at least one vector.")
         return X
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        raise InputError(f"X is a {type(X).__name__}; make groups of it by GroupedVectors.from_table.")
+    if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
+        raise InputError(
+            f"X is a {type(X).__name__}; give GroupedVectors or a list of arrays, one for each group of vectors."
+        )
     if isinstance(X, np.ndarray) and X.dtype != object and X.ndim < 3:
         raise InputError("X is one table, without groups; give GroupedVectors or a list of arrays, one for each group.")
-    return GroupedVectors.from_arrays(X)
+    return GroupedVectors.from_arrays(X, dim=dim)
 
 
 def _blocks(offsets: NDArray[np.int64]) -> Iterator[slice]:

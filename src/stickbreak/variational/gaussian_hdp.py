@@ -77,8 +77,9 @@ class GaussianHDP(FittedGaussianHDP):
     restarts : int, default=5
         Components, the smallest first, that each group is tried without after its local step.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the products over vectors; sums are always float64. In float32 a lap takes about half the time, and
-        the objective rises only up to rounding.
+        Precision of the vectors, counted from the prior mean, and of the products over them; sums are always float64.
+        In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose spread
+        it has not the digits for are refused.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the numbers do not depend on it.
@@ -244,8 +245,8 @@ class GaussianHDP(FittedGaussianHDP):
         self.alpha_ = float(course.model.alpha)
         return self
 
-    def _model(self) -> HDP:
-        return HDP(self.likelihood_, float(self.alpha), float(self.gamma), self.bound)
+    def _model(self, likelihood: VectorLikelihood) -> HDP:
+        return HDP(likelihood, float(self.alpha), float(self.gamma), self.bound)
 
     def _settings(self) -> LocalSettings:
         return LocalSettings(self.local_tolerance, self.local_sweeps, restarts=self.restarts)

@@ -13,6 +13,8 @@ from sklearn.base import DensityMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from stickbreak.corpus import GroupedVectors
+from stickbreak.exceptions import InputError
 from stickbreak.inference.checkpoint import seed_of_fit
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.run import Place
@@ -56,8 +58,9 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     n_batches : int or None, default=None
         Batches of a lap; None: one for every 50,000 vectors.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the products over vectors; sums are always float64. In float32 a lap takes about half the time, and
-        the objective rises only up to rounding.
+        Precision of the vectors, counted from the prior mean, and of the products over them; sums are always float64.
+        In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose spread
+        it has not the digits for are refused.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the numbers do not depend on it.
@@ -175,13 +178,13 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         -------
         self
         """
-        values = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        values = validate_data(self, _ungrouped(X), dtype=(np.float64, np.float32), ensure_min_samples=2)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         self._run(Vectors(values, None), seed, callback, checkpoint, resume)
         return self
 
-    def _model(self) -> DPMixture:
-        return DPMixture(self.likelihood_, float(self.gamma))
+    def _model(self, likelihood: VectorLikelihood) -> DPMixture:
+        return DPMixture(likelihood, float(self.gamma))
 
     def _course(self, schedule: Schedule, vectors: Vectors, seed: int) -> Course:
         return MemoizedCourse(schedule, float(len(vectors.values)), self._make_moves())
@@ -189,7 +192,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     def _joint(self, X: Any) -> tuple[int, Iterator[tuple[slice, Float]]]:
         """Return how many vectors there are, and log p(x, component) of some at a time."""
         check_is_fitted(self)
-        values = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        values = validate_data(self, _ungrouped(X), dtype=(np.float64, np.float32), reset=False)
         log_weights = np.log(self.weights_)
         return len(values), ((rows, log_p + log_weights) for rows, log_p in self.component_log(values))
 
@@ -242,3 +245,10 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         """
         check_is_fitted(self)
         return self._draw(n_samples, self.weights_, random_state)
+
+
+def _ungrouped(X: Any) -> Any:
+    """Return X, which must not be groups: a mixture knows none."""
+    if isinstance(X, GroupedVectors):
+        raise InputError("X is GroupedVectors, but a mixture knows no groups; give its `.values`, or use GaussianHDP.")
+    return X

@@ -22,6 +22,7 @@ from stickbreak.inference.run import Identity, Place, at_work, run_fit
 from stickbreak.inference.streams import stream
 from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
 from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.likelihoods.priors import FLOOR
 from stickbreak.variational.fitting import Course
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings
@@ -32,6 +33,7 @@ from stickbreak.variational.vector_model import LIKELIHOODS, VectorModel
 from stickbreak.variational.vectors import VectorBatch
 
 VECTORS_PER_BATCH = 50_000
+LARGEST_ERROR = 1e-3  # of a vector in float32, in standard deviations of its coordinates
 VECTOR_MOVES: tuple[str, ...] = (Merge.name, Delete.name, Reorder.name)
 _FREE = ("n_jobs", "verbose", "n_laps", "tolerance")  # a resumed fit may change these
 
@@ -49,12 +51,15 @@ class Vectors:
         return len(self.values) if self.offsets is None else self.offsets.size - 1
 
     def batch(self, rows: NDArray[np.int64], likelihood: VectorLikelihood, dtype: type[np.floating]) -> VectorBatch:
-        """Return some of the groups (or vectors) as a batch."""
+        """Return some of the groups (or vectors) as a batch that counts from the likelihood's origin.  math.md (E10)"""
         if self.offsets is None:
             indptr, place = np.arange(rows.size + 1), rows
         else:
             indptr, place = runs(self.offsets, rows)
-        return VectorBatch(likelihood, np.asarray(self.values[place], dtype=dtype), indptr)
+        values, origin = self.values[place], likelihood.origin
+        if origin.any():  # in float64: a cast before it would lose the digits of vectors far from zero
+            values = values - origin
+        return VectorBatch(likelihood.from_origin(), np.asarray(values, dtype=dtype), indptr)
 
 
 class VectorFit(VectorModel):
@@ -76,8 +81,8 @@ class VectorFit(VectorModel):
     verbose: bool
 
     @abstractmethod
-    def _model(self) -> Model:
-        """Return the model to begin with; `likelihood_` is known."""
+    def _model(self, likelihood: VectorLikelihood) -> Model:
+        """Return the model to begin with."""
 
     @abstractmethod
     def _course(self, schedule: Schedule, vectors: Vectors, seed: int) -> Course:
@@ -100,6 +105,7 @@ class VectorFit(VectorModel):
         check_names("moves", self.moves, VECTOR_MOVES)
         with at_work(self, callback) as (report, executor):
             self.likelihood_ = self._prior(vectors)
+            self._check_likelihood(vectors, learned)
             schedule = self._schedule(vectors, seed, executor, learned)
             course = self._course(schedule, vectors, seed)
             run = run_fit(
@@ -116,7 +122,8 @@ class VectorFit(VectorModel):
         parameters, model = course.parameters, course.model
         self.statistics_, self.counts_ = parameters.tau, np.maximum(parameters.tau_sum, 0.0)  # of rounding
         self.rho_, self.omega_ = parameters.rho, parameters.omega
-        self.likelihood_, self.gamma_ = model.likelihood, float(model.gamma)  # type: ignore[assignment]
+        self.likelihood_ = self.likelihood_.with_hyperparameters(model.likelihood.hyperparameters)
+        self.gamma_ = float(model.gamma)
         self._trace = run.trace
         self.objective_ = float(run.trace.columns["objective"][-1])
         self.n_laps_, self.start_seconds_ = len(run.trace), run.start_seconds
@@ -139,6 +146,15 @@ class VectorFit(VectorModel):
             )
         return self.likelihood
 
+    def _check_likelihood(self, vectors: Vectors, learned: Sequence[str]) -> None:
+        """Refuse to learn what the likelihood has not, and a precision that cannot tell the vectors apart."""
+        if "scale" in learned and "scale" not in self.likelihood_.hyperparameters:
+            raise InputError(
+                f"learn names 'scale', which a {type(self.likelihood_).__name__} has not; leave it out of `learn`."
+            )
+        if self.dtype == "float32":
+            _check_digits(vectors.values, self.likelihood_.origin)
+
     def _n_batches(self, vectors: Vectors) -> int:
         """Return the number of batches of a lap."""
         return min(self.n_batches or -(-len(vectors.values) // VECTORS_PER_BATCH), vectors.n_documents)
@@ -151,7 +167,9 @@ class VectorFit(VectorModel):
             return lambda: vectors.batch(rows, likelihood, dtype)
 
         batches = [loader(rows) for rows in partition(vectors.n_documents, self._n_batches(vectors), seed=seed)]
-        return Schedule(self._model(), batches, self._settings(), executor, tuple(learned), seed)
+        return Schedule(
+            self._model(likelihood.from_origin()), batches, self._settings(), executor, tuple(learned), seed
+        )
 
     def _make_moves(self) -> list[Move]:
         """Return the named moves, in the order of `VECTOR_MOVES`."""
@@ -167,14 +185,22 @@ class VectorFit(VectorModel):
         """Return the globals of the start: statistics on the scale of all vectors, the largest component first."""
         omega = 1.0 + self.gamma + vectors.n_documents
         if isinstance(self.init, VectorModel):
-            check_is_fitted(self.init)
-            if self.init.statistics_.shape[0] != self.likelihood_.n_rows:
-                raise InputError("init is a model of another likelihood or dimension; give one of the same.")
-            S, N = self.init.statistics_, self.init.counts_
+            S, N = self._moved(self.init)
         else:
             S, N = self._seeded(vectors, seed)
         scale = len(vectors.values) / max(float(N.sum()), 1e-300)
         return GlobalParameters(S * scale, N * scale, *sticks_of(weights_of(N), omega))
+
+    def _moved(self, init: VectorModel) -> tuple[Float, Float]:
+        """Return the statistics of a fitted model as they are under the prior of now."""
+        check_is_fitted(init)
+        here, there = self.likelihood_, init.likelihood_
+        if type(here) is not type(there) or (here.dim, here.n_rows) != (there.dim, there.n_rows):
+            raise InputError(
+                f"init is a model of another likelihood or dimension: {type(there).__name__} of dimension {there.dim}, "
+                f"not {type(here).__name__} of dimension {here.dim}; give one of the same."
+            )
+        return here.moved_from(there, init.statistics_, init.counts_), init.counts_
 
     def _seeded(self, vectors: Vectors, seed: int) -> tuple[Float, Float]:
         """Return the statistics of a seeded start, on the scale of its sample."""
@@ -191,6 +217,8 @@ class VectorFit(VectorModel):
     def _identity(self, vectors: Vectors, seed: int) -> Identity:
         """Return what a checkpoint must agree with: estimator, vectors, and parameters that change the numbers."""
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
+        if not isinstance(self.init, str | VectorModel):
+            given["init"] = _given_seeds(self.init, vectors.values.shape[1])  # lists of arrays, too
         plain: dict[str, Any] = {name: _plain(value) for name, value in given.items()}
         return {
             "estimator": type(self).__name__,
@@ -213,6 +241,21 @@ def _given_seeds(init: Any, dim: int) -> Float:
     return seeds
 
 
+def _check_digits(values: NDArray, origin: Float) -> None:
+    """Refuse vectors whose spread is lost in the rounding of float32, so far are they from where they are counted from.
+
+    A look at some 10,000 of them is enough. Spreads below the least that a prior from the data has count as that.
+    """
+    some = np.asarray(values[:: -(-len(values) // SAMPLE)], dtype=np.float64) - origin
+    mean, spread = some.mean(axis=0), some.std(axis=0)
+    error = np.abs(mean) * np.finfo(np.float32).eps
+    if ((spread > 0) & (error > LARGEST_ERROR * np.maximum(spread, np.sqrt(FLOOR) * spread.max()))).any():
+        raise InputError(
+            "the vectors are so far from zero (or from the prior mean), seen from their spread, that float32 has not "
+            'the digits to tell them apart; take the mean off, or give dtype="float64".'
+        )
+
+
 def _checksum(array: NDArray) -> int:
     """Return a checksum of an array, read block by block."""
     value, step = 0, max(1, (1 << 22) // max(1, array[:1].nbytes))
@@ -224,7 +267,8 @@ def _checksum(array: NDArray) -> int:
 def _plain(value: Any) -> Any:
     """Return a parameter as a checkpoint can hold it: tables, likelihoods and models by a checksum."""
     if isinstance(value, VectorModel):
-        return f"{type(value).__name__} {_checksum(value.statistics_)}"
+        sums = f"{_checksum(value.statistics_)} {_checksum(value.counts_)}"
+        return f"{type(value).__name__} {sums} {_plain(value.likelihood_)}"
     if isinstance(value, VectorLikelihood):
         prior = value.posterior(np.zeros((value.n_rows, 1)), np.zeros(1))
         tables = [np.asarray(part, dtype=np.float64).ravel() for part in vars(prior).values()]

@@ -1,0 +1,105 @@
+"""Where fits of vectors start and what they count from: fitted models, seeds, origins, precision, checkpoints."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak import GaussianDPMixture, GaussianHDP
+from stickbreak.exceptions import InputError
+from stickbreak.likelihoods import Gaussian, ZeroMeanGaussian
+from stickbreak.variational import vector_fitting
+from stickbreak.variational.vector_fitting import Vectors
+
+from .test_gaussian_models import SMALL, mixture
+
+
+@pytest.mark.parametrize("likelihood", ["full", "diagonal"])
+def test_a_start_stands_where_the_components_of_the_model_are(likelihood):
+    """The prior is set from each data set, so that statistics count from another origin than those of the model."""
+    X, _ = mixture(4)
+    first = GaussianDPMixture(likelihood=likelihood, **SMALL).fit(X)
+    other = GaussianDPMixture(likelihood=likelihood, init=first).fit(X + np.array([30.0, 0.0]))
+    data = Vectors(X + np.array([30.0, 0.0]), None)
+    start = other._begin(data, 0)
+    means = other.likelihood_.mean(other.likelihood_.posterior(start.tau, start.tau_sum))
+    assert np.abs(first.likelihood_.origin - other.likelihood_.origin).max() > 29
+    np.testing.assert_allclose(means, first.means_, atol=0.02)
+
+
+def test_a_start_counts_all_vectors(monkeypatch):
+    monkeypatch.setattr(vector_fitting, "SAMPLE", 50)
+    monkeypatch.setattr(vector_fitting, "SAMPLE_PER_COMPONENT", 5)
+    X, _ = mixture(0)
+    model = GaussianDPMixture(n_laps=1, **SMALL).fit(X)
+    start = model._begin(Vectors(X, None), 0)
+    assert start.tau_sum.sum() == pytest.approx(len(X))
+    S, N = model._seeded(Vectors(X, None), 0)
+    assert N.sum() == 50
+    np.testing.assert_allclose(start.tau, S * len(X) / 50)
+
+
+@pytest.mark.parametrize("far", [1e6, 1e8])
+@pytest.mark.parametrize("likelihood", ["full", "diagonal"])
+def test_vectors_far_from_zero_lose_no_digits_in_float32(likelihood, far):
+    X, _ = mixture(3)
+    near = GaussianDPMixture(likelihood=likelihood, dtype="float32", **SMALL).fit(X)
+    away = GaussianDPMixture(likelihood=likelihood, dtype="float32", **SMALL).fit(X + far)
+    assert away.n_components_ == near.n_components_ == 4
+    np.testing.assert_allclose(away.means_ - far, near.means_, atol=1e-4)
+    np.testing.assert_allclose(away.covariances_, near.covariances_, atol=1e-4)
+    assert away.objective_ == pytest.approx(near.objective_, abs=1e-5)
+
+
+def test_vectors_that_float32_cannot_tell_apart_are_refused():
+    X, _ = mixture(3)
+    own = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
+    for likelihood in ("zero_mean", own):
+        model = GaussianDPMixture(likelihood=likelihood, n_laps=1, **SMALL)
+        with pytest.raises(InputError, match="float32 has not the digits"):
+            model.set_params(dtype="float32").fit(X + 1e6)
+        model.fit(X + 10)
+        model.set_params(dtype="float64").fit(X + 1e6)
+    constant = np.c_[X, np.full(len(X), 5.0)]
+    GaussianDPMixture(likelihood="zero_mean", n_laps=1, dtype="float32", **SMALL).fit(constant)
+
+
+def test_a_start_of_another_likelihood_with_as_many_rows_is_refused():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    diagonal = GaussianDPMixture(likelihood="diagonal", n_laps=1, **SMALL).fit(X)
+    assert diagonal.likelihood_.n_rows == ZeroMeanGaussian(4.0, np.eye(3)).n_rows
+    with pytest.raises(InputError, match="DiagonalGaussian of dimension 3, not ZeroMeanGaussian of dimension 3"):
+        GaussianDPMixture(likelihood="zero_mean", init=diagonal).fit(X)
+
+
+def test_a_likelihood_without_a_scale_cannot_learn_it():
+    class Fixed(ZeroMeanGaussian):
+        @property
+        def hyperparameters(self):
+            return {}
+
+        def with_hyperparameters(self, values):
+            return self
+
+    with pytest.raises(InputError, match="'scale', which a Fixed has not"):
+        GaussianHDP(likelihood=Fixed(4.0, np.eye(2)), learn=("scale",)).fit([np.eye(2)])
+
+
+def test_a_list_of_seeds_has_a_checkpoint_and_is_saved(tmp_path):
+    X, _ = mixture(0)
+    model = GaussianDPMixture(init=[X[0], X[200]], n_laps=2).fit(X, checkpoint=tmp_path / "c")
+    model.save(tmp_path / "m")
+    assert stickbreak.load(tmp_path / "m").n_components_ == model.n_components_
+    GaussianDPMixture(init=np.array([X[0], X[200]]), n_laps=3).fit(X, checkpoint=tmp_path / "c", resume=True)
+    with pytest.raises(InputError, match="another init"):
+        GaussianDPMixture(init=[X[0], X[201]]).fit(X, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_a_checkpoint_knows_the_prior_of_the_model_it_began_with(tmp_path):
+    X, _ = mixture(0)
+    first = GaussianDPMixture(n_laps=2, **SMALL).fit(X)
+    GaussianDPMixture(init=first, n_laps=1, random_state=0).fit(X, checkpoint=tmp_path / "c")
+    first.likelihood_ = replace(first.likelihood_, m=first.likelihood_.m + 1)
+    with pytest.raises(InputError, match="another init"):
+        GaussianDPMixture(init=first, random_state=0).fit(X, checkpoint=tmp_path / "c", resume=True)
