@@ -4,12 +4,14 @@ Each system has its own concentrations, learned where it can learn them; the wei
 one fixed point for all (zero-order collapsed inference) with these concentrations. Words that never occur in training
 are left out everywhere. Scoring is not counted, nor reading the documents into the form that a system takes.
 `--cost` is the time of a lap and the memory against K, for one and two threads; `--shares` what rounding small shares
-changes; `--stream` a stream of generated tokens against the batch form.
+changes; `--stream` a stream of generated tokens against the batch form; `--prune` merges against dropping topics with
+few expected tables.
 
     python benchmarks/collapsed.py [--splits kos nips 20news ap reuters21578] [--topics 100 200 400] [--seconds 60]
     python benchmarks/collapsed.py --cost [--splits 20news] [--topics 50 100 200 400 1000]
     python benchmarks/collapsed.py --shares [--splits kos] [--topics 100]
     python benchmarks/collapsed.py --stream [--tokens 10_000_000]
+    python benchmarks/collapsed.py --prune [--splits kos] [--topics 200]
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ ETA = 0.1
 TOTAL_ALPHA = 5.0  # of the LDA peers, which predict best with it
 LAPS, CHUNK = 100, 10
 BATCH_SIZE = 1000
+LEAST_TABLES = (0, 50, 100, 150, 200, 300)
 
 Answer = tuple[Float, Float]  # word distributions (K, W), concentrations alpha_k (K,)
 
@@ -261,6 +264,42 @@ def shares(names: list[str], topics: list[int]) -> list[dict[str, object]]:
     return rows
 
 
+def prune(names: list[str], topics: list[int]) -> list[dict[str, object]]:
+    """Return what merges leave, and what is left of a fit without merges where topics with few tables are dropped.
+
+    The weights of the topics that stay are scaled to the sum of all.
+    """
+    rows: list[dict[str, object]] = []
+    for name in names:
+        split = load_split(name)
+        for n_topics in topics:
+            fits = {
+                laps: CollapsedHDP(n_topics=n_topics, n_laps=60, merge_laps=laps, random_state=0, n_jobs=1)
+                for laps in (0, 50)
+            }
+            for model in fits.values():
+                model.fit(split.train)
+            merged, whole = fits[50], fits[0]
+            found = {"merges": model_answer(merged)}
+            kept = {f"{least:g} tables or more": whole.tables_ >= least for least in LEAST_TABLES}
+            as_many = np.argsort(np.argsort(-whole.tables_, kind="stable")) < merged.n_topics_
+            kept[f"the {merged.n_topics_} with the most tables"] = as_many
+            topic_word, prior = model_answer(whole)
+            for rule, stay in kept.items():
+                found[rule] = topic_word[stay], prior[stay] * (prior.sum() / prior[stay].sum())
+            rows += [
+                {
+                    "corpus": name,
+                    "K at the start": n_topics,
+                    "topics that stay": rule,
+                    "K": len(answer[1]),
+                    "completion": f"{completion(split, *answer):.4f}",
+                }
+                for rule, answer in found.items()
+            ]
+    return rows
+
+
 def stream(n_tokens: int, n_topics: int) -> list[dict[str, object]]:
     """Return what a stream and the batch form reach on generated documents, and the memory as the stream goes."""
     documents, _ = planted_lda(n_tokens // 100 + 1000, 5000, n_topics=50, mean_tokens=100, seed=0)
@@ -305,6 +344,7 @@ def main() -> None:
     parser.add_argument("--cost", action="store_true", help="cost of a lap against K")
     parser.add_argument("--shares", action="store_true", help="what rounding small shares changes")
     parser.add_argument("--stream", action="store_true", help="a generated stream against the batch form")
+    parser.add_argument("--prune", action="store_true", help="merges against a threshold on expected tables")
     parser.add_argument("--tokens", type=int, default=10_000_000, help="of the stream")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/collapsed.jsonl"), help="runs done")
     options = parser.parse_args()
@@ -312,6 +352,8 @@ def main() -> None:
         print(table(cost(options.splits, options.topics)))
     elif options.shares:
         print(table(shares(options.splits, options.topics)))
+    elif options.prune:
+        print(table(prune(options.splits, options.topics)))
     elif options.stream:
         print(table(stream(options.tokens, options.topics[0])))
     else:

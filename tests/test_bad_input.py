@@ -332,7 +332,7 @@ def test_transform_of_other_words_is_refused(model):
 
 
 def test_more_topics_than_the_memory_holds_are_refused(monkeypatch):
-    monkeypatch.setattr("stickbreak.variational.requirements.memory_installed", lambda: 2.0**20)
+    monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: 2.0**20)
     documents, _ = toy_bars(200, seed=0)
     refused(lambda: small(n_topics=500).fit(documents), "n_topics", "500", "GiB")
 
@@ -344,7 +344,7 @@ def test_memory_of_a_trial_is_counted(monkeypatch):
     without = bytes_needed(corpus, 20, 1, 1, trials=False)
     state = 20 * (16 * corpus.n_words + STORED_BYTES * STORED_SHARE * min(corpus.n_words, corpus.counts.nnz))
     assert bytes_needed(corpus, 20, 1, 1, trials=True) == without + state
-    monkeypatch.setattr("stickbreak.variational.requirements.memory_installed", lambda: without + 1)
+    monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: without + 1)
     settings = {"n_topics": 20, "n_laps": 1, "init_sweeps": 1}
     for moves in (("refine",), ("merge", "birth")):
         refused(lambda moves=moves: small(**settings, moves=moves).fit(documents), "n_topics", "20", "GiB")

@@ -178,6 +178,23 @@ def test_documents_without_words_are_refused():
         fit(sparse.csr_matrix((3, 4), dtype=int))
 
 
+@pytest.mark.parametrize(("n_documents", "share", "settings"), [(200, 1.0, {"held_back": 0.0005}), (60, 0.3, {})])
+def test_few_tokens_held_back_merge_no_topics(n_documents, share, settings):
+    """With twenty tokens the standard error of any merge is larger than its loss; most weights hold no whole token."""
+    counts = toy_bars(n_documents=n_documents, seed=0)[0].counts
+    model = CollapsedHDP(n_topics=40, n_laps=31, random_state=0, **settings).fit(counts * share)
+    assert model.trace_["merge_tried"].sum() > 0
+    assert model.trace_["merge_accepted"].sum() == 0
+
+
+def test_short_documents_are_not_merged_into_fewer_topics_than_they_have():
+    corpus, _ = planted_lda(60, 300, n_topics=6, mean_tokens=20, seed=97)
+    model = CollapsedHDP(n_topics=40, random_state=0).fit(corpus)
+    assert (
+        6 <= model.n_topics_ <= 8
+    )  # 4 where a merge may cost a standard error, whatever the tokens; 16 without merges
+
+
 def test_planted_topics_and_their_concentration_are_found():
     corpus, truth = planted_lda(400, 100, n_topics=5, mean_tokens=100, alpha=0.5, eta=0.05, seed=2)
     model = CollapsedHDP(n_topics=15, n_laps=60, random_state=0).fit(corpus)

@@ -6,7 +6,7 @@ import pytest
 from stickbreak.collapsed import merging
 from stickbreak.collapsed.course import lengths_of
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, random_start, start_from, sweep
-from stickbreak.collapsed.merging import candidates, due, gain_bounds, gains, give_back, hold_back, join, merge
+from stickbreak.collapsed.merging import candidates, chosen, due, gain_bounds, gains, give_back, hold_back, join, merge
 from stickbreak.collapsed.state import SMALLEST_BETA, Priors, cut
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.inference.executor import ThreadExecutor
@@ -70,7 +70,7 @@ def test_bounds_are_first_order_gains_and_never_below_them(monkeypatch):
     monkeypatch.setattr(merging, "gain_bounds", note)
     monkeypatch.setattr(merging, "PAIRS_PER_TOPIC", 2)
     corpus, state, counts, held = prepared()
-    pairs = candidates(state, PRIORS, ONE)
+    pairs, _ = candidates(state, PRIORS, ONE)
     every = np.stack(np.triu_indices(7, 1), axis=1)
     gain, _ = gains(state, PRIORS, every, ONE)
     bounds = kept["bounds"][every[:, 0], every[:, 1]]
@@ -84,10 +84,69 @@ def test_bounds_are_first_order_gains_and_never_below_them(monkeypatch):
     assert gain_bounds(np.eye(2), np.ones(2), np.array([3.0, 5.0]), 0.1, 1.0).shape == (2, 2)
 
 
+def test_tokens_of_topics_are_those_held_back(monkeypatch):
+    monkeypatch.setattr(merging, "LEAST_WEIGHT", 0.0)
+    corpus, state, counts, held = prepared()
+    theta = np.einsum("dw,dwk->dk", counts, dense_r(corpus, state)) + PRIORS.alpha * state.beta
+    p = theta[:, :, None] * ((state.S + PRIORS.eta) / (state.N + corpus.n_words * PRIORS.eta)).T[None]
+    tokens = candidates(state, PRIORS, ONE)[1]
+    np.testing.assert_allclose(tokens, np.einsum("dw,dkw->k", held, p / p.sum(axis=1, keepdims=True)))
+    assert tokens.sum() == pytest.approx(held.sum())
+
+
+def test_few_shards_at_a_time_have_tables_of_all_pairs(monkeypatch):
+    """Each table has K x K numbers; the sum over many groups equals that over one."""
+    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 5)
+    monkeypatch.setattr("stickbreak.collapsed.state.TURNS", 1)
+    _, state, _, _ = prepared()
+    at_once = []
+
+    class Counting(ThreadExecutor):
+        def map(self, function, items):
+            at_once.append(len(items))
+            return super().map(function, items)
+
+    grouped = candidates(state, PRIORS, Counting(1))
+    assert sum(at_once) == len(state.shards) > 2 * merging.AT_ONCE
+    assert max(at_once) == merging.AT_ONCE
+    monkeypatch.setattr(merging, "AT_ONCE", 1000)
+    for one, other in zip(grouped, candidates(state, PRIORS, ONE), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+MANY = 1e6  # tokens held back
+
+
+@pytest.mark.parametrize(
+    ("gain", "error", "tokens", "merged"),
+    [
+        (3.0, 2.0, (MANY, MANY), True),
+        (-0.5, 1.0, (MANY, MANY), True),  # in standard errors: half a one may be lost, two may not
+        (-2.0, 1.0, (MANY, MANY), False),
+        (-0.9, 1.0, (MANY, 5.0), True),  # 0.18 nats for each of the smaller topic's, wherever it stands in the pair
+        (-0.9, 1.0, (MANY, 4.0), False),
+        (-0.9, 1.0, (4.0, MANY), False),
+        (0.5, 1.0, (6.0, 5.0), True),  # enough tokens for both together
+        (0.5, 1.0, (6.0, 3.0), False),
+        (0.0, 0.0, (MANY, MANY), False),  # they say nothing
+    ],
+)
+def test_merge_may_cost_little_by_its_error_and_by_its_tokens(gain, error, tokens, merged):
+    pairs = np.array([[1, 0]])
+    found = chosen(pairs, np.array([gain]), np.array([error]), np.array(tokens))
+    np.testing.assert_array_equal(found, pairs if merged else pairs[:0])
+
+
+def test_best_pairs_come_first_and_each_topic_once():
+    pairs = np.array([[0, 1], [1, 2], [3, 4], [0, 4], [2, 4]])
+    found = chosen(pairs, np.array([1.0, 4.0, 2.0, 3.0, -9.0]), np.ones(5), np.full(5, MANY))
+    np.testing.assert_array_equal(found, [[1, 2], [0, 4]])
+
+
 def test_topics_without_tokens_are_no_candidates():
     _, state, _, _ = prepared()
     state.N[[2, 4]] = 0.4
-    assert not np.isin(candidates(state, PRIORS, ONE), [2, 4]).any()
+    assert not np.isin(candidates(state, PRIORS, ONE)[0], [2, 4]).any()
 
 
 def test_threads_change_no_gain(monkeypatch):
@@ -95,8 +154,9 @@ def test_threads_change_no_gain(monkeypatch):
     _, state, _, _ = prepared()
     assert max(map(len, state.turns)) > 1
     with ThreadExecutor(3) as many:
-        pairs = candidates(state, PRIORS, many)
-        np.testing.assert_array_equal(pairs, candidates(state, PRIORS, ONE))
+        pairs, tokens = candidates(state, PRIORS, many)
+        for one, other in zip((pairs, tokens), candidates(state, PRIORS, ONE), strict=True):
+            np.testing.assert_array_equal(one, other)
         for one, other in zip(gains(state, PRIORS, pairs, many), gains(state, PRIORS, pairs, ONE), strict=True):
             np.testing.assert_array_equal(one, other)
 

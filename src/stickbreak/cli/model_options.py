@@ -219,7 +219,7 @@ HeldBack = Annotated[
         "--held-back",
         max=0.5,
         rich_help_panel=_COLLAPSED,
-        help="Share of the tokens that is held back in these laps and decides about merges; otherwise 0.1.",
+        help="Share of the tokens that is held back in these laps and decides about merges, above 0; otherwise 0.1.",
     ),
 ]
 SmallestShare = Annotated[

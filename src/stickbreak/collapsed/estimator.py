@@ -17,6 +17,7 @@ from stickbreak.collapsed.course import CollapsedCourse, Rules, columns_of
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
 from stickbreak.collapsed.learning import LEARNABLE
+from stickbreak.collapsed.requirements import check_tables
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
@@ -52,9 +53,11 @@ class CollapsedHDP(FittedCollapsed):
         lap, eta after every fifth, under Gamma(1, 1) priors.
     merge_laps : int, default=50
         Laps, from the first, in which some of the tokens are held back, and topics merged where these tokens are
-        predicted as well, to a standard error. Then all tokens join. 0: no merges.
+        predicted as well, to a standard error and to 0.2 nats for each of the smaller topic's. Two topics with less
+        than 10 of these tokens stay, so that few documents, or small weights, merge little. Then all tokens join. 0: no
+        merges.
     held_back : float, default=0.1
-        Share of the tokens that is held back.
+        Share of the tokens that is held back, above 0; of a weight, only its whole part counts as tokens.
     smallest_share : float, default=1/15
         Shares of a topic in a token below this are rounded to this or to nothing, with the probabilities that keep the
         expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic. Very short documents gain a
@@ -231,6 +234,7 @@ class CollapsedHDP(FittedCollapsed):
         check_names("learn", self.learn, LEARNABLE)
         check_tokens(corpus)
         check_start(corpus, int(self.n_topics))
+        check_tables(corpus, int(self.n_topics), float(self.smallest_share), min(self.n_laps, self.merge_laps))
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         identity = self._identity(corpus, seed)
         with at_work(self, callback) as (report, executor):
@@ -324,6 +328,7 @@ class CollapsedHDP(FittedCollapsed):
         if first:
             check_tokens(corpus)
             check_start(corpus, int(self.n_topics))
+            check_tables(corpus, int(self.n_topics), float(self.smallest_share), 0)
         if corpus.n_tokens > 0:
             with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
                 self._learn(corpus, total, first, executor)

@@ -17,9 +17,12 @@ from stickbreak.inference.executor import Executor
 from stickbreak.inference.streams import stream
 
 FIRST_LAP, EVERY = 20, 5  # laps with merges: topics have to form first, and to settle after each
-SLACK = 1.0  # standard errors that a merge may cost
+SLACK = 1.0  # standard errors that a merge may cost ...
+MOST_LOSS = 0.2  # ... and nats for each token held back of the smaller topic: of few tokens the error is large
+LEAST_TOKENS = 10.0  # held back, that a pair of topics is judged by
 LEAST_WEIGHT = 1e-3  # of a topic in a document, to be looked at there
 PAIRS_PER_TOPIC = 4  # pairs whose gain is computed
+AT_ONCE = 8  # shards whose tables of all pairs of topics are in memory at a time
 
 
 def due(lap: int, merge_laps: int) -> bool:
@@ -52,24 +55,52 @@ def merge(state: CollapsedState, priors: Priors, executor: Executor) -> tuple[in
     priors : Priors
     executor : Executor
     """
-    pairs = candidates(state, priors, executor)
+    pairs, tokens = candidates(state, priors, executor)
     if pairs.size == 0:
         return 0, 0
-    gain, error = gains(state, priors, pairs, executor)
+    merged = chosen(pairs, *gains(state, priors, pairs, executor), tokens)
     to = np.arange(state.beta.size)
-    free = np.ones(state.beta.size, dtype=bool)
-    for q in np.argsort(-gain, kind="stable"):
-        larger, smaller = pairs[q]
-        says = error[q] > 0  # the tokens have something to say about the pair
-        if says and gain[q] >= -SLACK * error[q] and free[larger] and free[smaller]:
-            free[[larger, smaller]] = False
-            to[smaller] = larger
+    to[merged[:, 1]] = merged[:, 0]
     join(state, to)
-    return len(pairs), int((~free).sum()) // 2
+    return len(pairs), len(merged)
 
 
-def candidates(state: CollapsedState, priors: Priors, executor: Executor) -> NDArray[np.int64]:
-    """Return the pairs with the largest bounds of their gain, (n, 2), the larger topic of each first.  math.md (C9)"""
+def chosen(pairs: NDArray[np.int64], gain: Float, error: Float, tokens: Float) -> NDArray[np.int64]:
+    """Return the pairs that become one, the best first, each topic in one of them.                      math.md (C8)
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (n, 2)
+    gain, error : ndarray of shape (n,)
+        What `gains` returned.
+    tokens : ndarray of shape (K,)
+        Expected tokens held back of each topic.
+
+    Returns
+    -------
+    ndarray of shape (n', 2)
+    """
+    of_pair = tokens[pairs]
+    most_loss = np.minimum(SLACK * error, MOST_LOSS * of_pair.min(axis=1))
+    says = (error > 0) & (of_pair.sum(axis=1) >= LEAST_TOKENS)  # the tokens have something to say about the pair
+    free, found = np.ones(tokens.size, dtype=bool), []
+    for q in np.argsort(-gain, kind="stable"):
+        if says[q] and gain[q] >= -most_loss[q] and free[pairs[q]].all():
+            free[pairs[q]] = False
+            found.append(q)
+    return pairs[found]
+
+
+def candidates(state: CollapsedState, priors: Priors, executor: Executor) -> tuple[NDArray[np.int64], Float]:
+    """Return the pairs with the largest bounds of their gain, and the tokens of each topic.             math.md (C9)
+
+    Returns
+    -------
+    pairs : ndarray of shape (n, 2)
+        The larger topic of each first.
+    tokens : ndarray of shape (K,)
+        X_kk, the expected tokens held back.
+    """
     K, prior = state.beta.size, priors.alpha * state.beta
     total_eta = state.S.shape[0] * priors.eta
 
@@ -80,15 +111,17 @@ def candidates(state: CollapsedState, priors: Priors, executor: Executor) -> NDA
 
     X, Y = np.zeros((K, K)), np.zeros(K)
     for turn in state.turns:
-        for of_shard in executor.map(run, [shard for shard in turn if shard.held is not None]):
-            X, Y = X + of_shard[0], Y + of_shard[1]
+        held = [shard for shard in turn if shard.held is not None]
+        for first in range(0, len(held), AT_ONCE):
+            for of_shard in executor.map(run, held[first : first + AT_ONCE]):
+                X += of_shard[0]
+                Y += of_shard[1]
     bound = gain_bounds(X, Y, state.N, priors.eta, total_eta)
     order = np.argsort(-state.N, kind="stable")
     topics = order[state.N[order] >= ALIVE]
-    first, second = np.triu_indices(topics.size, 1)
-    pairs = np.stack([topics[first], topics[second]], axis=1)
+    pairs = topics[np.stack(np.triu_indices(topics.size, 1), axis=1)]
     best = np.argsort(-bound[pairs[:, 0], pairs[:, 1]], kind="stable")[: PAIRS_PER_TOPIC * topics.size]
-    return np.asarray(pairs[best], dtype=np.int64)
+    return np.asarray(pairs[best], dtype=np.int64), np.diag(X).copy()
 
 
 def gain_bounds(X: Float, Y: Float, N: Float, eta: float, total_eta: float) -> Float:

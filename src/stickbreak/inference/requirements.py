@@ -7,6 +7,7 @@ from numbers import Integral
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.inference.memory import memory_installed
 
 
 def check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
@@ -39,6 +40,14 @@ def check_start(corpus: Corpus, n_topics: int) -> None:
             f"n_topics is {n_topics}, but the documents hold only {corpus.n_tokens:.12g} tokens; "
             f"give fewer topics than tokens{advice}."
         )
+
+
+def check_memory(n_topics: int, n_words: int, needed: float, advice: str = "give fewer topics or fewer words") -> None:
+    """Refuse a fit that needs more bytes than this machine has."""
+    installed = memory_installed()
+    if needed > installed:
+        has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
+        raise InputError(f"n_topics is {n_topics}: with {n_words} words {has}; {advice}.")
 
 
 def check_total(total: int, seen: int) -> None:

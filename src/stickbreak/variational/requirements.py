@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.memory import memory_installed
-from stickbreak.inference.requirements import check_start, check_tokens
+from stickbreak.inference.requirements import check_memory, check_start, check_tokens
 
 STORED_BYTES = 10.0  # of an entry of the stored S
 STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
@@ -45,12 +44,7 @@ def check_corpus(
     InvalidCorpus, InputError
     """
     check_tokens(corpus)
-    needed, installed = bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials), memory_installed()
-    if needed > installed:
-        has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
-        raise InputError(
-            f"n_topics is {n_topics}: with {corpus.n_words} words {has}; give fewer topics or fewer words."
-        )
+    check_memory(n_topics, corpus.n_words, bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials))
     if named_start:
         check_start(corpus, n_topics)
 

@@ -1,0 +1,59 @@
+"""More topics than the memory can carry."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from stickbreak import CollapsedHDP
+from stickbreak.collapsed.merging import AT_ONCE
+from stickbreak.collapsed.requirements import ENTRY_BYTES, TABLES, check_tables
+from stickbreak.exceptions import InputError
+
+from .problems import small_corpus
+
+
+@pytest.fixture(scope="module")
+def wide() -> sparse.csr_array:
+    """Two million words, and more tokens than topics."""
+    return sparse.csr_array((np.full(3, 60_000), ([0, 1, 1], [0, 5, 1_999_999])), shape=(2, 2_000_000))
+
+
+@pytest.mark.parametrize("form", ["fit", "partial_fit"])
+def test_table_of_words_and_topics_that_no_memory_holds_is_refused(wide, form):
+    model = CollapsedHDP(n_topics=50_000)
+    with pytest.raises(InputError, match=r"n_topics is 50000: with 2000000 words it needs about .* GiB, more than the"):
+        getattr(model, form)(wide)
+    assert not hasattr(model, "start_seconds_")
+
+
+def test_each_table_is_counted(monkeypatch):
+    corpus, K = small_corpus(1), 10
+    words = 8 * TABLES * corpus.n_words * K
+    shares, pairs = ENTRY_BYTES * corpus.counts.nnz * K, 8 * (AT_ONCE + 1) * K**2
+
+    def has(n_bytes):
+        monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: n_bytes)
+
+    def refused(words, smallest, merge_laps):
+        with pytest.raises(InputError, match=words):
+            check_tables(corpus, K, smallest, merge_laps)
+
+    has(words)
+    check_tables(corpus, K, 0.1, 19)  # the first merges are after lap 20
+    refused("give fewer topics or fewer words", 0.0, 0)
+    refused("give fewer topics, or merge_laps=0", 0.1, 20)
+    has(words + shares)
+    check_tables(corpus, K, 0.0, 0)
+    has(words + pairs)
+    check_tables(corpus, K, 0.1, 50)
+    has(words - 1)
+    refused("give fewer topics or fewer words", 0.1, 0)
+
+
+@pytest.mark.parametrize(("n_laps", "merge_laps"), [(19, 50), (30, 0)])
+def test_fits_without_merges_need_no_table_of_pairs(monkeypatch, n_laps, merge_laps):
+    corpus = small_corpus(1)
+    monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: 8 * TABLES * corpus.n_words * 10)
+    CollapsedHDP(n_topics=10, n_laps=n_laps, merge_laps=merge_laps, random_state=0).fit(corpus)
+    with pytest.raises(InputError, match="merge_laps=0"):
+        CollapsedHDP(n_topics=10, random_state=0).fit(corpus)
