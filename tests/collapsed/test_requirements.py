@@ -46,6 +46,8 @@ def test_each_table_is_counted(monkeypatch):
     check_tables(corpus, K, 0.0, 0)
     has(words + pairs)
     check_tables(corpus, K, 0.1, 50)
+    has(words + pairs - 1)
+    refused("merge_laps=0", 0.1, 50)
     has(words - 1)
     refused("give fewer topics or fewer words", 0.1, 0)
 
