@@ -1,4 +1,4 @@
-"""The start of vector models: seeds that the others explain badly, as in k-means++, then a few hard assignments."""
+"""The start of vector models: seeds, by turns even and as in k-means++, then a few hard assignments."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ def seeded(
 ) -> tuple[Float, Float]:
     """Return statistics of components that together explain a sample of vectors.             math.md (N6)
 
-    The first seed is drawn evenly, every further one in proportion to what a vector would gain by a component of its
-    own: log p(x | the posterior given x alone) less that of the best seed so far. Then every vector goes to the
-    component under which it is most likely, until none changes, at most twenty times over.
+    Every other seed, the first among them, is drawn evenly: of vectors with heavy tails the others alone would stand
+    for the tails. These are drawn in proportion to what a vector would gain by a component of its own: log p(x | the
+    posterior given x alone) less that of the best seed so far. Then every vector goes to the component under which it
+    is most likely, until none changes, at most twenty times over.
 
     Parameters
     ----------
@@ -74,12 +75,12 @@ def _seeds(likelihood: VectorLikelihood, sample: NDArray, n: int, rng: np.random
     found = [int(rng.integers(len(sample)))]
     for _ in range(n - 1):
         best = np.maximum(best, likelihood.expected_log(_of_one(likelihood, sample[found[-1:]]), sample)[:, 0])
-        gain = np.maximum(alone - best, 0.0)
+        gain = np.maximum(alone - best, 0.0) if len(found) % 2 else np.zeros(len(sample))
         gain[found] = 0.0
         total = float(gain.sum())
         left = np.ones(len(sample))
         left[found] = 0.0
-        weights = gain / total if total > 0 else left / left.sum()  # copies of the seeds are all that is left
+        weights = gain / total if total > 0 else left / left.sum()  # evenly: by turns, and among copies of seeds
         found.append(int(rng.choice(len(sample), p=weights)))
     return found
 
