@@ -4,13 +4,14 @@ Each system has its own concentrations, learned where it can learn them; the wei
 one fixed point for all (zero-order collapsed inference) with these concentrations. Words that never occur in training
 are left out everywhere. Scoring is not counted, nor reading the documents into the form that a system takes.
 `--cost` is the time of a lap and the memory against K, for one and two threads; `--shares` what rounding small shares
-changes; `--stream` a stream of generated tokens against the batch form; `--prune` merges against dropping topics with
-few expected tables.
+changes; `--learning` what learning hyperparameters does; `--stream` a stream of generated tokens against the batch
+form; `--prune` merges against dropping topics with few expected tables.
 
     python benchmarks/collapsed.py [--splits kos nips 20news ap reuters21578] [--topics 100 200 400] [--seconds 60]
     python benchmarks/collapsed.py --cost [--splits 20news] [--topics 50 100 200 400 1000]
     python benchmarks/collapsed.py --shares [--splits kos] [--topics 100]
     python benchmarks/collapsed.py --stream [--tokens 10_000_000]
+    python benchmarks/collapsed.py --learning [--splits kos] [--topics 100]
     python benchmarks/collapsed.py --prune [--splits kos] [--topics 200]
 """
 
@@ -264,6 +265,29 @@ def shares(names: list[str], topics: list[int]) -> list[dict[str, object]]:
     return rows
 
 
+def learning(names: list[str], topics: list[int]) -> list[dict[str, object]]:
+    """Return what learning the hyperparameters changes: held-out completion with the concentrations at the end."""
+    rows: list[dict[str, object]] = []
+    for name in names:
+        split = load_split(name)
+        for n_topics in topics:
+            for learn in ((), ("alpha",), ("eta",), ("alpha", "eta"), ("alpha", "gamma", "eta")):
+                model = CollapsedHDP(n_topics=n_topics, learn=learn, random_state=0, n_jobs=1).fit(split.train)
+                rows.append(
+                    {
+                        "corpus": name,
+                        "K at the start": n_topics,
+                        "learned": ", ".join(learn) or "none",
+                        "completion": f"{completion(split, *model_answer(model)):.4f}",
+                        "K": model.n_topics_,
+                        "alpha": f"{model.alpha_:.2f}",
+                        "gamma": f"{model.gamma_:.2f}",
+                        "eta": f"{model.eta_:.3f}",
+                    }
+                )
+    return rows
+
+
 def prune(names: list[str], topics: list[int]) -> list[dict[str, object]]:
     """Return what merges leave, and what is left of a fit without merges where topics with few tables are dropped.
 
@@ -344,12 +368,15 @@ def main() -> None:
     parser.add_argument("--cost", action="store_true", help="cost of a lap against K")
     parser.add_argument("--shares", action="store_true", help="what rounding small shares changes")
     parser.add_argument("--stream", action="store_true", help="a generated stream against the batch form")
+    parser.add_argument("--learning", action="store_true", help="what learning hyperparameters changes")
     parser.add_argument("--prune", action="store_true", help="merges against a threshold on expected tables")
     parser.add_argument("--tokens", type=int, default=10_000_000, help="of the stream")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/collapsed.jsonl"), help="runs done")
     options = parser.parse_args()
     if options.cost:
         print(table(cost(options.splits, options.topics)))
+    elif options.learning:
+        print(table(learning(options.splits, options.topics)))
     elif options.shares:
         print(table(shares(options.splits, options.topics)))
     elif options.prune:
