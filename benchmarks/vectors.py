@@ -190,6 +190,11 @@ def peak(n_patches: int, components: int) -> list[Record]:
     return rows
 
 
+def write_patches(folder: str, n_patches: int) -> None:
+    """Write patches of the training images, so many of each."""
+    read_patches(files()[0], mean="project", n_patches=n_patches, out=folder)
+
+
 def memory(key: Record) -> Record:
     """Return the peak memory of two laps over patches that are memory-mapped, beside that before them."""
     for model_class in MODELS.values():
@@ -229,8 +234,8 @@ def main() -> None:
         print(table(peak(options.patches, options.components)))
     elif options.memory:
         with tempfile.TemporaryDirectory() as place:
-            sample = -(-options.patches // 150)
-            read_patches(files()[0], mean="project", n_patches=sample, out=Path(place) / "patches")
+            with get_context("spawn").Pool(1) as pool:  # so that what it needs is no peak of ours
+                pool.apply(write_patches, (str(Path(place) / "patches"), -(-options.patches // 150)))
             rows = []
             for model in MODELS:
                 with get_context("spawn").Pool(1) as pool:
