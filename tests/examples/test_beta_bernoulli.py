@@ -1,23 +1,9 @@
 """The example of a likelihood of one's own."""
 
-import importlib.util
-import sys
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-FILE = Path(__file__).parents[2] / "examples" / "beta_bernoulli.py"
-
-
-@pytest.fixture
-def example(monkeypatch):
-    spec = importlib.util.spec_from_file_location("beta_bernoulli", FILE)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "beta_bernoulli", module)  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
 
 
 def statistics(family, X, R):

@@ -1,8 +1,5 @@
 """The example of denoising: the prior, the filter, the splitting, on small pictures."""
 
-import importlib.util
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,17 +8,6 @@ from PIL import Image
 from scipy.stats import multivariate_normal
 
 from stickbreak.corpus import patches_of
-
-FILE = Path(__file__).parents[2] / "examples" / "denoise.py"
-
-
-@pytest.fixture
-def example(monkeypatch):
-    spec = importlib.util.spec_from_file_location("denoise", FILE)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "denoise", module)
-    spec.loader.exec_module(module)
-    return module
 
 
 def picture(height=40, width=44):

@@ -1,24 +1,9 @@
 """The example of patches: what is drawn from components, and which are shown."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
-
-FILE = Path(__file__).parents[2] / "examples" / "patches.py"
-
-
-@pytest.fixture
-def example(monkeypatch):
-    spec = importlib.util.spec_from_file_location("patches", FILE)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "patches", module)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

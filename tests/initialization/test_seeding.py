@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak.initialization import seeded
+from stickbreak.initialization.seeding import _seeds
 from stickbreak.likelihoods import Gaussian
 
 
@@ -32,3 +33,15 @@ def test_there_are_no_more_components_than_vectors_and_given_seeds_stay():
     assert seeded(likelihood, np.tile(X[:1], (5, 1)), 3, rng)[1].sum() == 5  # copies
     _, N = seeded(likelihood, X, 9, rng, seeds=np.array([[0.0, 0], [60, 0], [0, -60]]))
     np.testing.assert_array_equal(N, [400, 2, 2])
+
+
+def test_every_other_seed_is_drawn_evenly():
+    """The vectors that gain most are the tails of a crowd, for which few seeds should stand."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(1900, 2)), 50 * rng.normal(size=(100, 2))])
+    likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
+    seeds = _seeds(likelihood, X, 40, np.random.default_rng(1))
+    in_crowd = np.array(seeds) < 1900
+    assert in_crowd[::2].mean() > 0.8  # 0.95 are expected
+    assert in_crowd[1::2].mean() < 0.2
+    assert len(set(seeds)) == 40

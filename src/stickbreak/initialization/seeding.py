@@ -75,13 +75,10 @@ def _seeds(likelihood: VectorLikelihood, sample: NDArray, n: int, rng: np.random
     found = [int(rng.integers(len(sample)))]
     for _ in range(n - 1):
         best = np.maximum(best, likelihood.expected_log(_of_one(likelihood, sample[found[-1:]]), sample)[:, 0])
-        gain = np.maximum(alone - best, 0.0) if len(found) % 2 else np.zeros(len(sample))
-        gain[found] = 0.0
-        total = float(gain.sum())
-        left = np.ones(len(sample))
-        left[found] = 0.0
-        weights = gain / total if total > 0 else left / left.sum()  # evenly: by turns, and among copies of seeds
-        found.append(int(rng.choice(len(sample), p=weights)))
+        even, gain = np.ones(len(sample)), np.maximum(alone - best, 0.0)
+        even[found], gain[found] = 0.0, 0.0
+        weights = gain if len(found) % 2 and gain.any() else even  # the gains of copies of the seeds are all zero
+        found.append(int(rng.choice(len(sample), p=weights / weights.sum())))
     return found
 
 
