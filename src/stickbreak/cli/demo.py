@@ -20,7 +20,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the model and the report to.")] = Path(
         "stickbreak-demo"
     ),
-    topics: Annotated[int, typer.Option("--topics", min=1, help="Topics to start with.")] = 100,
+    topics: Annotated[int, typer.Option("--topics", min=1, help="Topics to start with.")] = 200,
     laps: Annotated[int, typer.Option("--laps", min=1, help="Most passes over the documents.")] = 100,
     seed: Seed = 0,
     open_report: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in the browser.")] = False,

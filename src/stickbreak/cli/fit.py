@@ -7,7 +7,7 @@ from stickbreak.cli import model_options as m
 from stickbreak.cli import options as o
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.fitting import FitJob
-from stickbreak.cli.methods import parameters_of
+from stickbreak.cli.methods import DEFAULT, parameters_of
 from stickbreak.cli.output import say
 from stickbreak.cli.text_options import text_options
 from stickbreak.exceptions import InputError
@@ -35,16 +35,20 @@ def fit(
     token_pattern: o.TokenPattern = None,
     keep_case: o.KeepCase = False,
     strip_accents: o.StripAccents = None,
-    method: m.MethodName = "variational",
-    topics: m.Topics = 100,
+    method: m.MethodName = DEFAULT,
+    topics: m.Topics = None,
     alpha: m.Alpha = None,
     gamma: m.Gamma = None,
     eta: m.Eta = None,
     learn: m.Learn = None,
+    laps: m.Laps = None,
+    jobs: m.Jobs = None,
+    merge_laps: m.MergeLaps = None,
+    held_back: m.HeldBack = None,
+    smallest_share: m.SmallestShare = None,
     bound: m.Bound = None,
     document_weights: m.DocumentWeights = None,
     init: m.Init = None,
-    laps: m.Laps = None,
     batches: m.Batches = None,
     schedule: m.Schedule = None,
     learning_decay: m.LearningDecay = None,
@@ -65,14 +69,10 @@ def fit(
     burn_in_sweeps: m.BurnInSweeps = None,
     saved_sweeps: m.SavedSweeps = None,
     sampler: m.Sampler = None,
-    merge_laps: m.MergeLaps = None,
-    held_back: m.HeldBack = None,
-    smallest_share: m.SmallestShare = None,
     branching: m.Branching = None,
     stages: m.Stages = None,
     updates: m.Updates = None,
     seed: o.Seed = 0,
-    jobs: m.Jobs = None,
     held_out: o.HeldOut = None,
     checkpoint: o.Checkpoint = None,
     resume: o.Resume = False,

@@ -12,7 +12,7 @@ import typer
 from stickbreak.atomic import replace_folder
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.evaluate import completion_json
-from stickbreak.cli.methods import METHODS
+from stickbreak.cli.methods import DEFAULT, METHODS
 from stickbreak.cli.output import TopicLine, describe_topics, print_json, print_topics, say
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.persistence import check_target
@@ -57,20 +57,13 @@ class FitJob:
     out: Path
     report: Path | None
     parameters: dict[str, Any]
-    method: str = "variational"
+    method: str = DEFAULT
     held_out: float | None = None
     seed: int = 0
     checkpoint: Path | None = None
     resume: bool = False
     force: bool = False
     quiet: bool = False
-
-    @property
-    def n_topics_start(self) -> int | None:
-        """Topics at the start; None where the start decides their number."""
-        method = METHODS[self.method]
-        start = self.parameters.get("init", method.default_start)
-        return int(self.parameters["n_topics"]) if start in method.counted_starts else None
 
     def check(self) -> None:
         """Refuse, before the long work, what cannot be done at its end.
@@ -147,16 +140,22 @@ class FitJob:
             if self.resume and not self.checkpoint.exists():
                 self._tell(f"there is no checkpoint at {self.checkpoint} yet: starting from the beginning")
         self._tell(
-            f"fitting {train.n_documents:,} documents{self._starting()} "
+            f"fitting {train.n_documents:,} documents{self._starting(model)} "
             f"(Ctrl-C ends after the {model.lap_noun} and keeps the model) ..."
         )
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train, callback=progress.update, **options)
         return model
 
-    def _starting(self) -> str:
-        n_topics = self.n_topics_start
+    def _starting(self, model: Any) -> str:
+        n_topics = self.n_topics_start(model)
         return "" if n_topics is None else f", starting with {n_topics} topics"
+
+    def n_topics_start(self, model: Any) -> int | None:
+        """Return the topics at the start of a model; None where the start decides their number."""
+        method = METHODS[self.method]
+        start = self.parameters.get("init", method.default_start)
+        return int(model.n_topics) if start in method.counted_starts else None
 
     def _score(self, model: Any, held: "Corpus") -> "Completion | None":
         """Score the held-out documents; None, with a message, if they are too short for that."""
@@ -205,7 +204,7 @@ class FitResult:
     def _summary(self) -> str:
         """Say how many topics, why the fit stopped, how good it is, and where everything is."""
         model, done = self.model, self.completion
-        start = self.job.n_topics_start
+        start = self.job.n_topics_start(model)
         lines = [
             f"topics     {model.n_topics_}" + ("" if start is None else f" (started with {start})"),
             f"stopped    {model.stop_reason_}",
@@ -235,7 +234,7 @@ class FitResult:
             "n_words": self.corpus.n_words,
             "n_tokens": self.corpus.n_tokens,
             "method": self.job.method,
-            "n_topics_start": self.job.n_topics_start,
+            "n_topics_start": self.job.n_topics_start(model),
             "n_topics": int(model.n_topics_),
             "n_laps": int(model.n_laps_),
             "converged": bool(model.converged_),

@@ -6,7 +6,7 @@ from typing import Any
 
 from stickbreak.exceptions import InputError
 
-__all__ = ["METHODS", "STARTS", "Method", "parameters_of"]
+__all__ = ["DEFAULT", "METHODS", "STARTS", "Method", "parameters_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,20 +17,23 @@ class Method:
     ----------
     estimator : str
         Name in `stickbreak`.
+    purpose : str
+        What it is for, in one line of help.
     options : dict of str to str
         Parameter -> option, for the options that not every family has.
     starts : tuple of str
         Values of --init.
-    counted_starts : tuple of str
-        Those of them that begin with the number of topics that is given.
+    counted_starts : tuple of str or None
+        Those of them that begin with the number of topics that is given; None: the one start of the method does.
     default_start : str or None
         None for a method that knows one start only.
     """
 
     estimator: str
+    purpose: str
     options: Mapping[str, str]
     starts: tuple[str, ...]
-    counted_starts: tuple[str, ...]
+    counted_starts: tuple[str | None, ...]
     default_start: str | None
 
 
@@ -39,8 +42,24 @@ _HDP = {"gamma": "--gamma", "init": "--init"}
 _STEPS = {"n_laps": "--laps", "learning_decay": "--learning-decay", "learning_offset": "--learning-offset"}
 _FOUND = ("collapsed", "near-uniform", "documents", "anchors")  # topics that are found before the fit
 METHODS = {
+    "collapsed": Method(
+        "CollapsedHDP",
+        "predicts best, and soonest; for what fits in memory.",
+        {
+            **_LEARN,
+            "gamma": "--gamma",
+            "n_laps": "--laps",
+            "merge_laps": "--merge-laps",
+            "held_back": "--held-back",
+            "smallest_share": "--smallest-share",
+        },
+        (),
+        (None,),
+        None,
+    ),
     "variational": Method(
         "VariationalHDP",
+        "an objective that compares numbers of topics; from disk.",
         {
             **_HDP,
             **_LEARN,
@@ -60,6 +79,7 @@ METHODS = {
     ),
     "gibbs": Method(
         "GibbsHDP",
+        "samples of the posterior: how sure is the number of topics; slow.",
         {
             **_HDP,
             **_LEARN,
@@ -78,6 +98,7 @@ METHODS = {
     ),
     "hybrid": Method(
         "HybridHDP",
+        "many topics, or more documents than memory holds; from disk.",
         {
             **_LEARN,
             **_HDP,
@@ -91,22 +112,9 @@ METHODS = {
         ("random", *_FOUND),
         "collapsed",
     ),
-    "collapsed": Method(
-        "CollapsedHDP",
-        {
-            **_LEARN,
-            "gamma": "--gamma",
-            "n_laps": "--laps",
-            "merge_laps": "--merge-laps",
-            "held_back": "--held-back",
-            "smallest_share": "--smallest-share",
-        },
-        (),
-        (),
-        None,
-    ),
     "tree": Method(
         "BackoffTreeTopics",
+        "a tree of up to millions of topics.",
         {
             **_LEARN,
             "n_sweeps": "--sweeps",
@@ -119,6 +127,7 @@ METHODS = {
         None,
     ),
 }
+DEFAULT = "collapsed"
 STARTS = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.starts))
 
 
@@ -139,8 +148,10 @@ def parameters_of(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     for (parameter, option), owners in _owners().items():
         if method not in owners and given.get(parameter) is not None:
+            several, last = ", ".join(owners[:-1]), owners[-1]
+            named, way = (f"{several} or {last}", "one of them") if several else (last, "that method")
             raise InputError(
-                f"{option} belongs to --method {' or '.join(owners)}, but the method is {method}; leave it out"
+                f"{option} needs --method {named}, but the method is {method}; give {way}, or leave {option} out"
             )
     start, known = given.get("init"), METHODS[method].starts
     if start is not None and start not in known:

@@ -8,9 +8,7 @@ from stickbreak.cli.methods import METHODS, STARTS
 from stickbreak.exceptions import InputError
 
 _MODEL = "Model"
-_GIBBS, _HYBRID, _COLLAPSED, _TREE = (
-    f"Model, with --method {method}" for method in ("gibbs", "hybrid", "collapsed", "tree")
-)
+_COLLAPSED, _VARIATIONAL, _GIBBS, _HYBRID, _TREE = (f"Model, with --method {method}" for method in METHODS)
 
 
 def _option(
@@ -37,13 +35,18 @@ MethodName = Annotated[
     _choice(
         "--method",
         *METHODS,
-        help="Fit by optimisation, draw from the posterior (slower, and exact), both, by minibatches, "
-        "by collapsed optimisation (predicts best), or sample the leaves of a tree of up to millions of topics.",
+        metavar="METHOD",
+        help="\n\n".join(f"{name}: {method.purpose}" for name, method in METHODS.items()),
     ),
 ]
 Topics = Annotated[
-    int,
-    _option("--topics", least=1, help="Topics to start with; unneeded ones go away. For tree: its leaves, at least."),
+    int | None,
+    _option(
+        "--topics",
+        least=1,
+        help="Topics to start with; unneeded ones go away. For tree: its leaves, at least. "
+        "Otherwise 200 for collapsed, 972 for tree, 100 for the others.",
+    ),
 ]
 Alpha = Annotated[
     float | None,
@@ -53,15 +56,6 @@ Alpha = Annotated[
     ),
 ]
 Gamma = Annotated[float | None, _option("--gamma", help="Concentration of the collection on few topics.")]
-DocumentWeights = Annotated[
-    str | None,
-    _choice(
-        "--document-weights",
-        "mean_field",
-        "collapsed",
-        help="How the weights of documents are inferred: sparse, or smoother and better at prediction.",
-    ),
-]
 Eta = Annotated[
     float | None,
     _option("--eta", help="Pseudo-count of a word in a topic. For tree: sum of the discounts of words, below 1."),
@@ -74,13 +68,34 @@ Learn = Annotated[
         help="Learn alpha, gamma, eta or several (alpha,eta) from the documents; none: keep them all.",
     ),
 ]
-Bound = Annotated[
-    str | None,
-    _choice(
-        "--bound",
-        "surrogate",
-        "quadratic",
-        help="Bound in the objective: that of the paper, for alpha below 1, or a tighter one.",
+Laps = Annotated[int | None, _option("--laps", least=1, help="Most passes over the documents.")]
+Jobs = Annotated[int | None, _option("--jobs", least=1, help="Threads; otherwise all cores.")]
+MergeLaps = Annotated[
+    int | None,
+    _option(
+        "--merge-laps",
+        least=0,
+        panel=_COLLAPSED,
+        help="Laps, from the first, in which topics are merged; otherwise 50. 0: no merges.",
+    ),
+]
+HeldBack = Annotated[
+    float | None,
+    typer.Option(
+        "--held-back",
+        max=0.5,
+        rich_help_panel=_COLLAPSED,
+        help="Share of the tokens that is held back in these laps and decides about merges, above 0; otherwise 0.1.",
+    ),
+]
+SmallestShare = Annotated[
+    float | None,
+    typer.Option(
+        "--smallest-share",
+        min=0.0,
+        max=0.5,
+        rich_help_panel=_COLLAPSED,
+        help="Smaller shares of a topic in a token are rounded at random; 0 keeps all. Otherwise 1/15.",
     ),
 ]
 Init = Annotated[
@@ -89,27 +104,60 @@ Init = Annotated[
         "--init",
         *STARTS,
         metavar="START",
-        help="Start: collapsed, near-uniform, documents or anchors; for gibbs also sequential, random or single; "
-        "for hybrid also random.",
+        panel=_VARIATIONAL,
+        help="Start: collapsed, near-uniform, documents or anchors; with --method gibbs also sequential, random or "
+        "single; with hybrid also random.",
     ),
 ]
-Laps = Annotated[int | None, _option("--laps", least=1, help="Most passes over the documents.")]
-Batches = Annotated[int | None, _option("--batches", least=1, help="Parts that the documents are cut into.")]
+Bound = Annotated[
+    str | None,
+    _choice(
+        "--bound",
+        "surrogate",
+        "quadratic",
+        panel=_VARIATIONAL,
+        help="Bound in the objective: that of the paper, for alpha below 1, or a tighter one.",
+    ),
+]
+DocumentWeights = Annotated[
+    str | None,
+    _choice(
+        "--document-weights",
+        "mean_field",
+        "collapsed",
+        panel=_VARIATIONAL,
+        help="How the weights of documents are inferred: sparse, or smoother and better at prediction.",
+    ),
+]
+Batches = Annotated[
+    int | None, _option("--batches", least=1, panel=_VARIATIONAL, help="Parts that the documents are cut into.")
+]
 Schedule = Annotated[
     str | None,
     _choice(
         "--schedule",
         "memoized",
         "stochastic",
+        panel=_VARIATIONAL,
         help="How the passes go: with exact sums and moves, or by steps after each part (of the moves only reorder, "
         "less memory).",
     ),
 ]
 LearningDecay = Annotated[
-    float | None, _option("--learning-decay", help="Stochastic: step t is (t + offset) ** -decay.")
+    float | None,
+    _option(
+        "--learning-decay",
+        panel=_VARIATIONAL,
+        help="Stochastic, and with --method hybrid: step t is (t + offset) ** -decay.",
+    ),
 ]
 LearningOffset = Annotated[
-    float | None, _option("--learning-offset", help="Stochastic: larger makes the first steps smaller.")
+    float | None,
+    _option(
+        "--learning-offset",
+        panel=_VARIATIONAL,
+        help="Stochastic, and with --method hybrid: larger makes the first steps smaller.",
+    ),
 ]
 StickRule = Annotated[
     str | None,
@@ -117,25 +165,35 @@ StickRule = Annotated[
         "--stick-rule",
         "interpolate",
         "natural",
+        panel=_VARIATIONAL,
         help="Stochastic: how steps move the weights of the topics.",
     ),
 ]
 Moves = Annotated[
     str | None,
-    _option("--moves", metavar="NAMES", help="Out of merge,delete,birth,refine,reorder; none: keep all topics."),
+    _option(
+        "--moves",
+        metavar="NAMES",
+        panel=_VARIATIONAL,
+        help="Out of merge,delete,birth,refine,reorder; none: keep all topics.",
+    ),
 ]
 DeleteDocuments = Annotated[
     str | None,
     _option(
         "--delete-documents",
         metavar="NUMBER|all",
+        panel=_VARIATIONAL,
         help="Most documents that deletes infer anew in a pass; otherwise 500.",
     ),
 ]
 Restarts = Annotated[
     int | None,
     _option(
-        "--restarts", least=0, help="Topics, the smallest first, that each document is tried without; otherwise 5."
+        "--restarts",
+        least=0,
+        panel=_VARIATIONAL,
+        help="Topics, the smallest first, that each document is tried without; otherwise 5.",
     ),
 ]
 Sweeps = Annotated[
@@ -204,34 +262,6 @@ Sampler = Annotated[
         help="Topics outside a document by tables of the words, or one by one: the same law, slower.",
     ),
 ]
-MergeLaps = Annotated[
-    int | None,
-    _option(
-        "--merge-laps",
-        least=0,
-        panel=_COLLAPSED,
-        help="Laps, from the first, in which topics are merged; otherwise 50. 0: no merges.",
-    ),
-]
-HeldBack = Annotated[
-    float | None,
-    typer.Option(
-        "--held-back",
-        max=0.5,
-        rich_help_panel=_COLLAPSED,
-        help="Share of the tokens that is held back in these laps and decides about merges, above 0; otherwise 0.1.",
-    ),
-]
-SmallestShare = Annotated[
-    float | None,
-    typer.Option(
-        "--smallest-share",
-        min=0.0,
-        max=0.5,
-        rich_help_panel=_COLLAPSED,
-        help="Smaller shares of a topic in a token are rounded at random; 0 keeps all. Otherwise 1/15.",
-    ),
-]
 Branching = Annotated[
     str | None,
     _option(
@@ -260,4 +290,3 @@ Updates = Annotated[
         help="Words of a sweep as they were at its beginning, or changing with every draw (slower, one thread).",
     ),
 ]
-Jobs = Annotated[int | None, _option("--jobs", least=1, help="Threads; otherwise all cores.")]
