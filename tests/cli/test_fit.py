@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 import stickbreak
+from stickbreak.cli.methods import METHODS
 from stickbreak.corpus import read, write_corpus
 from stickbreak.initialization import STARTS
 from stickbreak.sampling.requirements import CHAIN_STARTS
+
+VARIATIONAL = ["--method", "variational"]
 
 
 def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, fast):
@@ -66,7 +69,7 @@ def test_the_held_out_documents_are_scored_and_not_fitted(run, documents, tmp_pa
     out = tmp_path / "model"
     found = json.loads(run("fit", documents, "--out", out, "--held-out", "0.2", "--json", *fast).stdout)
     train, held = read(documents).split(0.2, seed=1)
-    model = stickbreak.VariationalHDP(n_topics=5, n_laps=4, random_state=1).fit(train)
+    model = stickbreak.CollapsedHDP(n_topics=5, n_laps=4, random_state=1).fit(train)
     assert np.array_equal(stickbreak.load(out).topic_word_, model.topic_word_)
     expected = document_completion(model, *held.halves(seed=1))
     assert found["held_out"]["active"] == pytest.approx(expected.active, rel=1e-12)
@@ -84,7 +87,8 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
 
     monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
     options = (
-        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --bound quadratic --init documents --laps 9 "
+        "--method variational --topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --bound quadratic "
+        "--init documents --laps 9 "
         "--batches 2 --moves merge,birth --delete-documents 30 --restarts 0 --seed 5 --jobs 1 "
         "--document-weights collapsed "
         "--schedule stochastic --learning-decay 0.7 --learning-offset 20 --stick-rule natural"
@@ -116,7 +120,7 @@ def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch
 
 
 def test_stochastic_schedule_fits_scores_and_reports(run, documents, tmp_path, fast):
-    options = ["--schedule", "stochastic", "--batches", "5", "--held-out", "10"]
+    options = ["--method", "variational", "--schedule", "stochastic", "--batches", "5", "--held-out", "10"]
     printed = run("fit", documents, "--out", tmp_path / "m", *options, *fast).stdout
     model = stickbreak.load(tmp_path / "m")
     assert model.schedule == "stochastic"
@@ -136,21 +140,22 @@ def test_unknown_choice_is_refused_with_those_that_the_estimator_knows(refuse, d
 
 
 def test_delete_documents_all_is_no_limit(run, documents, tmp_path, fast):
-    run("fit", documents, "--out", tmp_path / "m", "--no-report", "--delete-documents", "all", *fast)
+    run("fit", documents, "--out", tmp_path / "m", "--no-report", *VARIATIONAL, "--delete-documents", "all", *fast)
     assert stickbreak.load(tmp_path / "m").delete_documents is None
 
 
-def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents, tmp_path, monkeypatch):
+@pytest.mark.parametrize("method", METHODS)
+def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents, tmp_path, monkeypatch, method):
     class Stop(Exception):
         pass
 
     def estimator(**parameters):
-        assert parameters == {"n_topics": 100, "random_state": 0, "n_jobs": -1}
+        assert parameters == {"random_state": 0, "n_jobs": -1}
         raise Stop
 
-    monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
+    monkeypatch.setattr(stickbreak, METHODS[method].estimator, estimator)
     with pytest.raises(Stop):
-        run("fit", documents, "--out", tmp_path / "m")
+        run("fit", documents, "--out", tmp_path / "m", *([] if method == "collapsed" else ["--method", method]))
 
 
 def test_text_options_change_the_vocabulary(run, documents, tmp_path, fast):
@@ -296,8 +301,12 @@ BAD_INPUTS = {
     "negative alpha": (GOOD, ["--alpha", "-1"], "--alpha is -1"),
     "infinite alpha": (GOOD, ["--alpha", "inf"], "alpha"),
     "held-out share": (GOOD, ["--held-out", "0"], "--held-out is 0"),
-    "number of documents": (GOOD, ["--delete-documents", "some"], "--delete-documents is 'some'; give a number"),
-    "no documents to delete with": (GOOD, ["--delete-documents", "0"], "--delete-documents is '0'"),
+    "number of documents": (
+        GOOD,
+        [*VARIATIONAL, "--delete-documents", "some"],
+        "--delete-documents is 'some'; give a number",
+    ),
+    "no documents to delete with": (GOOD, [*VARIATIONAL, "--delete-documents", "0"], "--delete-documents is '0'"),
     "negative restarts": (GOOD, ["--restarts", "-1"], "--restarts"),
     "resume from nowhere": (GOOD, ["--resume"], "--checkpoint"),
     "two reports": (GOOD, ["--report", "x.html", "--no-report"], "contradict"),
@@ -353,7 +362,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(documents, tmp_path, fas
         "import resource, signal, sys\n"
         "from stickbreak.cli import main\n"
         "import stickbreak\n"
-        "real = stickbreak.VariationalHDP\n"
+        "real = stickbreak.CollapsedHDP\n"
         "def limited(**parameters):\n"
         "    model = real(**parameters)\n"
         "    save = model.save\n"
@@ -363,7 +372,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(documents, tmp_path, fas
         "        save(path)\n"
         "    model.save = small\n"
         "    return model\n"
-        "stickbreak.VariationalHDP = limited\n"
+        "stickbreak.CollapsedHDP = limited\n"
         "main()\n"
     )
     pytest.importorskip("resource")
@@ -405,7 +414,7 @@ import os, signal
 import stickbreak
 from stickbreak.cli import main
 
-class VariationalHDP(stickbreak.VariationalHDP):
+class CollapsedHDP(stickbreak.CollapsedHDP):
     def fit(self, X, y=None, *, callback=None, **options):
         def told(event):
             callback(event)
@@ -414,6 +423,6 @@ class VariationalHDP(stickbreak.VariationalHDP):
                     os.kill(os.getpid(), signal.SIGINT)
         return super().fit(X, y, callback=told, **options)
 
-stickbreak.VariationalHDP = VariationalHDP
+stickbreak.CollapsedHDP = CollapsedHDP
 main()
 """

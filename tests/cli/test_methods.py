@@ -23,6 +23,33 @@ def test_options_of_a_method_are_parameters_of_its_estimator():
     assert sorted(method.estimator for method in METHODS.values()) == sorted(stickbreak.ESTIMATORS)
 
 
+def test_help_says_what_each_method_is_for_and_with_how_many_topics_it_starts(run, monkeypatch):
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 200)
+    text = " ".join(run("fit", "--help").stdout.replace("│", " ").split())
+    for name, method in METHODS.items():
+        assert f"{name}: {method.purpose}" in text
+        n_topics = getattr(stickbreak, method.estimator)().n_topics
+        assert (f"{n_topics} for {name}" if n_topics != 100 else "100 for the others") in text
+
+
+def test_option_of_another_family_without_a_method_names_the_one_that_it_needs(refuse, documents, tmp_path):
+    line = refuse("fit", documents, "--out", tmp_path / "m", "--bound", "quadratic")
+    needs = "--bound needs --method variational, but the method is collapsed"
+    assert line == f"Error: {needs}; give that method, or leave --bound out"
+    line = refuse("fit", documents, "--out", tmp_path / "m", "--init", "anchors")
+    needs = "--init needs --method variational, gibbs or hybrid, but the method is collapsed"
+    assert line == f"Error: {needs}; give one of them, or leave --init out"
+
+
+def test_documents_that_no_memory_holds_are_refused_with_the_method_that_holds_few(
+    refuse, documents, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: 5e4)
+    line = refuse("fit", documents, "--out", tmp_path / "m", "--topics", "20", "--jobs", "1")
+    assert "pairs of document and word" in line
+    assert "give fewer documents, or fit by HybridHDP (method hybrid)" in line
+
+
 def test_starts_are_those_of_the_estimators():
     assert set(METHODS["variational"].starts) == set(FOUND)
     assert set(METHODS["gibbs"].starts) == {*FOUND, *CHAIN_STARTS} == set(STARTS)
@@ -71,6 +98,7 @@ def test_options_reach_collapsed_inference(run, documents, tmp_path):
     place = ("--out", tmp_path / "m", "--method", "collapsed", "--quiet")
     printed = run("fit", documents, *place, *options.split()).stdout
     assert "(leave-one-out log-likelihood)" in printed
+    assert "(started with 7)" in printed
     given = {
         "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "learn": ("alpha", "gamma"), "n_laps": 2,
         "smallest_share": 0.2, "merge_laps": 30, "held_back": 0.2, "random_state": 5, "n_jobs": 1,
@@ -92,20 +120,22 @@ def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method
     for parameter, option in refused:
         value = values.get(parameter, "1")
         line = refuse("fit", documents, "--out", tmp_path / "m", "--method", method, option, value)
-        owners = " or ".join(name for name, other in METHODS.items() if parameter in other.options)
-        assert line == f"Error: {option} belongs to --method {owners}, but the method is {method}; leave it out"
+        owners = [name for name, other in METHODS.items() if parameter in other.options]
+        owners = " or ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
+        assert line.startswith(f"Error: {option} needs --method {owners}, but the method is {method}; give ")
+        assert line.endswith(f", or leave {option} out")
     assert not (tmp_path / "m").exists()
 
 
 def test_start_of_another_method_is_refused(refuse, documents, tmp_path):
-    line = refuse("fit", documents, "--out", tmp_path / "m", "--init", "single")
+    line = refuse("fit", documents, "--out", tmp_path / "m", "--method", "variational", "--init", "single")
     assert "--init is 'single', which --method variational does not know; give collapsed" in line
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--method", "luck"], "--method is 'luck'; give variational, gibbs, hybrid, collapsed or tree"),
+        (["--method", "luck"], "--method is 'luck'; give collapsed, variational, gibbs, hybrid or tree"),
         ([*GIBBS, "--estimate", "mean"], "--estimate is 'mean'; give last, best or average"),
         ([*GIBBS, "--representation", "crf"], "--representation is 'crf'"),
         ([*GIBBS, "--burn-in", "6"], "burn_in is 6, but n_sweeps is 6"),

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed.merging import AT_ONCE
-from stickbreak.collapsed.requirements import ENTRY_BYTES, TABLES, check_tables
+from stickbreak.collapsed.requirements import COUNT_BYTES, ENTRY_BYTES, FILLED, TABLES, check_tables
 from stickbreak.exceptions import InputError
 
 from .problems import small_corpus
@@ -29,7 +29,8 @@ def test_table_of_words_and_topics_that_no_memory_holds_is_refused(wide, form):
 def test_each_table_is_counted(monkeypatch):
     corpus, K = small_corpus(1), 10
     words = 8 * TABLES * corpus.n_words * K
-    shares, pairs = ENTRY_BYTES * corpus.counts.nnz * K, 8 * (AT_ONCE + 1) * K**2
+    nnz, pairs = corpus.counts.nnz, 8 * (AT_ONCE + 1) * K**2
+    few, every = ((COUNT_BYTES + ENTRY_BYTES * n) * nnz for n in (FILLED * 4, K))
 
     def has(n_bytes):
         monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: n_bytes)
@@ -38,24 +39,31 @@ def test_each_table_is_counted(monkeypatch):
         with pytest.raises(InputError, match=words):
             check_tables(corpus, K, smallest, merge_laps)
 
-    has(words)
-    check_tables(corpus, K, 0.1, 19)  # the first merges are after lap 20
-    refused("give fewer topics or fewer words", 0.0, 0)
-    refused("give fewer topics, or merge_laps=0", 0.1, 20)
-    has(words + shares)
+    has(words + few)
+    check_tables(corpus, K, 1 / 4, 19)  # the first merges are after lap 20
+    refused(f"the shares of {nnz} pairs of document and word are kept; give fewer documents, or", 0.0, 0)
+    refused("give fewer topics, or merge_laps=0", 1 / 4, 20)
+    has(words + every)
     check_tables(corpus, K, 0.0, 0)
-    has(words + pairs)
-    check_tables(corpus, K, 0.1, 50)
-    has(words + pairs - 1)
-    refused("merge_laps=0", 0.1, 50)
+    has(words + every - 1)
+    refused("give fewer documents, or fit by HybridHDP", 0.0, 0)
+    has(words + few + pairs)
+    check_tables(corpus, K, 1 / 4, 50)
+    has(words + few + pairs - 1)
+    refused("merge_laps=0", 1 / 4, 50)
+    has(words + few - 1)
+    refused("give fewer documents", 1 / 4, 0)
     has(words - 1)
-    refused("give fewer topics or fewer words", 0.1, 0)
+    refused("give fewer topics or fewer words", 1 / 4, 0)
 
 
 @pytest.mark.parametrize(("n_laps", "merge_laps"), [(19, 50), (30, 0)])
 def test_fits_without_merges_need_no_table_of_pairs(monkeypatch, n_laps, merge_laps):
     corpus = small_corpus(1)
-    monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: 8 * TABLES * corpus.n_words * 10)
+    monkeypatch.setattr(
+        "stickbreak.inference.requirements.memory_installed",
+        lambda: 8 * TABLES * corpus.n_words * 10 + 70 * corpus.counts.nnz,
+    )
     CollapsedHDP(n_topics=10, n_laps=n_laps, merge_laps=merge_laps, random_state=0).fit(corpus)
     with pytest.raises(InputError, match="merge_laps=0"):
         CollapsedHDP(n_topics=10, random_state=0).fit(corpus)
