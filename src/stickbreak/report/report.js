@@ -81,11 +81,11 @@
 
   function drawStick() {
     if (data.tree !== null) { byId("stick-figure").hidden = true; return; } // the tree has a picture of its own
-    const holder = byId("stick"), width = holder.clientWidth, height = 56;
+    const holder = byId("stick"), width = holder.clientWidth, height = 56, broken = [...topics].sort((a, b) => b.weight - a.weight);
     const total = topics.reduce((sum, topic) => sum + topic.weight, 0) + data.inactive_share;
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Expected weights of ${topics.length} topics, from ${percent(topics[0].weight)} down; the list below has them all` });
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Expected weights of ${topics.length} topics, from ${percent(broken[0].weight)} down; the list below has them all` });
     let x = 0;
-    topics.forEach((topic, i) => {
+    broken.forEach((topic, i) => {
       const length = (topic.weight / total) * width, gap = length > 4 ? 1.5 : 0, shade = i % 2 ? "b" : "a";
       picture.append(withTip(svg("rect", { x, y: 0, width: Math.max(0, length - gap), height, rx: Math.min(3, length / 4), class: shade }), topic));
       const name = topic.words[0].word;

@@ -1,0 +1,90 @@
+"""Short documents: settings of collapsed inference, beside the variational family, on the docstrings of `stickbreak demo`.
+
+A row is the mean over seeds, of which each splits the documents anew (with the spread of completion: the largest less the
+smallest). Processor seconds are those of the fit, after kernels have been compiled.
+
+    python benchmarks/short_documents.py [--seeds 0 1 2] [--topics 100 200] [--only NAME ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from contenders import processor_seconds
+from corpora import table
+from stickbreak import CollapsedHDP, VariationalHDP
+from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
+from stickbreak.corpus import Corpus, TextOptions, count_texts, toy_bars
+from stickbreak.corpus.standard_library import standard_library_docstrings
+from stickbreak.evaluation import document_completion
+
+Row = dict[str, object]
+FITS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "defaults": (CollapsedHDP, {}),
+    "smallest share 1/40": (CollapsedHDP, {"smallest_share": 1 / 40}),
+    "smallest share 1/200": (CollapsedHDP, {"smallest_share": 1 / 200}),
+    "eta from 0.05": (CollapsedHDP, {"eta": 0.05}),
+    "eta 0.05": (CollapsedHDP, {"eta": 0.05, "learn": ("alpha",)}),
+    "eta 0.1": (CollapsedHDP, {"learn": ("alpha",)}),
+    "variational": (VariationalHDP, {}),
+}
+
+
+def docstrings() -> Corpus:
+    """Count the words of the documentation strings of Python as `stickbreak demo` does."""
+    names, texts = standard_library_docstrings()
+    return count_texts(texts, TextOptions(stop_words=english_and(DOCSTRING_STOP_WORDS)), names)
+
+
+def topics_that_hold(model: Any, corpus: Corpus, share: float) -> int:
+    """Return how many topics, the largest first, hold a share of the tokens."""
+    tokens = np.sort(corpus.document_lengths @ model.transform(corpus))[::-1]
+    return int(np.searchsorted(np.cumsum(tokens), share * tokens.sum())) + 1
+
+
+def measured(name: str, n_topics: int, corpus: Corpus, seed: int) -> list[float]:
+    """Return completion, K, the topics that hold 99 % and half of the tokens, and processor seconds."""
+    train, held_out = corpus.split(0.1, seed=seed)
+    estimator, settings = FITS[name]
+    model = estimator(n_topics=n_topics, random_state=seed, n_jobs=1, **settings)
+    seconds = processor_seconds(lambda: model.fit(train))
+    score = document_completion(model, *held_out.halves(seed=seed)).active
+    return [score, model.n_topics_, *(topics_that_hold(model, train, share) for share in (0.99, 0.5)), seconds]
+
+
+def row(name: str, n_topics: int, corpus: Corpus, seeds: list[int]) -> Row:
+    """Return a row of the table."""
+    found = np.array([measured(name, n_topics, corpus, seed) for seed in seeds])
+    score, K, most, half, seconds = found.mean(axis=0)
+    return {
+        "K at the start": n_topics,
+        "fit": name,
+        "completion": f"{score:.4f}",
+        "spread": f"{np.ptp(found[:, 0]):.4f}",
+        "K": f"{K:.0f}",
+        "topics (99 % of tokens)": f"{most:.0f}",
+        "topics (half of the tokens)": f"{half:.0f}",
+        "processor seconds": f"{seconds:.1f}",
+    }
+
+
+def main() -> None:
+    """Run and print a Markdown table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--topics", nargs="+", type=int, default=[100, 200])
+    parser.add_argument("--only", nargs="+", choices=FITS, default=list(FITS))
+    options = parser.parse_args()
+    bars, _ = toy_bars(n_documents=50, seed=0)
+    for estimator in (CollapsedHDP, VariationalHDP):
+        estimator(n_topics=5, n_laps=25, random_state=0).fit(bars)
+    corpus = docstrings()
+    print(table([row(name, K, corpus, options.seeds) for K in options.topics for name in options.only]))
+
+
+if __name__ == "__main__":
+    main()
