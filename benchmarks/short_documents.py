@@ -1,7 +1,7 @@
-"""Short documents: settings of collapsed inference, beside the variational family, on the docstrings of `stickbreak demo`.
+"""Short documents: settings of collapsed inference beside the variational family, on what `stickbreak demo` reads.
 
-A row is the mean over seeds, of which each splits the documents anew (with the spread of completion: the largest less the
-smallest). Processor seconds are those of the fit, after kernels have been compiled.
+A row is the mean over seeds, of which each splits the documents anew; the spread of completion is the largest less the
+smallest. Processor seconds are those of the fit, after kernels have been compiled.
 
     python benchmarks/short_documents.py [--seeds 0 1 2] [--topics 100 200] [--only NAME ...]
 """

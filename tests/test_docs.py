@@ -123,7 +123,7 @@ def test_tutorial_blocks_run_in_order(tmp_path, monkeypatch):
     names: dict[str, object] = {}
     outputs = [_run(language, block, names) for language, block in _BLOCK.findall(page("tutorial.md"))]
     fit = next(output for output in outputs if output.startswith("topic "))
-    assert "4 (started with 20)" in fit
+    assert "5 (started with 20)" in fit
     assert (tmp_path / "reviews-topics" / "report.html").is_file()
     for other in (ROOT / "README.md", DOCS / "index.md", DOCS / "formats.md"):  # with the reviews of the tutorial
         for language, block in _BLOCK.findall(other.read_text(encoding="utf-8")):

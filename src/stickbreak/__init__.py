@@ -2,7 +2,7 @@
 
 >>> import stickbreak
 >>> corpus, truth = stickbreak.corpus.toy_bars(n_documents=200, seed=0)
->>> model = stickbreak.VariationalHDP(n_topics=20, n_laps=5, random_state=0).fit(corpus)
+>>> model = stickbreak.CollapsedHDP(n_topics=20, n_laps=5, random_state=0).fit(corpus)
 >>> len(model.top_words(5)) == model.n_topics_
 True
 """

@@ -39,7 +39,8 @@ class CollapsedHDP(FittedCollapsed):
 
     The model is that of `VariationalHDP`. Topics and weights of documents are integrated out; each token keeps its
     probabilities of the topics, given all other tokens. Only topics with a fair share of a token are kept; smaller ones
-    are rounded at random, without bias, so that memory and time do not grow with `n_topics` times the documents.
+    are rounded at random, without bias, so that memory and time do not grow with `n_topics` times the documents. It
+    is what `stickbreak fit` does where no other method is named.
 
     Parameters
     ----------
@@ -60,8 +61,7 @@ class CollapsedHDP(FittedCollapsed):
         Share of the tokens that is held back, above 0; of a weight, only its whole part counts as tokens.
     smallest_share : float, default=1/15
         Shares of a topic in a token below this are rounded to this or to nothing, with the probabilities that keep the
-        expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic. Very short documents gain a
-        little from smaller ones (1/200).
+        expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic.
     n_laps : int, default=100
         Passes of `fit` over the documents.
     local_sweeps : int, default=10
