@@ -120,6 +120,16 @@ def test_topics_have_all_tokens_also_of_a_fit_that_ends_while_some_are_held_back
     assert (model.components_ - model.eta_).sum() == pytest.approx(corpus.n_tokens, abs=3)  # less topics not shown
 
 
+@pytest.mark.parametrize(("n_laps", "merge_laps", "told"), [(3, 4, True), (4, 4, False), (3, 0, False)])
+def test_fit_that_ends_while_topics_are_merged_says_so(corpus, n_laps, merge_laps, told):
+    model = CollapsedHDP(n_topics=5, n_laps=n_laps, merge_laps=merge_laps, random_state=0).fit(corpus)
+    assert model.stop_reason_.startswith(f"did the {n_laps} laps")
+    assert ("Topics are merged until lap 4: more laps may leave fewer." in model.stop_reason_) == told
+    if told:
+        continued = model.continue_fit(corpus, n_laps=1)
+        assert "merged until" not in continued.stop_reason_
+
+
 def test_single_token_may_be_held_back():
     for seed in range(8):
         model = CollapsedHDP(n_topics=1, held_back=0.5, n_laps=6, random_state=seed).fit(np.array([[0, 1]]))

@@ -373,6 +373,8 @@ class CollapsedHDP(FittedCollapsed):
         self._keep(course, identity)
         self._take(course.finish(), course.priors, run.trace, identity["random_state"])
         self.converged_, self.stop_reason_ = run.outcome
+        if self.n_laps_ < self.merge_laps:
+            self.stop_reason_ += f" Topics are merged until lap {self.merge_laps}: more laps may leave fewer."
         self.n_documents_seen_, self.learning_offset_ = int(identity["shape"][0]), None
 
     def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> CollapsedCourse:
