@@ -11,7 +11,6 @@ import numpy as np
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.steps import step_size
 from stickbreak.inference.streams import stream
-from stickbreak.variational.emissions import counts_behind, data_terms, rows_table, whole_table
 from stickbreak.variational.global_step import SMALLEST_RHO, sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise
 from stickbreak.variational.memoized import LapInfo
@@ -57,19 +56,18 @@ class StreamState:
     @classmethod
     def from_parameters(cls, parameters: GlobalParameters, model: HDP, n_steps: int = 0) -> StreamState:
         """Start from given topics; the arrays are copied."""
-        counts, tokens = counts_behind(model.likelihood, parameters)
+        counts, tokens = model.likelihood.counts(parameters.tau, parameters.tau_sum)
         return cls(counts, 1.0, tokens, parameters.rho.copy(), parameters.omega.copy(), n_steps)
 
     def parameters(self, model: HDP) -> GlobalParameters:
         """Return the global parameters, the whole table tau among them."""
-        return GlobalParameters(
-            *whole_table(model.likelihood, self.scale * self.counts, self.tokens), self.rho, self.omega
-        )
+        return GlobalParameters.of(model.likelihood, self.scale * self.counts, self.tokens, self.rho, self.omega)
 
     def rows(self, words: np.ndarray, model: HDP) -> GlobalParameters:
         """Return the global parameters with only the rows of `words` in tau; tau_sum is of all words."""
-        rows = rows_table(model.likelihood, self.scale * self.counts[words], self.tokens, self.counts.shape[0])
-        return GlobalParameters(*rows, self.rho, self.omega)
+        table = model.likelihood.table
+        unseen = table(np.zeros((self.counts.shape[0], 1))).sum()  # what tau of a topic without counts sums to
+        return GlobalParameters(table(self.scale * self.counts[words]), self.tokens + unseen, self.rho, self.omega)
 
     def blend(self, words: np.ndarray | None, S: Float, tokens: Float, step: float) -> None:
         """Replace S by (1 - step) S + step S', S' given by its rows of `words` (all, if None).     math.md (S1)"""
@@ -137,7 +135,8 @@ def objective_of(whole: Summary, state: StreamState, model: HDP) -> float:
     if whole.words is not None:
         S = np.zeros_like(state.counts)
         S[whole.words] = whole.S
-    data = data_terms(model.likelihood, S, whole.N, state.scale * state.counts, state.tokens)
+    posterior = model.likelihood.posterior(state.scale * state.counts, state.tokens)
+    data = model.likelihood.objective(S, whole.N, posterior)
     return model.objective(whole, state.rho, state.omega, data)
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from stickbreak import persistence
 from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
 from stickbreak.inference.loop import Trace
-from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.model import HDP
 from stickbreak.variational.stochastic import StreamState
 
@@ -44,8 +43,7 @@ def read_stream_checkpoint(
     ModelFormatError
         If it is no checkpoint, or its parts do not fit together.
     """
-    signed = isinstance(model.likelihood, VectorLikelihood)
-    return read_state(path, identity, lambda *parts: _restored(*parts, signed=signed))
+    return read_state(path, identity, lambda *parts: _restored(*parts, signed=model.likelihood.signed))
 
 
 def _restored(

@@ -175,10 +175,10 @@ class VectorFit(VectorModel):
         """Return the named moves, in the order of `VECTOR_MOVES`."""
         if self._moves_of_documents:
             most = None if self.delete_vectors is None else float(self.delete_vectors)
-            delete = Delete(None, most)
+            delete = Delete(None, most, merges_first=True)
         else:
-            delete = Delete(self.delete_vectors)
-        made: dict[str, Move] = {Merge.name: Merge(), Delete.name: delete, Reorder.name: Reorder()}
+            delete = Delete(self.delete_vectors, merges_first=True)
+        made: dict[str, Move] = {move.name: move for move in (Merge(exhaustive=True), delete, Reorder())}
         return [made[name] for name in VECTOR_MOVES if name in self.moves]
 
     def _begin(self, vectors: Vectors, seed: int) -> GlobalParameters:

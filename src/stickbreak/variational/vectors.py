@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ EXPLAINS = 1e-130  # of the largest weight of a vector: with less the responsibi
 @dataclass(frozen=True)
 class VectorBatch:
     """Vectors of one batch, group by group; each stands for itself, with count one."""
-
-    signed: ClassVar[bool] = True
 
     likelihood: VectorLikelihood
     values: NDArray  # (n, dim) float32 or float64
