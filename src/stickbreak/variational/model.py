@@ -14,6 +14,7 @@ from stickbreak.variational.bound import SURROGATE
 from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.global_step import optimise_sticks, sticks_of
 from stickbreak.variational.local_step import LocalSettings, local_step
+from stickbreak.variational.natural_gradient import NATURAL, ascend, interpolate, natural_gradient
 from stickbreak.variational.objective import objective
 from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import (
@@ -70,6 +71,10 @@ class Model(ABC):
         """Return the optimal (rho, omega) given the statistics; (rho, omega) is where to start."""
 
     @abstractmethod
+    def step_sticks(self, totals: Summary, rho: Float, omega: Float, step: float, rule: str) -> tuple[Float, Float]:
+        """Return (rho, omega) after a stochastic step of this size towards what the statistics ask for."""
+
+    @abstractmethod
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return the objective in nats; `data` is L_data of each topic."""
 
@@ -115,6 +120,13 @@ class HDP(Model):
     def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
         """Return the optimal (rho, omega) given the statistics.                        SPEC 1.5"""
         return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega, bound=self.bound)
+
+    def step_sticks(self, totals: Summary, rho: Float, omega: Float, step: float, rule: str) -> tuple[Float, Float]:
+        """Return (rho, omega) after a stochastic step by one of `STICK_RULES`.          SPEC 1.9, math.md (S1)"""
+        if rule == NATURAL:
+            slopes = natural_gradient(rho, omega, totals.T, totals.n_documents, self.alpha, self.gamma, self.bound)
+            return ascend(rho, omega, *slopes, step)
+        return interpolate(rho, omega, *self.best_sticks(totals, rho, omega), step)
 
     def parameters(self, start: Start, n_documents: int) -> GlobalParameters:
         """Return the global parameters of a start."""
