@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from stickbreak import GaussianDPMixture
+from stickbreak import GaussianDPMixture, GaussianHDP
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.likelihoods import Gaussian
 from stickbreak.variational.local_step import LocalSettings, summarise
@@ -15,6 +15,7 @@ from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
 from stickbreak.variational.vectors import VectorBatch
 
 from .test_gaussian_models import mixture, nearest
+from .test_vectors import dense_r, direct_objective
 
 GAMMA = 2.5
 
@@ -126,16 +127,27 @@ def test_planted_components_are_found_and_held_out_vectors_predicted(seed, dtype
     assert further.objective_ > model.objective_
 
 
-def test_objective_is_that_of_the_factors_of_the_lap_under_the_globals_at_its_end():
-    """With steps too small to move anything it is the objective of the start, for any number of batches."""
+@pytest.mark.parametrize("n_batches", [1, 4])
+def test_objective_is_that_of_the_factors_of_the_lap_under_the_globals_at_its_end(n_batches):
+    """Steps too small to move anything leave the start, for which it is summed vector by vector."""
     X, _ = mixture(4, n=200)
-    options = {"n_components": 5, "schedule": "stochastic", "learning_decay": 1.0, "learning_offset": 1e15}
-    one, four = (
-        GaussianDPMixture(n_batches=n, n_laps=1, moves=(), random_state=1, **options).fit(X).objective_ for n in (1, 4)
-    )
-    assert four == pytest.approx(one, rel=1e-9)
-    begun = GaussianDPMixture(n_components=5, n_batches=1, n_laps=1, moves=(), random_state=1).fit(X)
-    assert one < begun.objective_  # a whole step raises it
+    options = {"n_components": 5, "learning_decay": 1.0, "learning_offset": 1e15, "moves": (), "random_state": 1}
+    found = GaussianDPMixture(schedule="stochastic", n_batches=n_batches, n_laps=1, **options).fit(X)
+    likelihood, sticks = found.likelihood_, (found.rho_, found.omega_)
+    model, batch = DPMixture(likelihood, 1.0), VectorBatch(likelihood, X, np.arange(201))
+    parameters = GlobalParameters.of(likelihood, found.statistics_, found.counts_, *sticks)
+    visit = model.local_step(batch, parameters, None, LocalSettings(), ThreadExecutor())
+    globals_ = (found.statistics_, found.counts_), *sticks
+    direct = direct_objective(model, [batch], [dense_r(visit)], globals_) / 200
+    assert found.objective_ == pytest.approx(direct, rel=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [GaussianHDP, GaussianDPMixture])
+def test_steps_have_the_size_and_rule_that_are_given(estimator):
+    given = {"learning_decay": 0.7, "learning_offset": 3.0}
+    if estimator is GaussianHDP:
+        assert estimator(stick_rule="natural", **given)._step_rule() == StepRule(0.7, 3.0, "natural")
+    assert estimator(**given)._step_rule() == StepRule(0.7, 3.0, "interpolate")
 
 
 def test_stochastic_mixture_passes_the_checks_of_scikit_learn():
