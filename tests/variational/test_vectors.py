@@ -8,6 +8,7 @@ from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import memoized
 from stickbreak.variational import vectors as vectors_module
+from stickbreak.variational.gathering import Piece
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise, track_pairs
 from stickbreak.variational.mixture import DPMixture, expected_log_weights
@@ -355,3 +356,22 @@ def test_exhaustive_merges_give_hopeless_pairs_new_sticks_and_wait_for_those_wit
         assert len(asked) - before == exhaustive
         assert move.waiting(state) == exhaustive
     assert found[True] > found[False]
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_statistics_of_vectors_in_float32_agree_with_the_counts(kind):
+    """A coordinate that is 1 sums to N; responsibilities rounded to float32 would miss it by 1e-8 of its size."""
+    values, offsets = vectors(3)
+    values = np.column_stack([values, np.ones(len(values))]).astype(np.float32)
+    likelihood = Gaussian(5.0, np.eye(3), np.zeros(3), 0.1)
+    batch, executor = batch_of(kind, likelihood, values, offsets), ThreadExecutor()
+    parameters = globals_of(likelihood, values.astype(np.float64), 4)
+    visit = model_of(kind, likelihood).local_step(batch, parameters, None, TIGHT, executor)
+    assert visit.weights.dtype == np.float64
+    found = summarise(visit, executor)
+    np.testing.assert_allclose(found.S[-1], found.N, rtol=1e-12)
+    rows = np.arange(batch.n_documents)
+    piece = Piece.from_visit(0, visit, rows, rows, batch)
+    S, _ = batch.gathered_statistics(piece.documents, piece.share_ptr, piece.share, 4)
+    np.testing.assert_allclose(S[-1], found.N, rtol=1e-12)
+    np.testing.assert_allclose(S, found.S, rtol=1e-10, atol=1e-10)

@@ -123,7 +123,7 @@ class VectorLikelihood(Likelihood):
 
     @abstractmethod
     def statistics(self, X: NDArray, R: NDArray) -> Float:
-        """Return S (rows, K) of vectors X (n, dim) with responsibilities R (n, K)."""
+        """Return S (rows, K) of vectors X (n, dim), float32 or float64, with responsibilities R (n, K), float64."""
 
     @abstractmethod
     def predictive_log(self, posterior: Any, X: NDArray) -> Float:
