@@ -329,8 +329,8 @@ def test_merges_alone_leave_no_idle_component():
 
 def test_a_fit_waits_for_pairs_that_had_no_place_in_a_lap(monkeypatch):
     monkeypatch.setattr(merge, "MAX_PAIRS", 1)
-    X, _ = mixture(3)
-    options = {"n_components": 12, "random_state": 3, "moves": ("merge",), "tolerance": 0.01, "n_laps": 200}
+    X, _ = mixture(7)
+    options = {"n_components": 30, "random_state": 7, "moves": ("merge",), "tolerance": 1.0, "n_laps": 200}
     assert GaussianDPMixture(**options).fit(X).n_components_ == 4
     monkeypatch.setattr(merge.Merge, "waiting", lambda self, state: False)
     assert GaussianDPMixture(**options).fit(X).n_components_ > 4

@@ -43,7 +43,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     gamma : float, default=1.0
         Concentration of the Dirichlet process.
     init : "seeding", array-like of shape (K, dim) or fitted model, default="seeding"
-        Where components start: seeds drawn evenly and as in k-means++ by turns, given seeds, or the components of a
+        Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
         model of the same likelihood.
     moves : sequence of {"merge", "delete", "reorder"}, default=("merge", "delete", "reorder")
         Tried after each lap; each is kept only if the whole objective rises. The stochastic schedule has "reorder"
