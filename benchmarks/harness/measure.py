@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
@@ -19,8 +20,8 @@ PROBABILITY_DIGITS, SECONDS_DIGITS = 5, 3
 
 def apart(function: Callable[[Record], Any], key: Record) -> Any:
     """Return what a function makes of a key in a fresh process, whose memory holds nothing of earlier runs."""
-    with get_context("spawn").Pool(1) as pool:
-        return pool.apply(function, (key,))
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(function, key).result()
 
 
 def warm(function: Callable[[Record], Record], key: Record) -> Record:

@@ -171,7 +171,10 @@ def _panels(n: int, *, columns: int = COLUMNS, height: float = PANEL[1]) -> tupl
 
 
 def _logarithmic(panel: Any) -> None:
+    from matplotlib.ticker import LogLocator
+
     panel.set(xscale="log")
+    panel.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     panel.xaxis.set_major_formatter("{x:g}")
     panel.xaxis.set_minor_formatter("")
 

@@ -30,7 +30,7 @@ class Group:
 
     def values(self, name: str) -> np.ndarray:
         """Return a number of each run, without those that could not be computed."""
-        return np.array([r[name] for r in self.records if r[name] is not None], dtype=np.float64)
+        return np.array([r[name] for r in self.records if r.get(name) is not None], dtype=np.float64)
 
     def median(self, name: str) -> float:
         """Return the median over runs, NaN if there is none."""
