@@ -144,8 +144,9 @@ def draw_costs(points: dict[str, dict[str, dict[int, float]]], docs: Path) -> li
         _logarithmic(panel)
         panel.set(yscale="log", xlabel=AXES[axis])
         panel.set_xticks(sorted({x for line in found.values() for x in line}), minor=False)
-    for panel in panels[::2]:
-        panel.set_ylabel("milliseconds of a pass")
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter("")
+        panel.set_ylabel("milliseconds of a pass" + (", by the clock" if axis == "threads" else ""), fontsize=8)
     styles.legend(figure, plt)
     return [
         _save(

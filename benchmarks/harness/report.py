@@ -134,13 +134,17 @@ def quality(records: list[Record]) -> str:
 
 
 def axis_points(records: list[Record], axis: str) -> dict[str, dict[int, float]]:
-    """Return, of each system, the median milliseconds of a pass at the values of one axis, the others as in BASE."""
+    """Return, of each system, the median milliseconds of a pass at the values of one axis, the others as in BASE.
+
+    They are the processor's, or for threads those of the clock on the wall.
+    """
+    clock = "seconds_of_a_pass" if axis == "threads" else "cpu_seconds_of_a_pass"
     others = {name: value for name, value in cost.BASE.items() if name != axis}
     found: dict[str, dict[int, list[float]]] = {}
     for record in records:
         if all(record[name] == value for name, value in others.items()):
             of_system = found.setdefault(systems.title(record), {})
-            of_system.setdefault(record[axis], []).append(1000 * record["seconds_of_a_pass"])
+            of_system.setdefault(record[axis], []).append(1000 * record[clock])
     return {name: {x: float(np.median(y)) for x, y in sorted(points.items())} for name, points in found.items()}
 
 
@@ -150,9 +154,11 @@ def costs(records: list[Record]) -> str:
     for axis in cost.BASE:
         points = axis_points(records, axis)
         values = sorted({x for of_system in points.values() for x in of_system})
-        if len(values) < 2:
+        points = {name: of_system for name, of_system in points.items() if len(of_system) > 1}
+        if not points:
             continue
-        parts.append(f"Milliseconds of a pass against {plots.AXES[axis]}:")
+        clock = "Milliseconds by the clock on the wall" if axis == "threads" else "Processor milliseconds"
+        parts.append(f"{clock} of a pass against {plots.AXES[axis]}:")
         rows = []
         for name, of_system in points.items():
             cells = {f"{x:,}": f"{of_system[x]:,.1f}" if x in of_system else "" for x in values}

@@ -58,8 +58,8 @@ def make_cost():
         about = {"processor": "none", "cores": 2, "memory_gib": 8, "system": "Linux x86_64"}
         return {
             "kind": "cost", "system": system, "settings": {}, "K": 100, "words": 5000, "documents": 2000, "threads": 1,
-            "seed": 0, "repeat": 0, "seconds_of_a_pass": 0.1, "machine": about, "versions": {"python": "3.12"},
-            "commit": "abc", **changes,
+            "seed": 0, "repeat": 0, "seconds_of_a_pass": 0.2, "cpu_seconds_of_a_pass": 0.1, "machine": about,
+            "versions": {"python": "3.12"}, "commit": "abc", **changes,
         }  # fmt: skip
 
     return make

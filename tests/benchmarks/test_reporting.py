@@ -37,7 +37,7 @@ def write(path, records):
 def test_report_writes_between_the_markers(report, docs, make_record, make_cost):
     pytest.importorskip("matplotlib")
     runs = [make_record(K=k, seed=s) for k in (10, 20) for s in (0, 1)] + [make_record("tomotopy-lda", completion=-5.5)]
-    costs = [make_cost(K=k, seconds_of_a_pass=k / 1000) for k in (50, 100, 200)]
+    costs = [make_cost(K=k, cpu_seconds_of_a_pass=k / 1000) for k in (50, 100, 200)]
     files = [write(docs / "runs.jsonl", runs), write(docs / "cost.jsonl", costs)]
     report.write(files, docs)
     text = (docs / "benchmarks.md").read_text(encoding="utf-8")
@@ -108,9 +108,10 @@ def test_time_to_quality_is_that_of_the_course(report, make_record):
 
 
 def test_axis_holds_the_others_fixed(report, make_cost):
-    records = [make_cost(), make_cost(repeat=1, seconds_of_a_pass=0.3), make_cost(K=50), make_cost(words=1000, K=50)]
-    points = report.axis_points(records, "K")
-    assert points == {"collapsed": {50: pytest.approx(100.0), 100: pytest.approx(200.0)}}
+    records = [make_cost(), make_cost(repeat=1, cpu_seconds_of_a_pass=0.3), make_cost(K=50)]
+    records += [make_cost(words=1000, K=50, cpu_seconds_of_a_pass=0.9), make_cost(threads=2, seconds_of_a_pass=0.15)]
+    assert report.axis_points(records, "K") == {"collapsed": {50: pytest.approx(100.0), 100: pytest.approx(200.0)}}
+    assert report.axis_points(records, "threads") == {"collapsed": {1: pytest.approx(200.0), 2: pytest.approx(150.0)}}
 
 
 def test_colours_belong_to_systems_and_lines_to_sides(harness):

@@ -105,6 +105,18 @@ def test_batch_passes_are_those_of_one_fit(make, corpus):
     np.testing.assert_allclose(system.answer()[0], topics, rtol=1e-10)
 
 
+def test_processes_of_a_peer_end_with_its_work(harness, corpus):
+    from joblib.externals.loky import reusable_executor
+
+    system = harness("harness.systems").make(corpus, {"system": "sklearn-batch", "K": K, "seed": 3, "threads": 2})
+    units = system.work()
+    next(units)
+    workers = list(reusable_executor._executor._processes.values())
+    assert len(workers) == 2
+    units.close()
+    assert not any(worker.is_alive() for worker in workers)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_gensim_does_not_take_a_further_pass_for_further_documents(make, corpus):
     system = make("gensim-lda")
