@@ -16,7 +16,6 @@ from records import Record
 
 PAGE = "benchmarks.md"
 CLOSE = 0.02  # nats per token below the best: time to quality
-_NOT_THE_SAME_RUN = ("code", "limit")  # a later run of other sources, or with more time, takes the place of an earlier
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Group:
 
 
 def latest(paths: list[Path], measurements: tuple[str, ...] = ("run", "cost")) -> list[Record]:
-    """Return the runs of some files: of several with the same key the last one."""
+    """Return the runs of some files: of several with the same key the last one, whatever its sources and its limit."""
     keys = {"run": ("fingerprint", "K", "seed", "repeat", "corpus"), "cost": ("repeat", *cost.BASE)}
     found: dict[str, Record] = {}
     for path in paths:

@@ -72,6 +72,25 @@ def test_planted_topics_score_higher_than_one_topic(scores, split):
         assert score(split, truth, np.full(3, 0.1)) > score(split, one, np.ones(1)) + 0.2
 
 
+def test_completion_is_that_of_the_common_fold_in(scores, harness, rng):
+    split = harness("harness.sources").load("planted:200:30:3:60")
+    assert split.seen.all()
+    topic_word, prior = rng.dirichlet(np.ones(30), size=4), np.array([0.5, 1.0, 0.2, 0.3])
+    judge = harness("fold_in").FoldIn(split, 2.0)
+    assert scores.completion(split, topic_word, prior) == pytest.approx(judge.completion(topic_word, prior), rel=1e-12)
+
+
+def test_words_not_seen_in_training_do_not_count(scores, harness, rng):
+    split = harness("harness.sources").load("planted:200:30:3:60")
+    topic_word, prior = rng.dirichlet(np.ones(30), size=4), np.ones(4)
+    wider = [sp.hstack([part.counts, sp.csr_array(np.full((part.n_documents, 1), n))])
+             for part, n in ((split.train, 0), (split.observed, 1), (split.held_out, 1))]  # fmt: skip
+    other = type(split)("wider", *(Corpus.from_counts(counts) for counts in wider))
+    with_more = np.hstack([0.9 * topic_word, np.full((4, 1), 0.1)])
+    for score in (scores.completion, lambda *a: scores.sequential(*a)["left_to_right"]):
+        assert score(other, with_more, prior) == pytest.approx(score(split, topic_word, prior), rel=1e-12)
+
+
 def test_left_to_right_takes_fewer_long_documents(scores, split, monkeypatch):
     answer = np.full((1, 40), 1 / 40), np.ones(1)
     assert scores.sequential(split, *answer)["left_to_right_documents"] == 20
