@@ -74,8 +74,8 @@ def test_planted_topics_score_higher_than_one_topic(scores, split):
 
 def test_completion_is_that_of_the_common_fold_in(scores, harness, rng):
     split = harness("harness.sources").load("planted:200:30:3:60")
-    assert split.seen.all()
-    topic_word, prior = rng.dirichlet(np.ones(30), size=4), np.array([0.5, 1.0, 0.2, 0.3])
+    topic_word, prior = np.zeros((4, 30)), np.array([0.5, 1.0, 0.2, 0.3])
+    topic_word[:, split.seen] = rng.dirichlet(np.ones(split.seen.sum()), size=4)
     judge = harness("fold_in").FoldIn(split, 2.0)
     assert scores.completion(split, topic_word, prior) == pytest.approx(judge.completion(topic_word, prior), rel=1e-12)
 
