@@ -83,6 +83,19 @@ def test_units_of_work_add_up_to_one_fit(name, kind, settings, make, corpus):
     np.testing.assert_array_equal(system.answer()[0], model.topic_word_)
 
 
+@pytest.mark.parametrize("name", ["variational", "hybrid"])
+def test_no_lap_is_made_twice(name, make, monkeypatch):
+    system, laps = make(name, n_laps=8), []
+    kind, fit = type(system).kind, type(system).kind.fit
+
+    def noted(self, *arguments, **options):
+        return fit(self, *arguments, callback=lambda event: laps.append(event.get("lap")), **options)
+
+    monkeypatch.setattr(kind, "fit", noted)
+    assert len(list(system.work())) == 3
+    assert [lap for lap in laps if lap] == list(range(1, 9))
+
+
 def test_stream_goes_through_all_documents(make, corpus):
     system = make("collapsed-stream", batch_size=20)
     units = system.work()
