@@ -68,3 +68,13 @@ def test_fingerprint_changes_with_the_documents(sources, reviews):
 def test_wrong_names_end_before_the_first_run(name, sources):
     with pytest.raises(SystemExit, match=name):
         sources.names(["planted", name])
+
+
+def test_docstrings_are_the_documents_of_the_demo(sources):
+    split = sources.load("docstrings")
+    assert split.name == "docstrings"
+    assert sources.fingerprint("docstrings") == ""
+    assert split.train.n_documents > 3 * split.held_out.n_documents > 300
+    assert "file" in split.train.vocabulary
+    assert "the" not in split.train.vocabulary  # a stop word
+    assert "python" not in split.train.vocabulary  # of this documentation
