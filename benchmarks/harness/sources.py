@@ -38,9 +38,8 @@ def names(given: list[str]) -> list[str]:
     for name in found:
         if not (_is_generated(name) or name in splits() or Path(name).exists()):
             there = ", ".join(splits()) or "none (set STICKBREAK_DATA)"
-            sys.exit(
-                f"There is no corpus {name!r}: give planted:D:W:K:MEAN, docstrings, a file or folder, or a split of {there}."
-            )
+            known = f"planted:D:W:K:MEAN, {DOCSTRINGS}, a file or folder, or a split of {there}"
+            sys.exit(f"There is no corpus {name!r}: give {known}.")
         if _is_planted(name):
             _sizes(name)
     return found
