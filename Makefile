@@ -9,14 +9,15 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
 
-.PHONY: help demo test docs cli-docs bench lock clean
+.PHONY: help demo test docs cli-docs bench bench-quick lock clean
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
 	@echo "make test      format, lint, types and tests"
 	@echo "make docs      the documentation, as a web site in site/"
 	@echo "make cli-docs  renew the help texts in docs/cli.md"
-	@echo "make bench     the benchmarks (STICKBREAK_DATA names the folder of the corpora)"
+	@echo "make bench     the benchmarks, for many hours (STICKBREAK_DATA names the folder of the corpora)"
+	@echo "make bench-quick  all systems side by side on little data, for some minutes"
 	@echo "make lock      renew the locked versions in requirements/ (needs uv)"
 	@echo "make clean     remove .venv and all that was made"
 
@@ -35,8 +36,14 @@ docs: $(VENV)/dev.stamp
 cli-docs: $(VENV)/dev.stamp
 	$(BIN)/python docs/generate_cli.py
 
+bench-quick: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks quick
+
 bench: $(VENV)/dev.stamp
 	@mkdir -p benchmarks/results
+	$(BIN)/python -m benchmarks run --seeds 0 1 2 | tee benchmarks/results/runs.md
+	$(BIN)/python -m benchmarks cost --repeats 3 | tee benchmarks/results/cost.md
+	$(BIN)/python -m benchmarks report benchmarks/results/runs.jsonl benchmarks/results/cost.jsonl --docs docs
 	$(BIN)/python benchmarks/starts.py | tee benchmarks/results/starts.md
 	$(BIN)/python benchmarks/speed.py | tee benchmarks/results/speed.md
 	$(BIN)/python benchmarks/memory.py | tee benchmarks/results/memory.md

@@ -21,172 +21,51 @@ import argparse
 import resource
 import sys
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import contenders
 import fold_in
-from contenders import Float, bags, processor_seconds, tomotopy_model
-from corpora import Split, load_split, table
-from fold_in import mean
+from contenders import processor_seconds
+from corpora import load_split, table
+from harness import ours, peers, scores, systems
+from harness.ours import Answer, learned_prior
+from harness.scores import completion, topics_in_use
 from records import Record, Records
-from stickbreak import CollapsedHDP, VariationalHDP
-from stickbreak.corpus import Corpus, planted_lda
+from stickbreak import CollapsedHDP
+from stickbreak.corpus import planted_lda
 from stickbreak.evaluation import document_completion
-from stickbreak.inference.completion import completion_log_likelihood
-from stickbreak.inference.document_weights import collapsed_weights
-from stickbreak.inference.executor import ThreadExecutor
 
-ETA = 0.1
-TOTAL_ALPHA = 5.0  # of the LDA peers, which predict best with it
-LAPS, CHUNK = 100, 10
+LAPS = 100
 BATCH_SIZE = 1000
 LEAST_TABLES = (0, 50, 100, 150, 200, 300)
 
-Answer = tuple[Float, Float]  # word distributions (K, W), concentrations alpha_k (K,)
+SYSTEMS = {
+    "collapsed": systems.parse("collapsed"),
+    "collapsed, no merges": systems.parse("collapsed:merge_laps=0"),
+    "tomotopy LDA": systems.parse("tomotopy-lda"),
+    "tomotopy HDP": systems.parse("tomotopy-hdp"),
+    "scikit-learn LDA": systems.parse("sklearn-online"),
+    "variational": systems.parse(f"variational:n_laps={LAPS}"),
+}
 
 
 def model_answer(model: CollapsedHDP) -> Answer:
     """Return the topics of collapsed inference with its own concentrations."""
-    return model.topic_word_, model.alpha_ * model.topic_weights_
-
-
-class Collapsed:
-    """`CollapsedHDP`, looked at after every ten laps: it goes on to the same bits."""
-
-    def __init__(self, corpus: Corpus, key: Record) -> None:
-        self._corpus = corpus
-        merges = {} if key["system"] == "collapsed" else {"merge_laps": 0}
-        self._model = CollapsedHDP(n_topics=key["K"], n_laps=CHUNK, random_state=key["seed"], n_jobs=1, **merges)
-
-    def work(self) -> Iterator[float]:
-        yield processor_seconds(partial(self._model.fit, self._corpus))
-        while self._model.n_laps_ < LAPS:
-            yield processor_seconds(partial(self._model.continue_fit, self._corpus, n_laps=CHUNK))
-
-    def answer(self) -> Answer:
-        return model_answer(self._model)
-
-
-class Variational:
-    """`VariationalHDP` with its defaults, ten laps at a time; its alpha is not for collapsed weights, so that is 5."""
-
-    def __init__(self, corpus: Corpus, key: Record) -> None:
-        self._corpus, self._place = corpus, TemporaryDirectory()
-        self._settings = {"n_topics": key["K"], "random_state": key["seed"], "n_jobs": 1}
-
-    def work(self) -> Iterator[float]:
-        for n_laps in range(CHUNK, LAPS + 1, CHUNK):
-            self._model = VariationalHDP(n_laps=n_laps, **self._settings)
-            checkpoint = Path(self._place.name) / "fit"
-            yield processor_seconds(partial(self._model.fit, self._corpus, checkpoint=checkpoint, resume=True))
-            if self._model.converged_:
-                return
-
-    def answer(self) -> Answer:
-        return self._model.topic_word_, TOTAL_ALPHA * self._model.topic_weights_
-
-
-class ScikitLearn:
-    """scikit-learn's LatentDirichletAllocation, online form in minibatches of 128, a pass at a time."""
-
-    def __init__(self, corpus: Corpus, key: Record) -> None:
-        from sklearn.decomposition import LatentDirichletAllocation
-
-        alpha = min(1.0, TOTAL_ALPHA / key["K"])  # it takes no more than 1
-        self._counts, self._alpha = corpus.counts, np.full(key["K"], alpha)
-        self._model = LatentDirichletAllocation(
-            key["K"], doc_topic_prior=alpha, topic_word_prior=ETA, total_samples=corpus.n_documents,
-            random_state=key["seed"], n_jobs=1,
-        )  # fmt: skip
-
-    def work(self) -> Iterator[float]:
-        for _ in range(LAPS):
-            yield processor_seconds(partial(self._model.partial_fit, self._counts))
-
-    def answer(self) -> Answer:
-        topics = self._model.components_
-        return topics / topics.sum(axis=1, keepdims=True), self._alpha
-
-
-class Tomotopy:
-    """tomotopy's LDAModel or HDPModel, one thread; both learn their alpha."""
-
-    def __init__(self, corpus: Corpus, key: Record) -> None:
-        import tomotopy
-
-        self._n_words, self._hdp = corpus.n_words, key["system"] == "tomotopy HDP"
-        seed = key["seed"] + 1
-        if self._hdp:
-            self._model: Any = tomotopy_model(corpus, key["K"], eta=ETA, seed=seed, fixed=False)
-            return
-        self._model = tomotopy.LDAModel(k=key["K"], alpha=TOTAL_ALPHA / key["K"], eta=ETA, seed=seed)
-        names = np.array([str(w) for w in range(corpus.n_words)])
-        for document in bags(corpus):
-            if document:
-                words, counts = zip(*document, strict=True)
-                self._model.add_doc(np.repeat(names[list(words)], counts).tolist())
-
-    def work(self) -> Iterator[float]:
-        while True:
-            yield processor_seconds(partial(self._model.train, CHUNK, workers=1))
-
-    def answer(self) -> Answer:
-        model = self._model
-        alive = [k for k in range(model.k) if not self._hdp or model.is_live_topic(k)]
-        topics = np.zeros((len(alive), self._n_words))
-        columns = np.array([int(word) for word in model.used_vocabs])
-        topics[:, columns] = [model.get_topic_word_dist(k) for k in alive]
-        topics = topics / topics.sum(axis=1, keepdims=True)
-        if not self._hdp:
-            return topics, np.asarray(model.alpha, dtype=np.float64)
-        tokens = np.asarray(model.get_count_by_topics(), dtype=np.float64)[alive]
-        return topics, model.alpha * tokens / tokens.sum()
-
-
-SYSTEMS = {
-    "collapsed": Collapsed,
-    "collapsed, no merges": Collapsed,
-    "tomotopy LDA": Tomotopy,
-    "tomotopy HDP": Tomotopy,
-    "scikit-learn LDA": ScikitLearn,
-    "variational": Variational,
-}
-
-
-def completion(split: Split, topic_word: Float, prior: Float) -> float:
-    """Return nats per token of the second halves, words of training only."""
-    known = np.flatnonzero(split.seen)
-    observed, held_out = (Corpus.from_counts(part.counts[:, known]) for part in (split.observed, split.held_out))
-    both = np.flatnonzero((observed.document_lengths > 0) & (held_out.document_lengths > 0))
-    topics = topic_word[:, known] / topic_word[:, known].sum(axis=1, keepdims=True)
-    with ThreadExecutor(1) as executor:
-        weights = collapsed_weights(observed[both], topics, np.maximum(prior, 1e-12), executor)
-    return mean(completion_log_likelihood(weights, topics, held_out[both].counts))
-
-
-def topics_in_use(split: Split, topic_word: Float, prior: Float) -> int:
-    """Return how many of the largest topics hold 99 % of the tokens of training."""
-    with ThreadExecutor(1) as executor:
-        weights = collapsed_weights(split.train, np.maximum(topic_word, 1e-300), np.maximum(prior, 1e-12), executor)
-    tokens = np.sort(weights.T @ np.asarray(split.train.document_lengths, dtype=np.float64))[::-1]
-    return int((np.cumsum(tokens) < 0.99 * tokens.sum()).sum()) + 1
+    return model.topic_word_, learned_prior(model)
 
 
 def measure(key: Record) -> Record:
     """Run one system to its end or until its time is spent; return its scores, and when it had them."""
-    tiny, _ = planted_lda(20, 30, n_topics=3, seed=0)
-    next(SYSTEMS[key["system"]](tiny, {**key, "K": 3}).work())  # compilation is not on the clock
+    chosen = {**key, **SYSTEMS[key["system"]]}
+    systems.warm_up(chosen)
     split = load_split(key["corpus"])
     found: Record = {"seconds": [], "completion": []}
     with threadpool_limits(1, user_api="blas"):
-        system, spent = SYSTEMS[key["system"]](split.train, key), 0.0
+        system, spent = systems.make(split.train, chosen), 0.0
         for seconds in system.work():
             spent += seconds
             answer = system.answer()
@@ -194,7 +73,7 @@ def measure(key: Record) -> Record:
             found["completion"].append(completion(split, *answer))
             if spent >= key["limit"]:
                 break
-    return {**found, "K at the end": len(answer[1]), "topics": topics_in_use(split, *answer)}
+    return {**found, "K at the end": len(answer[1]), "topics": int(topics_in_use(split, *answer).size)}
 
 
 def reached(record: Record, score: float) -> str:
@@ -391,7 +270,13 @@ def main() -> None:
             for system in options.systems
             for seed in range(options.seeds)
         ]
-        print(table(rows_of(Records(options.out).run(measure, keys, helpers=(contenders, fold_in)))))
+        print(
+            table(
+                rows_of(
+                    Records(options.out).run(measure, keys, helpers=(contenders, fold_in, ours, peers, scores, systems))
+                )
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.initialization import seeded
+from stickbreak.initialization import seeded, seeding
 from stickbreak.initialization.seeding import _seeds
 from stickbreak.likelihoods import Gaussian
 
@@ -35,13 +35,22 @@ def test_there_are_no_more_components_than_vectors_and_given_seeds_stay():
     np.testing.assert_array_equal(N, [400, 2, 2])
 
 
-def test_every_other_seed_is_drawn_evenly():
+def test_only_the_last_seeds_are_drawn_by_gain():
     """The vectors that gain most are the tails of a crowd, for which few seeds should stand."""
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(1900, 2)), 50 * rng.normal(size=(100, 2))])
     likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
-    seeds = _seeds(likelihood, X, 40, np.random.default_rng(1))
-    in_crowd = np.array(seeds) < 1900
-    assert in_crowd[::2].mean() > 0.8  # 0.95 are expected
-    assert in_crowd[1::2].mean() < 0.2
-    assert len(set(seeds)) == 40
+    for n, n_far in ((40, 10), (120, 12), (18, 9), (1, 0)):
+        seeds = _seeds(likelihood, X, n, np.random.default_rng(1))
+        in_crowd = np.array(seeds) < 1900
+        assert in_crowd[: n - n_far].mean() > 0.8  # 0.95 are expected
+        assert n_far == 0 or in_crowd[n - n_far :].mean() < 0.3
+        assert len(set(seeds)) == n
+
+
+def test_a_sample_of_many_blocks_is_assigned_as_one(monkeypatch):
+    X, likelihood = with_outliers(0), Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
+    whole = seeded(likelihood, X, 5, np.random.default_rng(3))
+    monkeypatch.setattr(seeding, "BLOCK", 7)
+    for block, all_at_once in zip(seeded(likelihood, X, 5, np.random.default_rng(3)), whole, strict=True):
+        np.testing.assert_allclose(block, all_at_once, rtol=1e-12, atol=1e-12)

@@ -28,7 +28,7 @@ def test_objective_terms_equal_the_oracle(oracle, index):
     case = oracle["fixed_parameter_cases"][index]
     totals, tau, rho, omega, likelihood = oracle_case(case)
     elbo, alpha, gamma = case["elbo"], case["alpha"], case["gamma"]
-    data = likelihood.objective(totals.S, tau)
+    data = likelihood.objective(totals.S, totals.N, tau)
     near = {"rtol": 0, "atol": case["tol"]}
     np.testing.assert_allclose(expected_beta(rho), case["E_beta"], rtol=1e-12)
     np.testing.assert_allclose(expected_log_normaliser(rho, omega, alpha), case["E_cD_surrogate"], **near)
@@ -56,7 +56,7 @@ def test_objective_from_statistics_equals_the_direct_sums(seed):
     settings = {"alpha": alpha, "gamma": gamma, "eta": eta}
     direct = reference.objective_terms(docs, r, theta, tau, rho, omega, **settings)["total"]
     totals = summary_of(reference.statistics(docs, r, theta, n_words))
-    data = DirichletMultinomial(eta, n_words).objective(totals.S, tau)
+    data = DirichletMultinomial(eta, n_words).objective(totals.S, totals.N, tau)
     np.testing.assert_allclose(
         objective(totals, rho, omega, alpha=alpha, gamma=gamma, data=data), direct, rtol=1e-12, atol=1e-11
     )

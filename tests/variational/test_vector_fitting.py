@@ -103,3 +103,13 @@ def test_a_checkpoint_knows_the_prior_of_the_model_it_began_with(tmp_path):
     first.likelihood_ = replace(first.likelihood_, m=first.likelihood_.m + 1)
     with pytest.raises(InputError, match="another init"):
         GaussianDPMixture(init=first, random_state=0).fit(X, checkpoint=tmp_path / "c", resume=True)
+
+
+@pytest.mark.parametrize("model", [GaussianHDP, GaussianDPMixture])
+def test_moves_of_vectors_let_merges_go_first_and_try_them_all(model):
+    made = {move.name: move for move in model(delete_vectors=70)._make_moves()}
+    assert list(made) == list(vector_fitting.VECTOR_MOVES)
+    assert made["merge"].exhaustive
+    assert made["delete"].merges_first
+    of_vectors = (None, 70.0) if model is GaussianHDP else (70, None)
+    assert (made["delete"].max_documents, made["delete"].max_tokens) == of_vectors

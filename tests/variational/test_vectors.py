@@ -8,6 +8,7 @@ from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import memoized
 from stickbreak.variational import vectors as vectors_module
+from stickbreak.variational.gathering import Piece
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise, track_pairs
 from stickbreak.variational.mixture import DPMixture, expected_log_weights
@@ -243,7 +244,7 @@ def test_objective_equals_the_direct_sum_after_a_lap(family, kind):
 @pytest.mark.parametrize("seed", range(3))
 def test_objective_never_falls_with_all_moves(family, kind, seed):
     made, _, start = begun(kind, family, n_components=9, n_batches=3, seed=seed)
-    moves = [Merge(), Delete(), Reorder()]
+    moves = [Merge(exhaustive=True), Delete(merges_first=True), Reorder()]
     state, info = memoized.first_lap(made, start)
     further, last, accepted = memoized.laps(made, state, moves, 1), info.objective, 0
     for _ in range(12):
@@ -314,3 +315,63 @@ def test_float32_differs_by_rounding_alone():
     assert not np.array_equal(found[0].S, found[1].S)
     np.testing.assert_allclose(found[1].S, found[0].S, atol=1e-3)
     assert found[1].S.dtype == np.float64
+
+
+def test_delete_that_lets_merges_go_first_waits_for_a_lap_that_keeps_the_components():
+    made, _, start = begun("dp", Gaussian, n_components=6, n_batches=2)
+    state, _ = memoized.first_lap(made, start)
+    at_once, patient = Delete(None), Delete(None, merges_first=True)
+    for move in (at_once, patient):
+        move.begin(state)
+    assert at_once._names
+    assert not patient._names
+    assert patient.waiting(state)
+    patient.begin(state)
+    assert patient._names == at_once._names
+    state.topic_ids = state.topic_ids[::-1] + 1
+    patient.begin(state)
+    assert not patient._names
+
+
+def test_exhaustive_merges_give_hopeless_pairs_new_sticks_and_wait_for_those_without_a_place(monkeypatch):
+    made, _, start = begun("dp", Gaussian, n_components=6, n_batches=2)
+    state, _ = memoized.first_lap(made, start)
+    further = memoized.laps(made, state, [], 1)
+    next(further)
+    monkeypatch.setattr(merge, "MAX_PAIRS", 2)
+    found, asked = {}, []
+    best = DPMixture.best_sticks
+    monkeypatch.setattr(DPMixture, "best_sticks", lambda *given: asked.append(1) or best(*given))
+    monkeypatch.setattr(merge, "NEAR", -1e9)  # every pair is hopeless
+    for exhaustive in (False, True):
+        move = Merge(exhaustive=exhaustive)
+        move.begin(state)
+        assert len(move._pairs) == 2
+        for b, load in enumerate(made.batches):
+            visit = made.model.local_step(load(), state.parameters, None, made.settings, made.executor)
+            move.observe(b, visit, made.executor)
+        before = len(asked)
+        candidate = next(iter(move.candidates(state)))
+        found[exhaustive] = move.evaluate(state, state.standing(), made, candidate).objective
+        assert len(asked) - before == exhaustive
+        assert move.waiting(state) == exhaustive
+    assert found[True] > found[False]
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_statistics_of_vectors_in_float32_agree_with_the_counts(kind):
+    """A coordinate that is 1 sums to N; responsibilities rounded to float32 would miss it by 1e-8 of its size."""
+    values, offsets = vectors(3)
+    values = np.column_stack([values, np.ones(len(values))]).astype(np.float32)
+    likelihood = Gaussian(5.0, np.eye(3), np.zeros(3), 0.1)
+    batch, executor = batch_of(kind, likelihood, values, offsets), ThreadExecutor()
+    parameters = globals_of(likelihood, values.astype(np.float64), 4)
+    visit = model_of(kind, likelihood).local_step(batch, parameters, None, TIGHT, executor)
+    assert visit.weights.dtype == np.float64
+    found = summarise(visit, executor)
+    np.testing.assert_allclose(found.S[-1], found.N, rtol=1e-12)
+    rows = np.arange(batch.n_documents)
+    piece = Piece.from_visit(0, visit, rows, rows, batch)
+    S, _ = batch.gathered_statistics(piece.documents, piece.share_ptr, piece.share, 4)
+    np.testing.assert_allclose(S[-1], found.N, rtol=1e-12)
+    np.testing.assert_allclose(S, found.S, rtol=1e-10, atol=1e-10)

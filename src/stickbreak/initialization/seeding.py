@@ -1,4 +1,4 @@
-"""The start of vector models: seeds, by turns even and as in k-means++, then a few hard assignments."""
+"""The start of vector models: seeds, most drawn evenly and some as in k-means++, then one hard assignment."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from stickbreak.initialization.base import Float
 from stickbreak.likelihoods import VectorLikelihood
 
 SAMPLE = 10_000  # vectors that the start looks at, and at least ...
-SAMPLE_PER_COMPONENT = 100  # ... so many for each component
+SAMPLE_PER_COMPONENT = 400  # ... so many for each component
 POOL = 2_000  # vectors of the sample that seeds are drawn from, and at least ...
 POOL_PER_COMPONENT = 20  # ... so many for each component
-ROUNDS = 20  # of hard assignments, at most
+FAR_SEEDS, FAR_SHARE = 10, 0.1  # seeds drawn by gain: so many, or that share of all; never more than half
 AT_ONCE = 64  # vectors whose own components are computed together
+BLOCK = 4096  # vectors that are assigned together
 
 
 def seeded(
@@ -28,10 +29,10 @@ def seeded(
 ) -> tuple[Float, Float]:
     """Return statistics of components that together explain a sample of vectors.             math.md (N6)
 
-    Every other seed, the first among them, is drawn evenly: of vectors with heavy tails the others alone would stand
-    for the tails. These are drawn in proportion to what a vector would gain by a component of its own: log p(x | the
-    posterior given x alone) less that of the best seed so far. Then every vector goes to the component under which it
-    is most likely, until none changes, at most twenty times over.
+    Most seeds are drawn evenly; the last ones, ten or a tenth but at most half of all, in proportion to what a vector
+    would gain by a component of its own: log p(x | the posterior given x alone) less that of the best seed so far. They
+    find small clusters far away, but of vectors with heavy tails they stand for the tails. Then every vector of the
+    sample goes to the component under which it is most likely, once: more rounds fit the sample, not the vectors.
 
     Parameters
     ----------
@@ -55,30 +56,38 @@ def seeded(
         pool = sample[rng.choice(len(sample), size, replace=False)]
         seeds = pool[_seeds(likelihood, pool, min(n_components, size), rng)]
     S, N = likelihood.statistics(seeds, np.eye(len(seeds))), np.ones(len(seeds))
-    last = np.full(len(sample), -1)
-    for _ in range(ROUNDS):
-        best = likelihood.expected_log(likelihood.posterior(S, N), sample).argmax(axis=1)
-        if np.array_equal(best, last):
-            break
-        last = best
-        R = np.zeros((len(sample), len(seeds)), sample.dtype)
-        R[np.arange(len(sample)), best] = 1.0
-        S, N = likelihood.statistics(sample, R), R.sum(axis=0, dtype=np.float64)
+    S, N = _assigned(likelihood, likelihood.posterior(S, N), sample, len(seeds))
     order = np.argsort(-N, kind="stable")
     return np.ascontiguousarray(S[:, order]), N[order]
 
 
+def _assigned(likelihood: VectorLikelihood, posterior: Any, sample: NDArray, n: int) -> tuple[Float, Float]:
+    """Return S (rows, K) and N (K,) of vectors that all go to the component under which they are most likely."""
+    S, N = np.zeros((likelihood.n_rows, n)), np.zeros(n)
+    for begin in range(0, len(sample), BLOCK):
+        part = sample[begin : begin + BLOCK]
+        R = np.zeros((len(part), n), sample.dtype)
+        R[np.arange(len(part)), likelihood.expected_log(posterior, part).argmax(axis=1)] = 1.0
+        S += likelihood.statistics(part, R)
+        N += R.sum(axis=0)
+    return S, N
+
+
 def _seeds(likelihood: VectorLikelihood, sample: NDArray, n: int, rng: np.random.Generator) -> list[int]:
     """Draw the vectors that components begin with."""
+    n_far = min(n // 2, max(FAR_SEEDS, int(FAR_SHARE * n)))
+    found = rng.choice(len(sample), n - n_far, replace=False).tolist()
+    if not n_far:
+        return found
     alone = _alone(likelihood, sample)
-    best = np.full(len(sample), -np.inf)
-    found = [int(rng.integers(len(sample)))]
-    for _ in range(n - 1):
-        best = np.maximum(best, likelihood.expected_log(_of_one(likelihood, sample[found[-1:]]), sample)[:, 0])
+    best = likelihood.expected_log(_of_each(likelihood, sample[found]), sample).max(axis=1)
+    for _ in range(n_far):
         even, gain = np.ones(len(sample)), np.maximum(alone - best, 0.0)
         even[found], gain[found] = 0.0, 0.0
-        weights = gain if len(found) % 2 and gain.any() else even  # the gains of copies of the seeds are all zero
+        weights = gain if gain.any() else even  # the gains of copies of the seeds are all zero
         found.append(int(rng.choice(len(sample), p=weights / weights.sum())))
+        of_last = likelihood.expected_log(_of_each(likelihood, sample[found[-1:]]), sample)[:, 0]
+        best = np.maximum(best, of_last)
     return found
 
 
@@ -87,11 +96,11 @@ def _alone(likelihood: VectorLikelihood, sample: NDArray) -> Float:
     out = np.empty(len(sample))
     for begin in range(0, len(sample), AT_ONCE):
         part = sample[begin : begin + AT_ONCE]
-        out[begin : begin + AT_ONCE] = np.diag(likelihood.expected_log(_of_one(likelihood, part), part))
+        out[begin : begin + AT_ONCE] = np.diag(likelihood.expected_log(_of_each(likelihood, part), part))
     return out
 
 
-def _of_one(likelihood: VectorLikelihood, vectors: NDArray) -> Any:
+def _of_each(likelihood: VectorLikelihood, vectors: NDArray) -> Any:
     """Return the posterior of a component for each vector."""
     S = likelihood.statistics(vectors, np.eye(len(vectors), dtype=vectors.dtype))
     return likelihood.posterior(S, np.ones(len(vectors)))

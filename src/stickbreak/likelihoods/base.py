@@ -1,113 +1,54 @@
-"""The interface of a likelihood: what the global step and the moves ask of the emission family (SPEC 1.11)."""
+"""The interface of a likelihood: what globals, global step and moves ask of the emission family (SPEC 1.11)."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import entr
 
 from stickbreak.exceptions import InputError
 
 Float = NDArray[np.float64]
 
-
-class Likelihood(Protocol):
-    """A conjugate exponential family of words; statistics have one column for each topic."""
-
-    def posterior(self, S: Float) -> Float:
-        """Return the optimal parameters tau (rows as S, K columns) given the statistics."""
-        ...
-
-    def evidence(self, S: Float, N: Float) -> Float:
-        """Return each topic's term of L_data at the optimal parameters, (K,)."""
-        ...
-
-    def objective(self, S: Float, tau: Float) -> Float:
-        """Return each topic's term of L_data at any parameters, (K,)."""
-        ...
-
-    def mean(self, tau: Float) -> Float:
-        """Return the expected emission of each topic, rows as tau."""
-        ...
-
-    @property
-    def hyperparameters(self) -> dict[str, Any]:
-        """The hyperparameters that can be learned, by name, as plain values."""
-        ...
-
-    def with_hyperparameters(self, values: Mapping[str, Any]) -> Self:
-        """Return the same family with what `hyperparameters` returned of another."""
-        ...
-
-    def learned(self, S: Float, N: Float) -> Self:
-        """Return the same family with the hyperparameters under which the evidence is largest."""
-        ...
+EMPTY = 1e-6  # tokens or vectors
+PAIRS_AT_ONCE = 256  # of which the evidence is computed together
 
 
-class VectorLikelihood(ABC):
-    """A conjugate exponential family of real vectors (SPEC 1.11).
+class Likelihood(ABC):
+    """A conjugate exponential family, of words or of vectors (SPEC 1.11).
 
-    Statistics are flattened into one table S of shape (rows, K), a column for each component, beside the counts
-    N (K,): they are added, pooled and permuted like the word counts of topics. What a posterior holds is the family's
-    own affair: a small frozen dataclass of arrays, one entry for each component. With K = 1 and r = 1 the evidence is
-    the log marginal likelihood of the vectors: no constant is left out.
+    Its statistics are one table S of shape (rows, K), a column for each topic or component, beside the counts N (K,):
+    they are added, pooled and permuted without knowing what they are.
 
-    A family of your own is a subclass; `examples/beta_bernoulli.py` is one.
+    The globals hold what the local step reads of q(phi): a table `tau` of which a batch changes only the rows that it
+    adds to, and totals `tau_sum`. Here these are S and N, from which the local step asks the `posterior`. Words, whose
+    posterior is such a table itself, have `table`, `table_sum` and `counts` of their own.
     """
 
-    @property
-    @abstractmethod
-    def n_rows(self) -> int:
-        """Rows of S."""
+    __slots__ = ()
 
-    @property
-    @abstractmethod
-    def dim(self) -> int:
-        """Entries of a vector."""
+    signed: ClassVar[bool] = True  # whether S may hold negative numbers
+    least_merge_score: ClassVar[float] = 0.0  # of a pair that is worth a merge for its score alone
 
     @abstractmethod
     def posterior(self, S: Float, N: Float) -> Any:
-        """Return the optimal q(phi) of each component given the statistics."""
+        """Return the optimal q(phi) of each topic given the statistics."""
 
     @abstractmethod
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return each component's term of L_data at the optimal parameters with all constants, (K,)."""
+        """Return each topic's term of L_data at the optimal parameters with all constants, (K,)."""
 
     @abstractmethod
     def objective(self, S: Float, N: Float, posterior: Any) -> Float:
-        """Return each component's term of L_data at any parameters, (K,)."""
-
-    @abstractmethod
-    def expected_log(self, posterior: Any, X: NDArray) -> Float:
-        """Return E log p(x_n | phi_k), (n, K); X is float32 or float64."""
-
-    @abstractmethod
-    def statistics(self, X: NDArray, R: NDArray) -> Float:
-        """Return S (rows, K) of vectors X (n, dim) with responsibilities R (n, K)."""
-
-    @abstractmethod
-    def predictive_log(self, posterior: Any, X: NDArray) -> Float:
-        """Return log p(x_n | posterior of component k), (n, K): its parameters integrated out."""
+        """Return each topic's term of L_data at any parameters, (K,)."""
 
     @abstractmethod
     def mean(self, posterior: Any) -> Float:
-        """Return the expected vector of each component, (K, dim)."""
-
-    @abstractmethod
-    def covariance(self, posterior: Any) -> Float:
-        """Return the covariance of a vector of each component, (K, dim, dim), at expected parameters."""
-
-    @abstractmethod
-    def sample(self, posterior: Any, k: int, n: int, rng: np.random.Generator) -> Float:
-        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
-
-    @classmethod
-    def from_data(cls, X: ArrayLike) -> Self:
-        """Set the prior from vectors (n, dim), all or a sample; a family may leave this to the user."""
-        raise InputError(f"{cls.__name__} has no rule for a prior from the data; give the likelihood itself")
+        """Return the expected emission of each topic: (W, K) of words, (K, dim) of vectors."""
 
     @property
     @abstractmethod
@@ -121,6 +62,85 @@ class VectorLikelihood(ABC):
     def learned(self, S: Float, N: Float) -> Self:
         """Return the same family with the hyperparameters under which the evidence is largest; here as they are."""
         return self
+
+    def table(self, S: Float) -> Float:
+        """Return the rows of tau that belong to rows of S; here S itself, copied."""
+        return S.copy()
+
+    def table_sum(self, before: Float | float, change: Float, N: Float) -> Float:
+        """Return tau_sum, (K,), that was `before`, after rows of tau have changed by `change`; here N, copied."""
+        return N.copy()
+
+    def counts(self, tau: Float, tau_sum: Float) -> tuple[Float, Float]:
+        """Return S and N behind the globals; the arrays are copies."""
+        return tau.copy(), tau_sum.copy()
+
+    def merge_scores(self, S: Float, N: Float, evidence: Float) -> Float:
+        """Return what merging each pair gains at most, up to what documents owe to it, (K, K).           math.md (N5)
+
+        Of the evidence it changes L_data; the choice between both costs no more than their joint entropy in the end.
+        Divided by their counts. NaN for empty topics.
+        """
+        left, right = np.triu_indices(N.size, k=1)
+        gain = np.empty(left.size)
+        for begin in range(0, left.size, PAIRS_AT_ONCE):
+            part = slice(begin, begin + PAIRS_AT_ONCE)
+            a, b = left[part], right[part]
+            gain[part] = self.evidence(S[:, a] + S[:, b], N[a] + N[b]) - evidence[a] - evidence[b]
+        both = np.maximum(N[left] + N[right], EMPTY)
+        choice = entr(N[left] / both) + entr(N[right] / both)
+        score = np.where((N[left] > EMPTY) & (N[right] > EMPTY), gain / both + choice, np.nan)
+        out = np.full((N.size, N.size), np.nan)
+        out[left, right] = out[right, left] = score
+        return out
+
+
+class VectorLikelihood(Likelihood):
+    """A conjugate exponential family of real vectors (SPEC 1.11).
+
+    Statistics are flattened into the columns of S. What a posterior holds is the family's own affair: a small frozen
+    dataclass of arrays, one entry for each component. With K = 1 and r = 1 the evidence is the log marginal likelihood
+    of the vectors: no constant is left out.
+
+    A family of your own is a subclass; `examples/beta_bernoulli.py` is one.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Rows of S."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Entries of a vector."""
+
+    @abstractmethod
+    def expected_log(self, posterior: Any, X: NDArray) -> Float:
+        """Return E log p(x_n | phi_k), (n, K); X is float32 or float64."""
+
+    @abstractmethod
+    def statistics(self, X: NDArray, R: NDArray) -> Float:
+        """Return S (rows, K) of vectors X (n, dim), float32 or float64, with responsibilities R (n, K), float64."""
+
+    @abstractmethod
+    def predictive_log(self, posterior: Any, X: NDArray) -> Float:
+        """Return log p(x_n | posterior of component k), (n, K): its parameters integrated out."""
+
+    @abstractmethod
+    def covariance(self, posterior: Any) -> Float:
+        """Return the covariance of a vector of each component, (K, dim, dim), at expected parameters."""
+
+    @abstractmethod
+    def sample(self, posterior: Any, k: int, n: int, rng: np.random.Generator) -> Float:
+        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
+
+    @classmethod
+    def from_data(cls, X: ArrayLike) -> Self:
+        """Set the prior from vectors (n, dim), all or a sample; a family may leave this to the user."""
+        raise InputError(f"{cls.__name__} has no rule for a prior from the data; give the likelihood itself")
 
     @property
     def origin(self) -> Float:

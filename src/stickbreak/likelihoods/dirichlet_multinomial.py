@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from stickbreak.likelihoods._kernels import sum_digamma_gain, sum_log_gamma_gain
+from stickbreak.likelihoods.base import EMPTY, Likelihood
 from stickbreak.maximum import maximiser
 
 Float = NDArray[np.float64]
@@ -19,18 +20,21 @@ ETA_LIMITS = (1e-4, 1e2)  # of a learned eta: topics of one word each would take
 
 
 @dataclass(frozen=True, slots=True)
-class DirichletMultinomial:
+class DirichletMultinomial(Likelihood):
     """phi_k ~ Dirichlet(eta, ..., eta) over W words; a token of topic k is word w with probability phi_kw.
 
-    Arrays are word-major: statistics S and parameters tau are (W, K).
+    Arrays are word-major: statistics S and parameters tau are (W, K), and tau is the table of the globals.
     """
+
+    signed: ClassVar[bool] = False
+    least_merge_score: ClassVar[float] = 0.5  # of at most 1
 
     eta: float
     n_words: int
 
-    def posterior(self, S: Float) -> Float:
+    def posterior(self, S: Float, N: Float) -> Float:
         """Return tau = eta + S, (W, K).                                           SPEC 1.5"""
-        return S + self.eta
+        return self.table(S)
 
     def evidence(self, S: Float, N: Float) -> Float:
         """Return c_D(eta) - c_D(eta + S_k) of each topic, (K,); N = S.sum(0).     SPEC 1.3, math.md (V3)"""
@@ -39,16 +43,35 @@ class DirichletMultinomial:
         total = self.n_words * self.eta
         return gammaln(total) - gammaln(total + N) + gains
 
-    def objective(self, S: Float, tau: Float) -> Float:
+    def objective(self, S: Float, N: Float, posterior: Float) -> Float:
         """Return c_D(eta) - c_D(tau_k) + sum_w (S_kw + eta - tau_kw) E log phi_kw, (K,).     SPEC 1.3, math.md (V3)"""
+        tau = posterior
         expected_log = psi(tau) - psi(tau.sum(axis=0))
         prior = gammaln(self.n_words * self.eta) - self.n_words * gammaln(self.eta)
         normaliser = gammaln(tau.sum(axis=0)) - gammaln(tau).sum(axis=0)
         return prior - normaliser + ((S + self.eta - tau) * expected_log).sum(axis=0)
 
-    def mean(self, tau: Float) -> Float:
+    def mean(self, posterior: Float) -> Float:
         """Return E[phi], (W, K); columns sum to one."""
-        return tau / tau.sum(axis=0)
+        return posterior / posterior.sum(axis=0)
+
+    def table(self, S: Float) -> Float:
+        """Return tau = eta + S of some rows.                                      SPEC 1.5"""
+        return S + self.eta
+
+    def table_sum(self, before: Float | float, change: Float, N: Float) -> Float:
+        """Return sum_w tau_kw, (K,), of rows that changed."""
+        return before + change.sum(axis=0)
+
+    def counts(self, tau: Float, tau_sum: Float) -> tuple[Float, Float]:
+        """Return S = tau - eta and its sums."""
+        S = np.maximum(tau - self.eta, 0.0)
+        return S, S.sum(axis=0)
+
+    def merge_scores(self, S: Float, N: Float, evidence: Float) -> Float:
+        """Return sum_w sqrt(phi_lw phi_mw) of the word shares (Bhattacharyya), (K, K); NaN for empty topics."""
+        root = np.sqrt(np.maximum(S, 0.0) / np.where(N > EMPTY, N, np.nan))
+        return root.T @ root
 
     @property
     def hyperparameters(self) -> dict[str, float]:

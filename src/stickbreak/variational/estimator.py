@@ -29,9 +29,10 @@ from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.moves import MOVES, Trial, make_moves
+from stickbreak.variational.natural_gradient import STICK_RULES
 from stickbreak.variational.requirements import check_corpus, check_learned
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.stochastic import STICK_RULES, StepRule, StreamState, learn_from
+from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
 
 DOCUMENTS_PER_BATCH = 10_000
 _FREE = (

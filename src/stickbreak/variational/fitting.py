@@ -12,7 +12,7 @@ from stickbreak.variational import memoized, stochastic
 from stickbreak.variational.checkpoint import read_checkpoint, write_checkpoint
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.memoized import LapInfo
-from stickbreak.variational.model import HDP, Inference, Model, Schedule
+from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.moves import Move
 from stickbreak.variational.state import GlobalParameters, Int
 from stickbreak.variational.stochastic import StepRule, StreamState
@@ -102,7 +102,6 @@ class StochasticCourse:
     def __init__(
         self, schedule: Schedule, n_documents: int, n_tokens: float, rule: StepRule, *, seed: int, reorder: bool
     ) -> None:
-        assert isinstance(schedule.model, HDP)
         self._schedule, self._model, self._rule = schedule, schedule.model, rule
         self._seed, self._reorder = seed, reorder
         self._n_tokens, self._n_documents = n_tokens, n_documents

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -17,11 +18,11 @@ from stickbreak.inference.run import Place
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.fitted_groups import FittedGaussianHDP, as_groups
-from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCourse
 from stickbreak.variational.local_step import LocalSettings
-from stickbreak.variational.model import HDP, Schedule
+from stickbreak.variational.model import HDP
+from stickbreak.variational.natural_gradient import STICK_RULES
 from stickbreak.variational.requirements import check_learned
-from stickbreak.variational.stochastic import STICK_RULES, StepRule
+from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vector_fitting import Vectors
 
 
@@ -50,7 +51,7 @@ class GaussianHDP(FittedGaussianHDP):
     bound : {"surrogate", "quadratic"}, default="surrogate"
         The lower bound of the expected log normaliser of group weights; see `VariationalHDP`.
     init : "seeding", array-like of shape (K, dim) or fitted model, default="seeding"
-        Where components start: seeds drawn evenly and as in k-means++ by turns, given seeds, or the components of a
+        Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
         model of the same likelihood.
     moves : sequence of {"merge", "delete", "reorder"}, default=("merge", "delete", "reorder")
         Tried after each lap; each is kept only if the whole objective rises. The stochastic schedule has "reorder"
@@ -251,11 +252,5 @@ class GaussianHDP(FittedGaussianHDP):
     def _settings(self) -> LocalSettings:
         return LocalSettings(self.local_tolerance, self.local_sweeps, restarts=self.restarts)
 
-    def _course(self, schedule: Schedule, vectors: Vectors, seed: int) -> Course:
-        n_vectors = float(len(vectors.values))
-        if self.schedule == "memoized":
-            return MemoizedCourse(schedule, n_vectors, self._make_moves())
-        rule = StepRule(float(self.learning_decay), float(self.learning_offset), self.stick_rule)
-        return StochasticCourse(
-            schedule, vectors.n_documents, n_vectors, rule, seed=seed, reorder="reorder" in self.moves
-        )
+    def _step_rule(self) -> StepRule:
+        return replace(super()._step_rule(), sticks=self.stick_rule)

@@ -19,20 +19,19 @@ from stickbreak.inference.checkpoint import seed_of_fit
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.run import Place
 from stickbreak.likelihoods import VectorLikelihood
-from stickbreak.variational.fitting import Course, MemoizedCourse
 from stickbreak.variational.mixture import DPMixture
-from stickbreak.variational.model import Schedule
 from stickbreak.variational.state import Float
 from stickbreak.variational.vector_fitting import VectorFit, Vectors
 
 
 class GaussianDPMixture(DensityMixin, VectorFit):
-    """Components of real vectors and their number, by memoized variational inference for a DP mixture.
+    """Components of real vectors and their number, by memoized or stochastic variational inference for a DP mixture.
 
     Model (SPEC 1.12): v_k ~ Beta(1, gamma); a vector has component k with probability v_k prod_{l<k} (1 - v_l), and is
     drawn from a Gaussian whose parameters have a conjugate prior. q(v_k) and q(phi_k) are exact coordinate steps, batch
     by batch (Hughes and Sudderth 2013), with moves that merge, delete and sort components; the objective is exact and
-    never falls after the first lap. No responsibility is stored from lap to lap.
+    never falls after the first lap. No responsibility is stored from lap to lap. The stochastic schedule (Hoffman et
+    al. 2013) stores nothing of the batches, and moves q a step towards what each batch asks for.
 
     Parameters
     ----------
@@ -44,13 +43,18 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     gamma : float, default=1.0
         Concentration of the Dirichlet process.
     init : "seeding", array-like of shape (K, dim) or fitted model, default="seeding"
-        Where components start: seeds drawn evenly and as in k-means++ by turns, given seeds, or the components of a
+        Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
         model of the same likelihood.
     moves : sequence of {"merge", "delete", "reorder"}, default=("merge", "delete", "reorder")
-        Tried after each lap; each is kept only if the whole objective rises.
+        Tried after each lap; each is kept only if the whole objective rises. The stochastic schedule has "reorder"
+        alone.
     delete_vectors : int or None, default=50000
         Deletes are tried for the smallest components that together have at most so many vectors with a responsibility
         other than zero. None: for every component.
+    schedule : {"memoized", "stochastic"}, default="memoized"
+        Exact statistics of every batch, and an objective that never falls; or a step after each batch, nothing stored.
+    learning_decay, learning_offset : float, default=0.5 and 1.0
+        Step t of the stochastic schedule has the size (t + learning_offset)^-learning_decay.
     n_laps : int, default=100
         Most laps through the vectors.
     tolerance : float, default=1e-5
@@ -89,6 +93,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     References
     ----------
     M. C. Hughes, E. B. Sudderth. Memoized Online Variational Inference for Dirichlet Process Mixture Models. NIPS 2013.
+    M. D. Hoffman, D. M. Blei, C. Wang, J. Paisley. Stochastic Variational Inference. JMLR 14, 2013.
 
     Examples
     --------
@@ -109,6 +114,9 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         "init": "no_validation",
         "moves": [list, tuple],
         "delete_vectors": [None, Interval(Integral, 1, None, closed="left")],
+        "schedule": [StrOptions({"memoized", "stochastic"})],
+        "learning_decay": [Interval(Real, 0, 1, closed="both")],
+        "learning_offset": [Interval(Real, 0, None, closed="left")],
         "n_laps": [Interval(Integral, 1, None, closed="left")],
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "n_batches": [None, Interval(Integral, 1, None, closed="left")],
@@ -127,6 +135,9 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         init: Any = "seeding",
         moves: Sequence[str] = ("merge", "delete", "reorder"),
         delete_vectors: int | None = 50_000,
+        schedule: str = "memoized",
+        learning_decay: float = 0.5,
+        learning_offset: float = 1.0,
         n_laps: int = 100,
         tolerance: float = 1e-5,
         n_batches: int | None = None,
@@ -141,6 +152,9 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         self.init = init
         self.moves = moves
         self.delete_vectors = delete_vectors
+        self.schedule = schedule
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.n_batches = n_batches
@@ -185,9 +199,6 @@ class GaussianDPMixture(DensityMixin, VectorFit):
 
     def _model(self, likelihood: VectorLikelihood) -> DPMixture:
         return DPMixture(likelihood, float(self.gamma))
-
-    def _course(self, schedule: Schedule, vectors: Vectors, seed: int) -> Course:
-        return MemoizedCourse(schedule, float(len(vectors.values)), self._make_moves())
 
     def _joint(self, X: Any) -> tuple[int, Iterator[tuple[slice, Float]]]:
         """Return how many vectors there are, and log p(x, component) of some at a time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters
 @dataclass(frozen=True, slots=True)
 class Batch:
     """The counts of a set of documents over the words that occur in it."""
-
-    signed: ClassVar[bool] = False
 
     indptr: Int  # (D_b + 1,)
     word: np.ndarray  # int32 (nnz,)   row of `words`

@@ -15,6 +15,7 @@ from stickbreak.variational import _vector_kernels
 from stickbreak.variational.global_step import SMALLEST_RHO
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Documents, Model
+from stickbreak.variational.natural_gradient import interpolate
 from stickbreak.variational.objective import expected_log_sticks
 from stickbreak.variational.observations import SHARD_COUNTS, Observations, Visit
 from stickbreak.variational.state import DocumentCounts, DocumentTopics, Float, GlobalParameters, Summary
@@ -84,6 +85,13 @@ class DPMixture(Model):
         """Return q(v_k) = Beta(1 + N_k, gamma + N_{>k}).                                 SPEC 1.12, math.md (N4)"""
         a, b = 1.0 + totals.N, self.gamma + later(totals.N)
         return np.clip(a / (a + b), SMALLEST_RHO, 1 - SMALLEST_RHO), a + b
+
+    def step_sticks(self, totals: Summary, rho: Float, omega: Float, step: float, rule: str) -> tuple[Float, Float]:
+        """Return (rho, omega) after a stochastic step: the sticks are conjugate, so both rules are one.  math.md (S1)
+
+        The difference to the optimum is the natural gradient.
+        """
+        return interpolate(rho, omega, *self.best_sticks(totals, rho, omega), step)
 
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return L = L_data + H_z + L_sticks in nats; `data` is L_data of each component.  SPEC 1.12, math.md (N4)"""

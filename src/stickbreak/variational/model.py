@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Self
 
 from stickbreak.inference.executor import Executor
 from stickbreak.initialization import Start
+from stickbreak.likelihoods import Likelihood
 from stickbreak.variational.bound import SURROGATE
-from stickbreak.variational.emissions import AnyLikelihood, whole_table
 from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.global_step import optimise_sticks, sticks_of
 from stickbreak.variational.local_step import LocalSettings, local_step
+from stickbreak.variational.natural_gradient import NATURAL, ascend, interpolate, natural_gradient
 from stickbreak.variational.objective import objective
 from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import (
@@ -37,7 +38,7 @@ class Model(ABC):
 
     warm: ClassVar[bool]  # whether the local step of a document depends on where it starts
 
-    likelihood: AnyLikelihood  # what a topic emits
+    likelihood: Likelihood  # what a topic emits
     gamma: float
 
     @property
@@ -70,6 +71,10 @@ class Model(ABC):
         """Return the optimal (rho, omega) given the statistics; (rho, omega) is where to start."""
 
     @abstractmethod
+    def step_sticks(self, totals: Summary, rho: Float, omega: Float, step: float, rule: str) -> tuple[Float, Float]:
+        """Return (rho, omega) after a stochastic step of this size towards what the statistics ask for."""
+
+    @abstractmethod
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return the objective in nats; `data` is L_data of each topic."""
 
@@ -80,7 +85,7 @@ class HDP(Model):
 
     warm: ClassVar[bool] = True
 
-    likelihood: AnyLikelihood
+    likelihood: Likelihood
     alpha: float
     gamma: float
     bound: str = SURROGATE
@@ -116,10 +121,17 @@ class HDP(Model):
         """Return the optimal (rho, omega) given the statistics.                        SPEC 1.5"""
         return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega, bound=self.bound)
 
+    def step_sticks(self, totals: Summary, rho: Float, omega: Float, step: float, rule: str) -> tuple[Float, Float]:
+        """Return (rho, omega) after a stochastic step by one of `STICK_RULES`.          SPEC 1.9, math.md (S1)"""
+        if rule == NATURAL:
+            slopes = natural_gradient(rho, omega, totals.T, totals.n_documents, self.alpha, self.gamma, self.bound)
+            return ascend(rho, omega, *slopes, step)
+        return interpolate(rho, omega, *self.best_sticks(totals, rho, omega), step)
+
     def parameters(self, start: Start, n_documents: int) -> GlobalParameters:
         """Return the global parameters of a start."""
-        table = whole_table(self.likelihood, start.counts, start.counts.sum(axis=0))
-        return GlobalParameters(*table, *sticks_of(start.weights, 1.0 + self.gamma + n_documents))
+        sticks = sticks_of(start.weights, 1.0 + self.gamma + n_documents)
+        return GlobalParameters.of(self.likelihood, start.counts, start.counts.sum(axis=0), *sticks)
 
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return the objective in nats; `data` is L_data of each topic.                 SPEC 1.3"""
@@ -174,10 +186,11 @@ class Inference:
 
     def refresh(self, model: Model) -> None:
         """Set tau, L_data and the objective from the totals (the sticks are left); `model` becomes the one of now."""
+        S, N, rho, omega = self.totals.S, self.totals.N, self.parameters.rho, self.parameters.omega
         self.model = model
-        self.parameters.tau, self.parameters.tau_sum = whole_table(model.likelihood, self.totals.S, self.totals.N)
-        self.data = model.likelihood.evidence(self.totals.S, self.totals.N)
-        self.objective = model.objective(self.totals, self.parameters.rho, self.parameters.omega, self.data)
+        self.parameters = GlobalParameters.of(model.likelihood, S, N, rho, omega)
+        self.data = model.likelihood.evidence(S, N)
+        self.objective = model.objective(self.totals, rho, omega, self.data)
 
     def resum(self) -> None:
         """Recompute the totals as the sum of the stored batches: removes the drift of rounding (SPEC 1.6)."""

@@ -1,4 +1,4 @@
-"""The natural gradient of the stick factors q(u_k) = Beta(a_k, b_k), without cancellation (SPEC 1.9)."""
+"""Steps of the stick factors q(u_k) = Beta(a_k, b_k): towards an optimum, or along the natural gradient (SPEC 1.9)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from scipy.special import zeta
 from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_slopes
 from stickbreak.variational.global_step import SMALLEST_RHO
 from stickbreak.variational.state import Float, expected_beta
+
+INTERPOLATE, NATURAL = STICK_RULES = ("interpolate", "natural")
 
 ASYMPTOTIC = 25.0  # from here on the series of h; its first missing term is 1e-11 of the value
 SMALLEST_PART = 0.1  # of its value: a or b must not shrink further in one step
@@ -89,6 +91,13 @@ def natural_gradient(
     by_a, by_b = precondition(rho, omega, by_rho, by_omega)
     most = n_documents * np.arange(n_topics, 0, -1.0) + gamma
     return n_documents + 1.0 - rho * omega + by_a, most - (1 - rho) * omega + by_b
+
+
+def interpolate(rho: Float, omega: Float, best_rho: Float, best_omega: Float, step: float) -> tuple[Float, Float]:
+    """Return the sticks after one step towards others: a <- (1 - xi) a + xi a*, b likewise.         SPEC 1.9"""
+    new_omega = (1 - step) * omega + step * best_omega
+    mean = ((1 - step) * rho * omega + step * best_rho * best_omega) / new_omega
+    return np.clip(mean, SMALLEST_RHO, 1 - SMALLEST_RHO), new_omega
 
 
 def ascend(rho: Float, omega: Float, by_a: Float, by_b: Float, step: float) -> tuple[Float, Float]:

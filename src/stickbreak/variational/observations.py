@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 from stickbreak.inference.executor import Executor
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int
@@ -18,8 +18,6 @@ SHARD_COUNTS = 16_384  # stored counts of a shard: large enough to hide the hand
 
 class Observations(Protocol):
     """The observations of a set of documents (of vectors: groups)."""
-
-    signed: ClassVar[bool]  # whether S may hold negative numbers
 
     @property
     def indptr(self) -> Int:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.likelihoods import Likelihood
 from stickbreak.variational.sparse_rows import SparseRows
 
 Float = NDArray[np.float64]
@@ -24,12 +25,29 @@ PER_TOPIC = ("N", "H", "T", "G", "Q")  # the vectors of a Summary
 class GlobalParameters:
     """Corpus-level variational parameters (SPEC 1.1)."""
 
-    tau: Float  # (W, K)  q(phi_k) = Dir(tau_k), word-major so that the rows of a document's words are contiguous
-    tau_sum: (
-        Float  # (K,)    tau.sum(0); of vectors: tau and tau_sum are S and N, q(phi_k) follows from them (SPEC 1.11)
-    )
+    # q(phi_k) = Dir(tau_k), word-major so that the rows of a document's words are contiguous. Of vectors a family's
+    # parameters are no table: tau and tau_sum are S and N, from which q(phi_k) follows (SPEC 1.11).
+    tau: Float  # (W, K)
+    tau_sum: Float  # (K,)    tau.sum(0); of vectors N
     rho: Float  # (K,)    q(u_k) = Beta(rho_k omega_k, (1 - rho_k) omega_k)
     omega: Float  # (K,)
+
+    @classmethod
+    def of(cls, likelihood: Likelihood, S: Float, N: Float, rho: Float, omega: Float) -> GlobalParameters:
+        """Return the globals that follow from statistics of all rows."""
+        tau = likelihood.table(S)
+        return cls(tau, likelihood.table_sum(0.0, tau, N), rho, omega)
+
+    def followed(self, likelihood: Likelihood, S: Float, N: Float, rho: Float, omega: Float) -> GlobalParameters:
+        """Return the globals after the statistics of their rows have become S."""
+        tau = likelihood.table(S)
+        return GlobalParameters(tau, likelihood.table_sum(self.tau_sum, tau - self.tau, N), rho, omega)
+
+    def follow_batch(self, likelihood: Likelihood, totals: Summary, words: np.ndarray) -> None:
+        """Set q(phi) from totals of which only the rows `words` have changed, in place."""
+        tau = likelihood.table(totals.S[words])
+        self.tau_sum = likelihood.table_sum(self.tau_sum, tau - self.tau[words], totals.N)
+        self.tau[words] = tau
 
     @property
     def n_topics(self) -> int:

@@ -11,18 +11,16 @@ import numpy as np
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.steps import step_size
 from stickbreak.inference.streams import stream
-from stickbreak.variational.emissions import counts_behind, data_terms, rows_table, whole_table
-from stickbreak.variational.global_step import SMALLEST_RHO, sticks_of
+from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise
 from stickbreak.variational.memoized import LapInfo
-from stickbreak.variational.model import HDP, Schedule
-from stickbreak.variational.natural_gradient import ascend, natural_gradient
+from stickbreak.variational.model import Model, Schedule
+from stickbreak.variational.natural_gradient import INTERPOLATE
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Observations
 from stickbreak.variational.state import PER_TOPIC, Float, GlobalParameters, Summary, expected_beta
 from stickbreak.variational.visits import Visited
 
-STICK_RULES = ("interpolate", "natural")
 SMALLEST_SCALE = 1e-100  # below it the scale is multiplied into the counts
 
 
@@ -32,7 +30,7 @@ class StepRule:
 
     decay: float = 0.5  # kappa
     offset: float = 1.0  # delay
-    sticks: str = "interpolate"
+    sticks: str = INTERPOLATE
 
     def size(self, step: int) -> float:
         """Return the size of step t, the first of which is 1."""
@@ -55,21 +53,20 @@ class StreamState:
     n_steps: int
 
     @classmethod
-    def from_parameters(cls, parameters: GlobalParameters, model: HDP, n_steps: int = 0) -> StreamState:
+    def from_parameters(cls, parameters: GlobalParameters, model: Model, n_steps: int = 0) -> StreamState:
         """Start from given topics; the arrays are copied."""
-        counts, tokens = counts_behind(model.likelihood, parameters)
+        counts, tokens = model.likelihood.counts(parameters.tau, parameters.tau_sum)
         return cls(counts, 1.0, tokens, parameters.rho.copy(), parameters.omega.copy(), n_steps)
 
-    def parameters(self, model: HDP) -> GlobalParameters:
+    def parameters(self, model: Model) -> GlobalParameters:
         """Return the global parameters, the whole table tau among them."""
-        return GlobalParameters(
-            *whole_table(model.likelihood, self.scale * self.counts, self.tokens), self.rho, self.omega
-        )
+        return GlobalParameters.of(model.likelihood, self.scale * self.counts, self.tokens, self.rho, self.omega)
 
-    def rows(self, words: np.ndarray, model: HDP) -> GlobalParameters:
+    def rows(self, words: np.ndarray, model: Model) -> GlobalParameters:
         """Return the global parameters with only the rows of `words` in tau; tau_sum is of all words."""
-        rows = rows_table(model.likelihood, self.scale * self.counts[words], self.tokens, self.counts.shape[0])
-        return GlobalParameters(*rows, self.rho, self.omega)
+        table = model.likelihood.table
+        unseen = table(np.zeros((self.counts.shape[0], 1))).sum()  # what tau of a topic without counts sums to
+        return GlobalParameters(table(self.scale * self.counts[words]), self.tokens + unseen, self.rho, self.omega)
 
     def blend(self, words: np.ndarray | None, S: Float, tokens: Float, step: float) -> None:
         """Replace S by (1 - step) S + step S', S' given by its rows of `words` (all, if None).     math.md (S1)"""
@@ -82,7 +79,7 @@ class StreamState:
 
 
 def visit(
-    batch: Observations, state: StreamState, model: HDP, settings: LocalSettings, executor: Executor
+    batch: Observations, state: StreamState, model: Model, settings: LocalSettings, executor: Executor
 ) -> tuple[Summary, Visited]:
     """Run the local step of a batch under the topics of now, from E[beta]."""
     parameters = state.rows(batch.words, model)
@@ -97,13 +94,13 @@ def scaled(summary: Summary, n_documents: int) -> Summary:
     return replace(summary, n_documents=n_documents, **several)
 
 
-def take_step(state: StreamState, whole: Summary, model: HDP, rule: StepRule) -> None:
+def take_step(state: StreamState, whole: Summary, model: Model, rule: StepRule) -> None:
     """Move the globals a step towards what the statistics ask for.                 SPEC 1.9, math.md (S1)
 
         S <- (1 - xi) S + xi s S^M,   so tau <- (1 - xi) tau + xi (tau_bar + s S^M)
 
-    The sticks: by "interpolate" a <- (1 - xi) a + xi a*, b likewise, (a*, b*) the optimum for T = s T^M; by "natural"
-    a step xi along the natural gradient at T = s T^M.
+    The sticks: by "interpolate" a <- (1 - xi) a + xi a*, b likewise, (a*, b*) the optimum for the scaled statistics; by
+    "natural" a step xi along the natural gradient there.
 
     Parameters
     ----------
@@ -111,24 +108,16 @@ def take_step(state: StreamState, whole: Summary, model: HDP, rule: StepRule) ->
         Changed in place.
     whole : Summary
         The statistics of the batch, scaled to all documents (`scaled`).
-    model : HDP
+    model : Model
     rule : StepRule
     """
     step = rule.size(state.n_steps + 1)
-    rho, omega = state.rho, state.omega
-    if rule.sticks == "natural":
-        slopes = natural_gradient(rho, omega, whole.T, whole.n_documents, model.alpha, model.gamma, model.bound)
-        state.rho, state.omega = ascend(rho, omega, *slopes, step)
-    else:
-        best_rho, best_omega = model.best_sticks(whole, rho, omega)
-        state.omega = (1 - step) * omega + step * best_omega
-        mean = ((1 - step) * rho * omega + step * best_rho * best_omega) / state.omega
-        state.rho = np.clip(mean, SMALLEST_RHO, 1 - SMALLEST_RHO)
+    state.rho, state.omega = model.step_sticks(whole, state.rho, state.omega, step, rule.sticks)
     state.blend(whole.words, whole.S, whole.N, step)
     state.n_steps += 1
 
 
-def objective_of(whole: Summary, state: StreamState, model: HDP) -> float:
+def objective_of(whole: Summary, state: StreamState, model: Model) -> float:
     """Return the objective in nats of the documents' factors behind `whole` together with the globals of now.
 
     Exact for these factors, which need not be the best for these globals.          SPEC 1.3
@@ -137,7 +126,8 @@ def objective_of(whole: Summary, state: StreamState, model: HDP) -> float:
     if whole.words is not None:
         S = np.zeros_like(state.counts)
         S[whole.words] = whole.S
-    data = data_terms(model.likelihood, S, whole.N, state.scale * state.counts, state.tokens)
+    posterior = model.likelihood.posterior(state.scale * state.counts, state.tokens)
+    data = model.likelihood.objective(S, whole.N, posterior)
     return model.objective(whole, state.rho, state.omega, data)
 
 
@@ -165,7 +155,6 @@ def laps(
         Sort the topics after each lap if the objective rises by it (SPEC 1.10).
     """
     model = schedule.model
-    assert isinstance(model, HDP)
     while True:
         lap += 1
         order = stream(seed, f"order of the batches in lap {lap}").permutation(len(schedule.batches))
@@ -184,7 +173,7 @@ def laps(
         yield state, LapInfo.of(objective, state.rho.size, done, moves)
 
 
-def _sort(state: StreamState, totals: Summary, model: HDP, before: float) -> tuple[float, tuple[int, int]]:
+def _sort(state: StreamState, totals: Summary, model: Model, before: float) -> tuple[float, tuple[int, int]]:
     """Put the topics in the order of decreasing N, sticks optimised, if the objective rises by it (SPEC 1.10).
 
     Returns
@@ -214,7 +203,7 @@ def _sort(state: StreamState, totals: Summary, model: HDP, before: float) -> tup
 def learn_from(
     batch: Observations,
     state: StreamState,
-    model: HDP,
+    model: Model,
     rule: StepRule,
     settings: LocalSettings,
     executor: Executor,
@@ -232,7 +221,7 @@ def learn_from(
         With at least one token.
     state : StreamState
         Changed in place.
-    model : HDP
+    model : Model
     rule : StepRule
     settings : LocalSettings
     executor : Executor

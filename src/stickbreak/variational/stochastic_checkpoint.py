@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from stickbreak import persistence
 from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
 from stickbreak.inference.loop import Trace
-from stickbreak.likelihoods import VectorLikelihood
-from stickbreak.variational.model import HDP
+from stickbreak.variational.model import Model
 from stickbreak.variational.stochastic import StreamState
 
 
@@ -33,7 +32,7 @@ def write_stream_checkpoint(
 
 
 def read_stream_checkpoint(
-    path: str | os.PathLike[str], model: HDP, identity: dict[str, Any]
+    path: str | os.PathLike[str], model: Model, identity: dict[str, Any]
 ) -> tuple[StreamState, float, Trace] | None:
     """Return the state, the objective and the trace of a checkpoint, or None if there is none at `path`.
 
@@ -44,8 +43,7 @@ def read_stream_checkpoint(
     ModelFormatError
         If it is no checkpoint, or its parts do not fit together.
     """
-    signed = isinstance(model.likelihood, VectorLikelihood)
-    return read_state(path, identity, lambda *parts: _restored(*parts, signed=signed))
+    return read_state(path, identity, lambda *parts: _restored(*parts, signed=model.likelihood.signed))
 
 
 def _restored(

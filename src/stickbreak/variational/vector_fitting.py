@@ -23,12 +23,13 @@ from stickbreak.inference.streams import stream
 from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.priors import FLOOR
-from stickbreak.variational.fitting import Course
+from stickbreak.variational.fitting import Course, MemoizedCourse, StochasticCourse
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.moves import Delete, Merge, Move, Reorder
 from stickbreak.variational.state import Float, GlobalParameters, runs
+from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vector_model import LIKELIHOODS, VectorModel
 from stickbreak.variational.vectors import VectorBatch
 
@@ -73,6 +74,9 @@ class VectorFit(VectorModel):
     init: Any
     moves: Sequence[str]
     delete_vectors: int | None
+    schedule: str
+    learning_decay: float
+    learning_offset: float
     n_batches: int | None
     n_laps: int
     tolerance: float
@@ -84,13 +88,27 @@ class VectorFit(VectorModel):
     def _model(self, likelihood: VectorLikelihood) -> Model:
         """Return the model to begin with."""
 
-    @abstractmethod
-    def _course(self, schedule: Schedule, vectors: Vectors, seed: int) -> Course:
-        """Put a schedule to work."""
-
     def _settings(self) -> LocalSettings:
         """Return when local steps stop."""
         return LocalSettings()
+
+    def _step_rule(self) -> StepRule:
+        """Return how far stochastic steps go."""
+        return StepRule(float(self.learning_decay), float(self.learning_offset))
+
+    def _course(self, schedule: Schedule, vectors: Vectors, seed: int) -> Course:
+        """Put a schedule to work."""
+        n_vectors = float(len(vectors.values))
+        if self.schedule == "memoized":
+            return MemoizedCourse(schedule, n_vectors, self._make_moves())
+        return StochasticCourse(
+            schedule,
+            vectors.n_documents,
+            n_vectors,
+            self._step_rule(),
+            seed=seed,
+            reorder=Reorder.name in self.moves,
+        )
 
     def _run(
         self,
@@ -175,10 +193,10 @@ class VectorFit(VectorModel):
         """Return the named moves, in the order of `VECTOR_MOVES`."""
         if self._moves_of_documents:
             most = None if self.delete_vectors is None else float(self.delete_vectors)
-            delete = Delete(None, most)
+            delete = Delete(None, most, merges_first=True)
         else:
-            delete = Delete(self.delete_vectors)
-        made: dict[str, Move] = {Merge.name: Merge(), Delete.name: delete, Reorder.name: Reorder()}
+            delete = Delete(self.delete_vectors, merges_first=True)
+        made: dict[str, Move] = {move.name: move for move in (Merge(exhaustive=True), delete, Reorder())}
         return [made[name] for name in VECTOR_MOVES if name in self.moves]
 
     def _begin(self, vectors: Vectors, seed: int) -> GlobalParameters:

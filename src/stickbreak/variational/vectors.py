@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ EXPLAINS = 1e-130  # of the largest weight of a vector: with less the responsibi
 @dataclass(frozen=True)
 class VectorBatch:
     """Vectors of one batch, group by group; each stands for itself, with count one."""
-
-    signed: ClassVar[bool] = True
 
     likelihood: VectorLikelihood
     values: NDArray  # (n, dim) float32 or float64
@@ -128,7 +125,7 @@ class VectorBatch:
         document = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
 
         def spread(rows: tuple[int, int]) -> tuple[Float, Float]:
-            R, cross = np.zeros((rows[1] - rows[0], n_components), self.values.dtype), np.zeros(n_components)
+            R, cross = np.zeros((rows[1] - rows[0], n_components)), np.zeros(n_components)
             _vector_kernels.spread_responsibilities(
                 *rows, document, visit.ratio, docs.indptr, docs.topic, visit.weight, visit.weights, LEAST_SHARE,
                 R, cross,
@@ -149,4 +146,4 @@ class VectorBatch:
         _kernels.share_statistics(
             self.indptr, self.word, self.count, documents.indptr, documents.topic, share_ptr, share, R, H
         )
-        return self.likelihood.statistics(self.values, R.astype(self.values.dtype, copy=False)), H
+        return self.likelihood.statistics(self.values, R), H

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreak.variational.emissions import follow_batch
 from stickbreak.variational.local_step import better_of, summarise
 from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.objective import rises
@@ -90,6 +89,6 @@ def revisit(
     state.totals.add(state.batches[b], -1.0)
     state.totals.add(summary)
     state.batches[b], state.documents[b] = summary, model.kept(visit)
-    follow_batch(model.likelihood, parameters, state.totals, batch.words)
+    parameters.follow_batch(model.likelihood, state.totals, batch.words)
     parameters.rho, parameters.omega = model.best_sticks(state.totals, parameters.rho, parameters.omega)
     return Visited(visit.sweeps, visit.restarts, gained)

@@ -196,10 +196,10 @@ def test_batch_is_the_same_whether_documents_are_put_back_as_they_were_or_never_
         gathering = Gathering()
         gathering.add(b, following.visits[b], np.arange(1, 5))
         (piece,), others = gathering.pieces, gathering.others
-        put_back = reinference._edited(stored, [(piece, piece.relabelled(new_index))], 2, others)
+        put_back = reinference._edited(stored, [(piece, piece.relabelled(new_index))], 2, others, signed=False)
         all_others = gathering.split(2)[1]
         assert sum(group.lengths.size for group in all_others) == stored.vectors.n_documents
-        never_taken = reinference._edited(stored, [], 2, all_others)
+        never_taken = reinference._edited(stored, [], 2, all_others, signed=False)
         assert_summary_equal(put_back.expanded(), vars_of(never_taken.expanded(), corpus.n_words), rtol=1e-12)
         np.testing.assert_array_equal(put_back.S.indptr, never_taken.S.indptr)  # rounding leaves no entries behind
 

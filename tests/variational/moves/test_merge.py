@@ -5,6 +5,7 @@ import pytest
 
 from stickbreak.corpus import toy_bars
 from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.memoized import first_lap, laps
@@ -240,6 +241,10 @@ def test_merge_forgets_pairs_that_rest_no_longer_or_that_are_gone(monkeypatch):
     assert remembered == [{(0, 1), (0, 3), (1, 3)}, set()]
 
 
+def merge_scores(state):
+    return state.model.likelihood.merge_scores(state.totals.S, state.totals.N, state.data)
+
+
 def chosen(state, resting=()):
     return [tuple(pair) for pair in merge.choose_pairs(state, set(resting)).tolist()]
 
@@ -248,10 +253,10 @@ def test_choose_pairs_takes_the_best_by_documents_and_by_words(monkeypatch):
     """Pairs that correlate over documents and pairs with similar words, the best of each first."""
     _, state, _ = tracked_lap(ragged_corpus(1, n_documents=40), 6, 3, Merge())
     state.totals.N += EMPTY  # no topic counts as empty here
-    together, alike = merge.correlations(state), merge.affinities(state)
+    together, alike = merge.correlations(state), merge_scores(state)
     above = [(a, b) for a in range(6) for b in range(a + 1, 6)]
     by_documents = {pair: together[pair] for pair in above if together[pair] > merge.SMALLEST_CORRELATION}
-    by_words = {pair: alike[pair] for pair in above if alike[pair] > merge.SMALLEST_AFFINITY}
+    by_words = {pair: alike[pair] for pair in above if alike[pair] > DirichletMultinomial.least_merge_score}
     pairs = chosen(state)
     assert len(by_documents) > 2
     assert set(by_documents) | set(by_words) <= set(pairs) <= set(above)
@@ -262,11 +267,10 @@ def test_choose_pairs_takes_the_best_by_documents_and_by_words(monkeypatch):
     for resting in (pairs[0], pairs[0][::-1]):
         assert chosen(state, [resting])[0] != pairs[0]
         assert pairs[0] not in chosen(state, [resting])
-    for name, other in (("SMALLEST_CORRELATION", "SMALLEST_AFFINITY"), ("SMALLEST_AFFINITY", "SMALLEST_CORRELATION")):
+    for score, correlation, by_statistics in ((together, -2.0, 2.0), (alike, 2.0, -2.0)):
         with monkeypatch.context() as patch:  # either rule brings its pairs by itself
-            patch.setattr(merge, name, -2.0)
-            patch.setattr(merge, other, 2.0)
-            score = together if name == "SMALLEST_CORRELATION" else alike
+            patch.setattr(merge, "SMALLEST_CORRELATION", correlation)
+            patch.setattr(DirichletMultinomial, "least_merge_score", by_statistics)
             assert {pair for pair in above if np.isfinite(score[pair])} <= set(chosen(state))
     monkeypatch.setattr(merge, "MAX_PAIRS", 2)
     assert chosen(state) == pairs[:2]
@@ -281,7 +285,7 @@ def test_choose_pairs_begins_with_the_empty_topics_each_with_a_topic_of_its_own(
     assert len({k for pair in first for k in pair}) == 4
 
 
-def test_correlations_and_affinities_equal_direct_ones():
+def test_correlations_and_merge_scores_equal_direct_ones():
     _, state, recorder = tracked_lap(ragged_corpus(1, n_documents=40), 6, 3, Merge())
     docs, r, _ = gathered(recorder)
     n_dk = np.array([c @ x for (_, c), x in zip(docs, r, strict=True)])
@@ -293,7 +297,7 @@ def test_correlations_and_affinities_equal_direct_ones():
     used = state.totals.N > 1e-3
     phi = (state.totals.S / state.totals.S.sum(axis=0)).T[used]
     want = [[np.sqrt(a * b).sum() for b in phi] for a in phi]
-    np.testing.assert_allclose(merge.affinities(state)[np.ix_(used, used)], want, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(merge_scores(state)[np.ix_(used, used)], want, rtol=1e-6, atol=1e-9)
 
 
 def test_correlation_of_a_topic_that_never_varies_is_missing():

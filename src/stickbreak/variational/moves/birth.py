@@ -13,7 +13,6 @@ import numpy as np
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.streams import stream
 from stickbreak.initialization import Start, smoothed_cvb0
-from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.moves.refine import as_corpus, refined, sample
@@ -61,19 +60,19 @@ class Birth(Trial):
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
         """Return the present topics and those of the target."""
         model, parameters = state.model, state.parameters
-        if not isinstance(model, HDP) or not isinstance(model.likelihood, DirichletMultinomial):
-            return None  # collapsed inference is for counts
+        if not isinstance(model, HDP) or "eta" not in model.hyperparameters:
+            return None  # collapsed inference is for words
         corpus = as_corpus(Batch.joined(self._worst), state.totals.S.shape[0])
         if corpus.n_tokens == 0:
             return None
         seed = int(stream(schedule.seed, f"birth {self._seed}").integers(2**31))
         self._seed += 1
-        eta = model.likelihood.eta
+        eta = model.hyperparameters["eta"]
         states = smoothed_cvb0(corpus, TOPICS, alpha=model.alpha, gamma=model.gamma, eta=eta, seed=seed)
         *_, found = islice(states, SWEEPS)
         born = found.N > corpus.n_tokens / TOPICS**2  # the others are leftovers
         share = found.N[born] / state.totals.N.sum()
-        tau = np.concatenate([parameters.tau, model.likelihood.posterior(np.maximum(found.S[:, born], 0.0))], axis=1)
+        tau = np.concatenate([parameters.tau, model.likelihood.table(np.maximum(found.S[:, born], 0.0))], axis=1)
         weights = np.concatenate([parameters.expected_beta[:-1], share]) / (1.0 + share.sum())
         names = np.concatenate([state.topic_ids, state.next_id + np.arange(share.size)])
         everything, documents = sample(state, schedule)

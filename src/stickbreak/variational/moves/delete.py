@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.gathering import Piece
 from stickbreak.variational.model import Documents, Inference, Schedule, Standing
 from stickbreak.variational.moves.base import IDLE, Move
@@ -39,9 +38,9 @@ class Delete(Move):
     removal would have cost x nats rests until the objective has risen by x / 5 (then 3 x / 5, 9 x / 5, ... if it is
     rejected again) or it has gained or lost a fifth of its tokens: before, too little has changed.
 
-    Components of vectors are not deleted in the lap after one that changed them, so that merges come first. While
-    components form, whatever infers vectors anew raises the objective, with or without them: on image patches deletes
-    from the first lap on ended with 6 components where merges alone end with 10, 1 nat per patch higher.
+    With `merges_first` nothing is deleted in the lap after one that changed the topics. While components of vectors
+    form, whatever infers vectors anew raises the objective, with or without them: on image patches deletes from the
+    first lap on ended with 6 components where merges alone end with 10, 1 nat per patch higher.
 
     After `PATIENCE` rejections the other topics wait for a later lap. A fit may converge before their turn: on KOS with
     100 topics to wait for them took 30 % more time, and none of the 64 further deletes was accepted.
@@ -52,13 +51,21 @@ class Delete(Move):
         Most documents that are inferred anew in a lap; None: all (the larger delete of the authors' later code).
     max_tokens : float or None, default=None
         Most tokens that these may hold together, and that all candidates of a lap may infer anew; None: no limit.
+    merges_first : bool, default=False
+        Whether to wait for a lap that leaves the topics as they are.
     """
 
     name: ClassVar[str] = "delete"
     at_once: ClassVar[bool] = False
 
-    def __init__(self, max_documents: int | None = MAX_DOCUMENTS, max_tokens: float | None = None) -> None:
-        self.max_documents, self.max_tokens = max_documents, max_tokens
+    def __init__(
+        self,
+        max_documents: int | None = MAX_DOCUMENTS,
+        max_tokens: float | None = None,
+        *,
+        merges_first: bool = False,
+    ) -> None:
+        self.max_documents, self.max_tokens, self.merges_first = max_documents, max_tokens, merges_first
         self._chosen = np.zeros(0, np.int64)  # in the order of the lap
         self._names: list[int] = []
         self._failures, self._patience = 0, PATIENCE
@@ -68,7 +75,7 @@ class Delete(Move):
 
     def begin(self, state: Inference) -> None:
         """Choose the topics to try."""
-        self._held_back = isinstance(state.model.likelihood, VectorLikelihood) and self._unsettled(state)
+        self._held_back = self.merges_first and self._unsettled(state)
         present = set(state.topic_ids.tolist())
         self._rejected = {name: rejection for name, rejection in self._rejected.items() if name in present}
         most = state.totals.n_documents if self.max_documents is None else self.max_documents

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import entr
 
 from stickbreak.inference.executor import Executor
-from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.likelihoods.base import EMPTY
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import track_pairs
 from stickbreak.variational.model import Inference, Schedule, Standing
@@ -20,11 +19,8 @@ from stickbreak.variational.state import DocumentTopics, Float, Int, PairStatist
 
 MAX_PAIRS = 50
 SMALLEST_CORRELATION = 0.05
-SMALLEST_AFFINITY = 0.5  # of at most 1
 SMALL_TOPICS = 10  # that are tried for their size alone
 REST_LAPS = 5  # a rejected pair makes room for others for this many laps
-EMPTY = 1e-6  # tokens
-PAIRS_AT_ONCE = 256  # of which the evidence is computed together
 NEAR = 1e-4  # of |L|: a candidate that loses more with the old sticks is not worth new ones (they gain far less)
 
 
@@ -40,16 +36,23 @@ class Merge(Move):
     """Pool pairs of topics that are used by the same documents, or that use the same words.
 
     Pairs are chosen at the beginning of a lap, at most `MAX_PAIRS`: in turn the one with the largest correlation of
-    N_dl and N_dm over documents (the paper's rule: two halves of a topic), the one with the most similar words (two
-    copies of a topic, between which documents choose one: these never correlate), and the smallest topic with the
-    one most like it. Topics without tokens come first, each with another large one. The statistics of each union are
-    tracked through the lap. At its end the pairs are tried in this order; those that share no topic with one
-    accepted before are judged by their own tracked numbers, the others must wait for the next lap.
+    N_dl and N_dm over documents (the paper's rule: two halves of a topic), the one with the highest score of
+    `Likelihood.merge_scores` (two copies of a topic, between which documents choose one: these never correlate), and
+    the smallest topic with the one most like it. Topics without tokens come first, each with another large one. The
+    statistics of each union are tracked through the lap. At its end the pairs are tried in this order; those that share
+    no topic with one accepted before are judged by their own tracked numbers, the others must wait for the next lap.
+
+    Parameters
+    ----------
+    exhaustive : bool, default=False
+        Give every pair new sticks, also one that loses much of |L| with the old ones, and let no fit converge while
+        pairs worth a try had no place. For vectors, whose |L| may be anything: it moves with their unit.
     """
 
     name: ClassVar[str] = "merge"
 
-    def __init__(self) -> None:
+    def __init__(self, *, exhaustive: bool = False) -> None:
+        self.exhaustive = exhaustive
         self._pairs = np.zeros((0, 2), np.int64)  # indices of topics in this lap
         self._ids = np.zeros((0, 2), np.int64)
         self._tracked: dict[int, PairStatistics] = {}
@@ -70,9 +73,7 @@ class Merge(Move):
         self._idle = idle_names(state)
         resting = {pair for pair in self._rejected if not self._idle & set(pair)}
         self._pairs = choose_pairs(state, resting)
-        self._more = False
-        if isinstance(state.model.likelihood, VectorLikelihood):
-            self._more = len(self._pairs) == MAX_PAIRS
+        self._more = self.exhaustive and len(self._pairs) == MAX_PAIRS
         self._ids = state.topic_ids[self._pairs]
         self._tracked = {}
 
@@ -101,9 +102,7 @@ class Merge(Move):
         data[keep] = model.likelihood.evidence(columns.sum(axis=1, keepdims=True), totals.N[[keep]])[0]
         rho, omega = pooled_sticks(standing, keep, gone)
         value = model.objective(totals, rho, omega, data)
-        # of vectors |L| may be anything: it moves with the unit that they are measured in
-        vectors = isinstance(model.likelihood, VectorLikelihood)
-        if vectors or value > standing.objective - NEAR * abs(standing.objective):
+        if self.exhaustive or value > standing.objective - NEAR * abs(standing.objective):
             rho, omega = model.best_sticks(totals, rho, omega)
             value = model.objective(totals, rho, omega, data)
         return Standing(totals, rho, omega, np.delete(standing.topic_ids, gone), data, value)
@@ -114,7 +113,7 @@ class Merge(Move):
         return better or self.drops_idle(state, standing, found, _places(standing.topic_ids, candidate))
 
     def waiting(self, state: Inference) -> bool:
-        """Whether components of vectors that are worth a try had no place in this lap, or have become idle in it."""
+        """Whether pairs that are worth a try had no place in this lap, or components have become idle in it."""
         return self._more or bool(idle_names(state) - self._idle)
 
     def reject(self, state: Inference, candidate: Candidate) -> None:
@@ -186,45 +185,16 @@ def correlations(state: Inference) -> Float:
     return np.asarray(covariance / np.sqrt(np.outer(variance, variance)))
 
 
-def affinities(state: Inference) -> Float:
-    """Return sum_w sqrt(phi_lw phi_mw) of the topics' word shares (Bhattacharyya), (K, K); NaN for empty topics."""
-    tokens = np.where(state.totals.N > EMPTY, state.totals.N, np.nan)
-    root = np.sqrt(np.maximum(state.totals.S, 0.0) / tokens)
-    return root.T @ root
-
-
-def hopes(state: Inference) -> Float:
-    """Return what merging each pair of components gains at most, up to what documents owe to it, (K, K).  math.md (N5)
-
-    Of the evidence it changes L_data; the choice between both costs no more than their joint entropy in the end.
-    Divided by their vectors. NaN for empty components.
-    """
-    likelihood, S, N = state.model.likelihood, state.totals.S, state.totals.N
-    assert isinstance(likelihood, VectorLikelihood)
-    left, right = np.triu_indices(N.size, k=1)
-    gain = np.empty(left.size)
-    for begin in range(0, left.size, PAIRS_AT_ONCE):
-        part = slice(begin, begin + PAIRS_AT_ONCE)
-        a, b = left[part], right[part]
-        gain[part] = likelihood.evidence(S[:, a] + S[:, b], N[a] + N[b]) - state.data[a] - state.data[b]
-    both = np.maximum(N[left] + N[right], EMPTY)
-    choice = entr(N[left] / both) + entr(N[right] / both)
-    score = np.where((N[left] > EMPTY) & (N[right] > EMPTY), gain / both + choice, np.nan)
-    out = np.full((N.size, N.size), np.nan)
-    out[left, right] = out[right, left] = score
-    return out
-
-
 def choose_pairs(state: Inference, resting: set[tuple[int, int]]) -> Int:
     """Return at most MAX_PAIRS pairs (l, m) of topic indices, l < m, the best first, (P, 2)."""
     order = np.argsort(-state.totals.N, kind="stable")
     is_empty = state.totals.N[order] < EMPTY
     pairs = zip(order[~is_empty].tolist(), order[is_empty].tolist(), strict=False)
     ranked = [(min(pair), max(pair)) for pair in pairs]  # one empty topic to each: all can go in one lap
-    vectors = isinstance(state.model.likelihood, VectorLikelihood)
-    alike = hopes(state) if vectors else affinities(state)
+    likelihood = state.model.likelihood
+    alike = likelihood.merge_scores(state.totals.S, state.totals.N, state.data)
     together = _ranked_pairs(correlations(state), SMALLEST_CORRELATION)
-    copies = _ranked_pairs(alike, 0.0 if vectors else SMALLEST_AFFINITY)
+    copies = _ranked_pairs(alike, likelihood.least_merge_score)
     small = _nearest_pairs(alike, order[::-1][:SMALL_TOPICS])
     ranked += [pair for three in zip_longest(together, copies, small) for pair in three if pair is not None]
     chosen: dict[tuple[int, int], None] = {}

@@ -11,7 +11,6 @@ from scipy import sparse
 from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.corpus import Corpus
 from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, smoothed_cvb0
-from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.moves.trial import Trial
@@ -32,8 +31,8 @@ class Refine(Trial):
 
     def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
         """Return the topics after the sweeps."""
-        if not isinstance(state.model, HDP) or not isinstance(state.model.likelihood, DirichletMultinomial):
-            return None  # collapsed inference is for counts
+        if not isinstance(state.model, HDP) or "eta" not in state.model.hyperparameters:
+            return None  # collapsed inference is for words
         corpus, documents = sample(state, schedule)
         weights, n_topics = state.parameters.expected_beta[:-1], state.topic_ids.size
         start = refined(state, corpus, state.parameters.tau, weights, documents.dense(n_topics))
@@ -54,11 +53,9 @@ def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: 
     n_dk : ndarray of shape (D', K)
         Expected counts of the documents of `corpus`.
     """
-    model, likelihood = state.model, state.model.likelihood
-    assert isinstance(model, HDP)
-    assert isinstance(likelihood, DirichletMultinomial)
-    start = likelihood.mean(tau), n_dk + model.alpha * weights, weights
-    states = smoothed_cvb0(corpus, weights.size, alpha=model.alpha, gamma=model.gamma, eta=likelihood.eta, start=start)
+    alpha, gamma, eta = (state.model.hyperparameters[name] for name in ("alpha", "gamma", "eta"))
+    start = state.model.likelihood.mean(tau), n_dk + alpha * weights, weights
+    states = smoothed_cvb0(corpus, weights.size, alpha=alpha, gamma=gamma, eta=eta, start=start)
     *_, found = islice(states, SWEEPS)
     scale = state.totals.N.sum() / max(corpus.n_tokens, 1e-300)
     return Start(np.maximum(found.S, 0.0) * scale, found.beta)

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from stickbreak.variational import _kernels
-from stickbreak.variational.emissions import followed, table
 from stickbreak.variational.gathering import Piece, Untouched, renormalised
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import Batch, better_of, summarise
@@ -127,11 +126,11 @@ def reinfer(
     words, stays = target.batch.words, np.delete(np.arange(state.topic_ids.size), topic)
     before = np.ascontiguousarray(state.totals.S[words][:, stays])
     base = without_topic(state.totals, target.old, topic, others)
-    S_others = remainder(before, target.old.S[:, stays], target.batch)
+    S_others = remainder(before, target.old.S[:, stays], signed=model.likelihood.signed)
     elsewhere = state.data[stays] - model.likelihood.evidence(before, state.totals.N[stays])  # words not in the target
     weights = state.parameters.expected_beta[:-1]
     sticks = sticks_of(weights[stays], state.parameters.omega[stays])
-    parameters = GlobalParameters(table(model.likelihood, before), state.parameters.tau_sum[stays], *sticks)
+    parameters = GlobalParameters(model.likelihood.table(before), state.parameters.tau_sum[stays], *sticks)
     batch = target.batch.over_own_rows()
     if isinstance(batch, Batch):
         start = feasible(start, batch, parameters.tau)
@@ -145,7 +144,7 @@ def reinfer(
         totals.add(summarise(visit, executor))
         data = elsewhere + model.likelihood.evidence(totals.S, totals.N)
         sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
-        parameters = followed(model.likelihood, parameters, totals.S, totals.N, *sticks)
+        parameters = parameters.followed(model.likelihood, totals.S, totals.N, *sticks)
         last, value = value, model.objective(totals, *sticks, data)
         won = rises(value, state.objective)
         lost = value + (value - last) / 2 < state.objective  # rounds gain less and less
@@ -178,9 +177,9 @@ def drop(state: Inference, topic: int, others: list[Untouched]) -> Reinference:
     return Reinference(topic, None, others, None, Standing(totals, rho, omega, state.topic_ids[stays], data, value))
 
 
-def remainder(whole: Float, part: Float, batch: Observations) -> Float:
-    """Return S without a part of it."""
-    return whole - part if batch.signed else cleaned(whole - part, whole)
+def remainder(whole: Float, part: Float, *, signed: bool) -> Float:
+    """Return S without a part of it; `signed` if it may hold negative numbers."""
+    return whole - part if signed else cleaned(whole - part, whole)
 
 
 def cleaned(S: Float, before: Float) -> Float:
@@ -195,9 +194,11 @@ def carry_out(state: Inference, work: Reinference) -> None:
     new = [] if work.visit is None else _visited(pieces, work.visit)
     batches: list[StoredSummary] = []
     documents: list[Documents] = []
+    signed = state.model.likelihood.signed
     for b, (stored, found) in enumerate(zip(state.batches, state.documents, strict=True)):
         moved = [(x, y) for x, y in zip(pieces, new, strict=True) if x.batch == b]
-        batches.append(_edited(stored, moved, work.topic, [group for group in work.others if group.batch == b]))
+        others = [group for group in work.others if group.batch == b]
+        batches.append(_edited(stored, moved, work.topic, others, signed=signed))
         rows = np.concatenate([np.zeros(0, np.int64), *(piece.rows for piece, _ in moved)])
         old, joined = (DocumentTopics.joined([pair[side].documents for pair in moved]) for side in (0, 1))
         documents.append(found.exchanged(rows, old, joined, new_index))
@@ -215,7 +216,7 @@ def _visited(pieces: list[Piece], visit: Visit) -> list[Piece]:
 
 
 def _edited(
-    stored: StoredSummary, moved: list[tuple[Piece, Piece]], topic: int, others: list[Untouched]
+    stored: StoredSummary, moved: list[tuple[Piece, Piece]], topic: int, others: list[Untouched], *, signed: bool
 ) -> StoredSummary:
     """Return the statistics of a batch after the move."""
     if not moved:
@@ -227,5 +228,5 @@ def _edited(
     out = without_topic(stored.vectors, old, topic, others)
     out.add(new.without_words())
     S, rows = np.delete(stored.S.dense(), topic, axis=1), np.searchsorted(stored.words, counts.words)
-    S[rows] = remainder(S[rows], np.delete(old.S, topic, axis=1), counts) + new.S
+    S[rows] = remainder(S[rows], np.delete(old.S, topic, axis=1), signed=signed) + new.S
     return replace(out, words=stored.words, S=S).compressed()

@@ -1,0 +1,175 @@
+"""Our families as systems of the harness: their own defaults but for K at the start, seed and threads.
+
+`work` learns a unit at a time and yields its processor seconds; `answer` is what a system has learned by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from contenders import Float, minibatches, processor_seconds
+from records import Record
+from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
+from stickbreak.corpus import Corpus
+
+TOTAL_ALPHA = 5.0  # where a system has no concentration for collapsed weights
+CHUNK = 10
+FIRST_ENDS = (2, 5)
+BATCH_SIZE, PASSES = 500, 100  # of a stream
+MEMORY = Path("/dev/shm")
+
+Answer = tuple[Float, Float]  # word distributions (K, W), concentrations alpha_k (K,)
+
+
+def looks(n_laps: int) -> list[int]:
+    """Return the laps after which a fit can be looked at: early ones, then every tenth, then the last."""
+    early = [lap for lap in FIRST_ENDS if lap < n_laps]
+    return [*early, *range(CHUNK, n_laps, CHUNK), n_laps]
+
+
+def learned_prior(model: Any) -> Float:
+    """Return a model's own concentrations."""
+    return model.alpha_ * model.topic_weights_
+
+
+def usual_prior(model: Any) -> Float:
+    """Return the concentrations where those of the model are not for collapsed weights."""
+    return TOTAL_ALPHA * model.topic_weights_
+
+
+class _Ours:
+    """One of our estimators.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    key : dict
+        "K", "seed", and if need be "threads" and "settings" (parameters of the estimator).
+    """
+
+    kind: Callable[..., Any]
+    given: Record = {}  # noqa: RUF012  (never changed)
+    prior = staticmethod(learned_prior)
+
+    def __init__(self, corpus: Corpus, key: Record) -> None:
+        self.passes = 0.0
+        self._corpus = corpus
+        common = {"n_topics": key["K"], "random_state": key["seed"], "n_jobs": key.get("threads", 1)}
+        self._settings = {**common, **self.given, **key.get("settings", {})}
+        self._model: Any = None
+
+    def answer(self) -> Answer:
+        return self._model.topic_word_, self.prior(self._model)
+
+
+class _FromCheckpoints(_Ours):
+    """Stops after some laps and goes on from its checkpoint, to the same bits; the checkpoints are on the clock.
+
+    They are kept in memory where that has a folder (Linux), so that the clock does not show how fast a disk is.
+    """
+
+    def work(self) -> Iterator[float]:
+        with TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as place:
+            for n_laps in looks(self.kind(**self._settings).n_laps):
+                self._model = self.kind(**{**self._settings, "n_laps": n_laps})
+                fit = partial(self._model.fit, self._corpus, checkpoint=Path(place) / "fit", resume=True)
+                seconds = processor_seconds(fit)
+                self.passes = self._model.n_laps_
+                yield seconds
+                if self._model.converged_:
+                    return
+
+
+class Variational(_FromCheckpoints):
+    """`VariationalHDP`; its alpha is not for collapsed weights."""
+
+    kind = VariationalHDP
+    prior = staticmethod(usual_prior)
+
+
+class VariationalStochastic(Variational):
+    """`VariationalHDP` by the stochastic schedule."""
+
+    given = {"schedule": "stochastic"}  # noqa: RUF012
+
+
+class Hybrid(_FromCheckpoints):
+    """`HybridHDP` in laps over minibatches."""
+
+    kind = HybridHDP
+
+
+class _Continued(_Ours):
+    """Goes on with `continue_fit`, to the same bits."""
+
+    laps = "n_sweeps"
+
+    def work(self) -> Iterator[float]:
+        n_laps, done = getattr(self.kind(**self._settings), self.laps), 0
+        for end in looks(n_laps):
+            if self._model is None:
+                self._model = self.kind(**{**self._settings, **self.until(0, end, n_laps), self.laps: end})
+                learn = partial(self._model.fit, self._corpus)
+            else:
+                further = {self.laps: end - done, **self.until(done, end, n_laps)}
+                learn = partial(self._model.continue_fit, self._corpus, **further)
+            seconds = processor_seconds(learn)
+            self.passes = done = end
+            yield seconds
+
+    def until(self, done: int, end: int, n_laps: int) -> Record:
+        """Return arguments of a unit of work, from one lap until another, that depend on all the laps to come."""
+        return {}
+
+
+class Collapsed(_Continued):
+    """`CollapsedHDP` of all documents."""
+
+    kind = CollapsedHDP
+    laps = "n_laps"
+
+
+class Gibbs(_Continued):
+    """`GibbsHDP`: the average over samples after burn-in; before that, over those of the last unit of work."""
+
+    kind = GibbsHDP
+
+    def until(self, done: int, end: int, n_laps: int) -> Record:
+        given = self._settings.get("burn_in")
+        burn_in = n_laps // 2 if given is None else given
+        if end <= burn_in:
+            return {"burn_in": done or None}
+        return {"burn_in": burn_in if done <= burn_in else None}
+
+
+class BackoffTree(_Continued):
+    """`BackoffTreeTopics` of at least K leaves, as plain topics: its leaves, with shares of tokens as weights."""
+
+    kind = BackoffTreeTopics
+    prior = staticmethod(usual_prior)
+
+
+class CollapsedStream(_Ours):
+    """`CollapsedHDP.partial_fit` over shuffled passes; the setting "batch_size" is that of a minibatch."""
+
+    kind = CollapsedHDP
+
+    def __init__(self, corpus: Corpus, key: Record) -> None:
+        super().__init__(corpus, key)
+        self._batch_size = min(self._settings.pop("batch_size", BATCH_SIZE), corpus.n_documents)
+        self._model = self.kind(total_documents=corpus.n_documents, **self._settings)
+
+    def work(self) -> Iterator[float]:
+        model, n_documents = self._model, self._corpus.n_documents
+        for rows in minibatches(n_documents, self._batch_size, self._settings["random_state"]):
+            if getattr(model, "n_documents_seen_", 0) + rows.size > n_documents:
+                model.n_documents_seen_ = 0  # a further pass: no stream may be longer than `total_documents`
+            seconds = processor_seconds(partial(model.partial_fit, self._corpus[rows]))
+            self.passes += rows.size / n_documents
+            yield seconds
+            if self.passes >= PASSES:
+                return

@@ -1,0 +1,216 @@
+"""Tables and plots of runs, written into the documentation between markers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from corpora import table
+from harness import cost, plots, systems
+from records import Record
+
+PAGE = "benchmarks.md"
+CLOSE = 0.02  # nats per token below the best: time to quality
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of one system with one K at the start on one corpus: seeds and repeats."""
+
+    corpus: str
+    K: int
+    label: str
+    records: list[Record]
+
+    def values(self, name: str) -> np.ndarray:
+        """Return a number of each run, without those that could not be computed."""
+        return np.array([r[name] for r in self.records if r.get(name) is not None], dtype=np.float64)
+
+    def median(self, name: str) -> float:
+        """Return the median over runs, NaN if there is none."""
+        return float(np.median(self.values(name))) if self.values(name).size else float("nan")
+
+    @property
+    def typical(self) -> Record:
+        """The run whose completion is the median."""
+        order = sorted(self.records, key=lambda record: record["completion"])
+        return order[len(order) // 2]
+
+
+def latest(paths: list[Path], measurements: tuple[str, ...] = ("run", "cost")) -> list[Record]:
+    """Return the runs of some files: of several with the same key the last one, whatever its sources and its limit."""
+    keys = {"run": ("fingerprint", "K", "seed", "repeat", "corpus"), "cost": ("repeat", *cost.BASE)}
+    found: dict[str, Record] = {}
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            if record["kind"] in measurements:
+                names = ("kind", "system", "settings", *keys[record["kind"]])
+                found[json.dumps([record[name] for name in names])] = record
+    return list(found.values())
+
+
+def groups_of(records: list[Record]) -> list[Group]:
+    """Return runs by corpus, K at the start and system; the best completion first."""
+    found: dict[tuple[str, int, str], list[Record]] = {}
+    for record in records:
+        found.setdefault((record["title"], record["K"], systems.title(record)), []).append(record)
+    groups = [Group(*name, runs) for name, runs in found.items()]
+    corpora = list(dict.fromkeys(group.corpus for group in groups))
+    return sorted(groups, key=lambda g: (corpora.index(g.corpus), g.K, -g.median("completion")))
+
+
+def spread(group: Group, name: str, form: Callable[[float], str]) -> str:
+    """Return the median, and the range where runs differ in what is shown."""
+    values = group.values(name)
+    if values.size == 0:
+        return ""
+    low, middle, high = (form(value) for value in (values.min(), np.median(values), values.max()))
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def reached(record: Record, score: float) -> float | None:
+    """Return the processor seconds after which a run was at least that good."""
+    return next((seconds for _, seconds, found in record["trajectory"] if found >= score), None)
+
+
+def quality_rows(groups: list[Group]) -> list[dict[str, object]]:
+    """Return the rows of one corpus."""
+    goals = {k: max(g.median("completion") for g in groups if g.K == k) - CLOSE for k in {g.K for g in groups}}
+    rows: list[dict[str, object]] = []
+    for group in groups:
+        times = [reached(record, goals[group.K]) for record in group.records]
+        there = [time for time in times if time is not None]
+        rows.append(
+            {
+                "K at the start": group.K,
+                "system": group.label,
+                "runs": len(group.records),
+                "completion": spread(group, "completion", "{:.4f}".format),
+                "left-to-right": spread(group, "left_to_right", "{:.3f}".format),
+                "topics (99 % of tokens)": spread(group, "topics", "{:.0f}".format),
+                "K": spread(group, "K_at_the_end", "{:.0f}".format),
+                "UMass": spread(group, "umass", "{:.0f}".format),
+                "NPMI": spread(group, "npmi", "{:.3f}".format),
+                "NPMI, held out": spread(group, "npmi_held_out", "{:.3f}".format),
+                "seconds": spread(group, "seconds", "{:.1f}".format),
+                "processor seconds": spread(group, "cpu_seconds", "{:.1f}".format),
+                f"processor seconds to {CLOSE:g} below the best": f"{np.median(there):.1f}"
+                if len(there) == len(times)
+                else "",
+                "tokens a second": spread(group, "tokens_per_second", _two_digits),
+                "peak MiB": spread(group, "peak_mib", "{:.0f}".format),
+                "of these at the start": spread(group, "start_mib", "{:.0f}".format),
+            }
+        )
+    return rows
+
+
+def _two_digits(value: float) -> str:
+    return f"{float(f'{value:.2g}'):,.0f}"
+
+
+def quality(records: list[Record]) -> str:
+    """Return a table for each corpus."""
+    groups, parts = groups_of(records), []
+    for corpus in dict.fromkeys(group.corpus for group in groups):
+        chosen = [group for group in groups if group.corpus == corpus]
+        about = chosen[0].records[0]
+        sizes = (
+            f"{about['documents']:,} documents, {about['words']:,} words, {about['tokens']:,.0f} tokens to learn from"
+        )
+        docs = sorted({record["left_to_right_documents"] for group in chosen for record in group.records})
+        limits = sorted({record["limit"] for group in chosen for record in group.records})
+        given = f"{' or '.join(f'{limit:g}' for limit in limits)} processor seconds at most"
+        parts.append(f"**{corpus}**: {sizes}; left-to-right on {' or '.join(map(str, docs))} documents; {given}.")
+        parts.append(table(quality_rows(chosen)))
+    return "\n\n".join(parts)
+
+
+def axis_points(records: list[Record], axis: str) -> dict[str, dict[int, float]]:
+    """Return, of each system, the median milliseconds of a pass at the values of one axis, the others as in BASE.
+
+    They are the processor's, or for threads those of the clock on the wall.
+    """
+    clock = "seconds_of_a_pass" if axis == "threads" else "cpu_seconds_of_a_pass"
+    others = {name: value for name, value in cost.BASE.items() if name != axis}
+    found: dict[str, dict[int, list[float]]] = {}
+    for record in records:
+        if all(record[name] == value for name, value in others.items()):
+            of_system = found.setdefault(systems.title(record), {})
+            of_system.setdefault(record[axis], []).append(1000 * record[clock])
+    return {name: {x: float(np.median(y)) for x, y in sorted(points.items())} for name, points in found.items()}
+
+
+def costs(records: list[Record]) -> str:
+    """Return a table for each axis that has more than one point."""
+    parts = []
+    for axis in cost.BASE:
+        points = axis_points(records, axis)
+        values = sorted({x for of_system in points.values() for x in of_system})
+        points = {name: of_system for name, of_system in points.items() if len(of_system) > 1}
+        if not points:
+            continue
+        clock = "Milliseconds by the clock on the wall" if axis == "threads" else "Processor milliseconds"
+        parts.append(f"{clock} of a pass against {plots.AXES[axis]}:")
+        rows = []
+        for name, of_system in points.items():
+            cells = {f"{x:,}": f"{of_system[x]:,.1f}" if x in of_system else "" for x in values}
+            rows.append({"system": name, **cells})
+        parts.append(table(rows))
+    return "\n\n".join(parts)
+
+
+def setting(records: list[Record]) -> str:
+    """Return with what runs were made."""
+    lines = []
+    for name, form in (("machine", _machine), ("versions", _versions), ("commit", str)):
+        found = list(dict.fromkeys(form(record[name]) for record in records))
+        lines.append(f"- {name}: {'; '.join(found)}")
+    return "\n".join(lines)
+
+
+def _machine(about: Record) -> str:
+    return f"{about['processor']}, {about['cores']} cores, {about['memory_gib']} GiB, {about['system']}"
+
+
+def _versions(about: Record) -> str:
+    return ", ".join(f"{name} {number}" for name, number in about.items() if number)
+
+
+def write_between(text: str, name: str, content: str) -> str:
+    """Return a page with new content between `<!-- begin NAME -->` and `<!-- end NAME -->`."""
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    first, last = text.find(begin), text.find(end)
+    if not 0 <= first < last:
+        sys.exit(f"{PAGE} has no place for the tables: it lacks {begin} before {end}.")
+    return f"{text[: first + len(begin)]}\n\n{content}\n\n{text[last:]}"
+
+
+def write(paths: list[Path], docs: Path) -> None:
+    """Write the tables of some files of runs into the page, and the plots beside it.
+
+    Parameters
+    ----------
+    paths : list of Path
+        JSON lines of `run` and `cost`.
+    docs : Path
+        The folder of the page.
+    """
+    runs, points = latest(paths, ("run",)), latest(paths, ("cost",))
+    if not runs and not points:
+        sys.exit(f"There is no run in {', '.join(map(str, paths))}; make some: python -m benchmarks run.")
+    page = docs / PAGE
+    text = page.read_text(encoding="utf-8")
+    if runs:
+        pictures = plots.draw_runs(groups_of(runs), docs)
+        text = write_between(text, "side-by-side-runs", "\n\n".join([setting(runs), quality(runs), *pictures]))
+    if points:
+        pictures = plots.draw_costs({axis: axis_points(points, axis) for axis in cost.BASE}, docs)
+        text = write_between(text, "side-by-side-cost", "\n\n".join([setting(points), costs(points), *pictures]))
+    page.write_text(text, encoding="utf-8")

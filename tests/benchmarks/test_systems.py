@@ -1,0 +1,169 @@
+"""Every system of the harness learns in units, and says what it has learned as distributions."""
+
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
+from stickbreak.corpus import planted_lda
+
+OURS = ("variational", "variational-stochastic", "collapsed", "collapsed-stream", "hybrid", "gibbs", "tree")
+PEERS = (
+    "sklearn-batch",
+    "sklearn-online",
+    "gensim-lda",
+    "gensim-hdp",
+    "tomotopy-lda",
+    "tomotopy-hdp",
+)
+K = 6
+
+
+@pytest.fixture
+def corpus():
+    return planted_lda(60, 50, n_topics=3, mean_tokens=40, seed=1)[0]
+
+
+@pytest.fixture
+def make(harness, corpus):
+    """Return a function from a name and settings to a system on the corpus."""
+    systems = harness("harness.systems")
+
+    def make(name, **settings):
+        if find_spec(systems.SYSTEMS[name].package) is None:
+            pytest.skip(f"{systems.SYSTEMS[name].package} is not installed (it is one of the development requirements)")
+        return systems.make(corpus, {"system": name, "K": K, "seed": 3, "settings": settings})
+
+    return make
+
+
+def test_list_has_these_systems(harness):
+    assert tuple(harness("harness.systems").SYSTEMS) == OURS + PEERS
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OURS + PEERS)
+def test_answer_is_a_distribution(name, make, corpus):
+    system = make(name)
+    assert system.passes == 0
+    before = 0.0
+    for _, seconds in zip(range(3), system.work(), strict=False):
+        assert seconds >= 0
+        assert system.passes > before
+        before = system.passes
+        topic_word, prior = system.answer()
+        assert topic_word.shape == (prior.size, corpus.n_words)
+        assert (topic_word >= 0).all()
+        np.testing.assert_allclose(topic_word.sum(axis=1), 1.0, atol=1e-6)
+        assert np.isfinite(prior).all()
+        assert (prior >= 0).all()
+        assert 0 < prior.sum() < 100
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "settings"),
+    [
+        ("variational", VariationalHDP, {"n_laps": 12}),
+        ("variational-stochastic", VariationalHDP, {"n_laps": 12, "schedule": "stochastic"}),
+        ("collapsed", CollapsedHDP, {"n_laps": 25}),
+        ("hybrid", HybridHDP, {"n_laps": 6}),
+        ("gibbs", GibbsHDP, {"n_sweeps": 60}),
+        ("gibbs", GibbsHDP, {"n_sweeps": 45, "burn_in": 15}),
+        ("tree", BackoffTreeTopics, {"n_sweeps": 12}),
+    ],
+)
+def test_units_of_work_add_up_to_one_fit(name, kind, settings, make, corpus):
+    system = make(name, **settings)
+    units = list(system.work())
+    model = kind(n_topics=K, random_state=3, **settings).fit(corpus)
+    assert len(units) > 1
+    assert system.passes == model.n_laps_
+    np.testing.assert_array_equal(system.answer()[0], model.topic_word_)
+
+
+@pytest.mark.parametrize("name", ["variational", "hybrid"])
+def test_no_lap_is_made_twice(name, make, monkeypatch):
+    system, laps = make(name, n_laps=8), []
+    kind, fit = type(system).kind, type(system).kind.fit
+
+    def noted(self, *arguments, **options):
+        return fit(self, *arguments, callback=lambda event: laps.append(event.get("lap")), **options)
+
+    monkeypatch.setattr(kind, "fit", noted)
+    assert len(list(system.work())) == 3
+    assert [lap for lap in laps if lap] == list(range(1, 9))
+
+
+def test_stream_goes_through_all_documents(make, corpus):
+    system = make("collapsed-stream", batch_size=20)
+    units = system.work()
+    for _ in range(6):
+        next(units)
+    assert system.passes == pytest.approx(2.0)
+    assert system._model.n_documents_seen_ == corpus.n_documents
+
+
+def test_batch_passes_are_those_of_one_fit(make, corpus):
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    system = make("sklearn-batch")
+    for _, _ in zip(range(3), system.work(), strict=False):
+        pass
+    alone = LatentDirichletAllocation(
+        K, doc_topic_prior=5.0 / K, topic_word_prior=0.1, max_iter=3, learning_method="batch", random_state=3
+    ).fit(corpus.counts)
+    topics = alone.components_ / alone.components_.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(system.answer()[0], topics, rtol=1e-10)
+
+
+def test_processes_of_a_peer_end_with_its_work(harness, corpus):
+    from joblib.externals.loky import reusable_executor
+
+    system = harness("harness.systems").make(corpus, {"system": "sklearn-batch", "K": K, "seed": 3, "threads": 2})
+    units = system.work()
+    next(units)
+    workers = list(reusable_executor._executor._processes.values())
+    assert len(workers) == 2
+    units.close()
+    assert not any(worker.is_alive() for worker in workers)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_gensim_does_not_take_a_further_pass_for_further_documents(make, corpus):
+    system = make("gensim-lda")
+    for _, _ in zip(range(3), system.work(), strict=False):
+        assert system._model.state.numdocs == corpus.n_documents
+    assert np.ptp(system.answer()[1]) > 0  # alpha is learned
+
+
+def test_settings_reach_the_class(make):
+    assert make("collapsed", eta=0.3)._model is None
+    assert make("sklearn-online", doc_topic_prior=0.25).answer.__self__._alpha[0] == 0.25
+    system = make("collapsed", eta=0.3, learn=())
+    next(system.work())
+    assert system._model.eta == 0.3
+
+
+def test_names_carry_settings(harness):
+    systems = harness("harness.systems")
+    found = systems.parse("collapsed:eta=0.05:learn=('alpha',):init=random")
+    assert found == {"system": "collapsed", "settings": {"eta": 0.05, "learn": ["alpha"], "init": "random"}}
+    assert systems.title(found) == "collapsed, eta=0.05, learn=['alpha'], init=random"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("nothing", "There is no system 'nothing'"), ("collapsed:eta", "'eta' in 'collapsed:eta'")]
+)
+def test_wrong_names_end_with_one_sentence(text, reason, harness):
+    with pytest.raises(SystemExit, match=reason):
+        harness("harness.systems").parse(text)
+
+
+def test_missing_package_is_said_and_left_out(harness, monkeypatch, capsys):
+    systems = harness("harness.systems")
+    monkeypatch.setattr(systems, "find_spec", lambda name: None if name == "tomotopy" else sys)
+    chosen = [systems.parse("collapsed"), systems.parse("tomotopy-lda")]
+    assert systems.installed(chosen) == chosen[:1]
+    assert "tomotopy-lda is left out: tomotopy is not installed." in capsys.readouterr().err

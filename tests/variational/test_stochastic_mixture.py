@@ -1,0 +1,154 @@
+"""The stochastic schedule of the DP mixture: steps against direct formulas and memoized laps, whole fits."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from stickbreak import GaussianDPMixture, GaussianHDP
+from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.likelihoods import Gaussian
+from stickbreak.variational.local_step import LocalSettings, summarise
+from stickbreak.variational.mixture import DPMixture
+from stickbreak.variational.natural_gradient import STICK_RULES, precondition
+from stickbreak.variational.state import GlobalParameters, Summary
+from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
+from stickbreak.variational.vectors import VectorBatch
+
+from .test_gaussian_models import mixture, nearest
+from .test_vectors import dense_r, direct_objective
+
+GAMMA = 2.5
+
+
+def some_totals(n_components=6, seed=0):
+    totals = Summary.zeros(2, n_components)
+    totals.N = np.random.default_rng(seed).gamma(0.5, 40.0, n_components)
+    return totals
+
+
+def blurred(seed=1, n=150):
+    """Vectors of no clear components: coordinate steps go on for many laps."""
+    return np.random.default_rng(seed).standard_t(4.0, size=(n, 2))
+
+
+@pytest.mark.parametrize("likelihood", ["full", "diagonal", "zero_mean"])
+@pytest.mark.parametrize("n_laps", [1, 2, 9])
+def test_laps_of_whole_steps_over_one_batch_are_those_of_the_memoized_schedule(likelihood, n_laps):
+    options = {"n_components": 6, "likelihood": likelihood, "gamma": GAMMA, "moves": (), "n_laps": n_laps}
+    options |= {"tolerance": 0.0, "random_state": 2, "n_batches": 1}
+    memoized = GaussianDPMixture(**options).fit(blurred())
+    stochastic = GaussianDPMixture(schedule="stochastic", learning_decay=0.0, **options).fit(blurred())
+    for name in ("statistics_", "counts_", "rho_", "omega_"):
+        np.testing.assert_allclose(getattr(stochastic, name), getattr(memoized, name), rtol=1e-8, atol=1e-8)
+    assert len(memoized.trace_["objective"]) == n_laps
+    np.testing.assert_allclose(stochastic.trace_["objective"], memoized.trace_["objective"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("largest_first", [True, False])
+def test_components_are_sorted_after_a_lap_where_the_objective_rises(largest_first):
+    X = np.random.default_rng(0).normal(size=(90, 2)) + 9.0 * (np.arange(90) < 60)[:, None]
+    start = GaussianDPMixture(init=X[[0, 80]], n_laps=2, moves=()).fit(X)
+    order = np.argsort(start.counts_)[:: -1 if largest_first else 1]
+    start.statistics_, start.counts_ = start.statistics_[:, order], start.counts_[order]
+    options = {"schedule": "stochastic", "learning_decay": 0.0, "n_laps": 1, "gamma": GAMMA, "init": start}
+    plain, in_order = (GaussianDPMixture(moves=moves, **options).fit(X) for moves in ((), ("reorder",)))
+    assert in_order.trace_["reorder_accepted"].sum() == (not largest_first)
+    assert (in_order.objective_ > plain.objective_) == (not largest_first)
+    np.testing.assert_allclose(in_order.counts_, np.sort(plain.counts_)[::-1])
+    np.testing.assert_allclose(in_order.means_, plain.means_[np.argsort(-plain.counts_)])
+    a, b = in_order.rho_ * in_order.omega_, (1 - in_order.rho_) * in_order.omega_
+    np.testing.assert_allclose(a, 1.0 + in_order.counts_)
+    np.testing.assert_allclose(b, GAMMA + np.array([in_order.counts_[1], 0.0]))
+
+
+def test_step_equals_the_dense_formulas():
+    """S, N and the natural parameters of the sticks: (1 - xi) old + xi (what the batch scaled up asks for)."""
+    X, _ = mixture(0, n=90)
+    likelihood = Gaussian.from_data(X)
+    model, rule, settings = DPMixture(likelihood, GAMMA), StepRule(0.6, 2.0), LocalSettings()
+    R = np.random.default_rng(1).dirichlet(np.full(5, 0.3), size=90)
+    S, N = likelihood.statistics(X, R), R.sum(axis=0)
+    a, b = np.full(5, 3.0), np.arange(5.0, 0.0, -1.0)
+    state = StreamState.from_parameters(GlobalParameters.of(likelihood, S, N, a / (a + b), a + b), model)
+    for t, rows in enumerate([slice(0, 20), slice(20, 60), slice(60, 90), slice(0, 20)]):
+        batch = VectorBatch(likelihood, X[rows], np.arange(len(X[rows]) + 1))
+        before = GlobalParameters.of(likelihood, S, N, a / (a + b), a + b)
+        of_batch = summarise(model.local_step(batch, before, None, settings, ThreadExecutor()), ThreadExecutor())
+        xi, s = (t + 1 + 2.0) ** -0.6, 90 / batch.n_vectors
+        S, N = (1 - xi) * S + xi * s * of_batch.S, (1 - xi) * N + xi * s * of_batch.N
+        after = np.array([s * of_batch.N[k + 1 :].sum() for k in range(5)])
+        a, b = (1 - xi) * a + xi * (1 + s * of_batch.N), (1 - xi) * b + xi * (GAMMA + after)
+        learn_from(batch, state, model, rule, settings, ThreadExecutor(), n_documents=90)
+        found = state.parameters(model)
+        for got, want in ((found.tau, S), (found.tau_sum, N), (found.rho, a / (a + b)), (found.omega, a + b)):
+            np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+    assert state.n_steps == 4
+
+
+@pytest.mark.parametrize("rule", STICK_RULES)
+def test_step_of_the_sticks_is_along_the_natural_gradient_of_the_objective(rule):
+    """By central differences of L in (rho, omega), preconditioned by the Fisher information of the Beta factors."""
+    model, totals, nothing = DPMixture(Gaussian(4.0, np.eye(2), np.zeros(2), 0.1), GAMMA), some_totals(), np.zeros(6)
+    rng = np.random.default_rng(3)
+    rho, omega = rng.uniform(0.1, 0.8, 6), rng.uniform(2.0, 80.0, 6)
+
+    def slope(name):
+        out, given = np.empty(6), {"rho": rho, "omega": omega}
+        for k in range(6):
+            ends = []
+            for sign in (1, -1):
+                moved = given[name].copy()
+                moved[k] *= 1 + sign * 1e-5
+                ends.append(model.objective(totals, **{**given, name: moved}, data=nothing))
+            out[k] = (ends[0] - ends[1]) / (2e-5 * given[name][k])
+        return out
+
+    by_a, by_b = precondition(rho, omega, slope("rho"), slope("omega"))
+    new_rho, new_omega = model.step_sticks(totals, rho, omega, 0.3, rule)
+    np.testing.assert_allclose(new_rho * new_omega, rho * omega + 0.3 * by_a, rtol=1e-5)
+    np.testing.assert_allclose((1 - new_rho) * new_omega, (1 - rho) * omega + 0.3 * by_b, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("seed", range(5))
+def test_planted_components_are_found_and_held_out_vectors_predicted(seed, dtype):
+    X, means = mixture(seed, n=1500)
+    train, held_out = X[:1000], X[1000:]
+    options = {"n_components": 10, "random_state": seed, "dtype": dtype}
+    model = GaussianDPMixture(schedule="stochastic", n_batches=10, n_laps=10, **options).fit(train)
+    assert model.n_components_ == 10  # none is merged or deleted
+    assert len(model.trace_["objective"]) == 10
+    assert not model.converged_
+    assert np.abs(model.means_[nearest(model.means_, means)] - means).max() < 0.6
+    assert model.score(held_out) > GaussianDPMixture(**options).fit(train).score(held_out) - 0.05
+    assert model.counts_.sum() == pytest.approx(1000)
+    further = GaussianDPMixture(init=model, **options).fit(train)  # moves take it from there
+    assert further.n_components_ == 4
+    assert further.objective_ > model.objective_
+
+
+@pytest.mark.parametrize("n_batches", [1, 4])
+def test_objective_is_that_of_the_factors_of_the_lap_under_the_globals_at_its_end(n_batches):
+    """Steps too small to move anything leave the start, for which it is summed vector by vector."""
+    X, _ = mixture(4, n=200)
+    options = {"n_components": 5, "learning_decay": 1.0, "learning_offset": 1e15, "moves": (), "random_state": 1}
+    found = GaussianDPMixture(schedule="stochastic", n_batches=n_batches, n_laps=1, **options).fit(X)
+    likelihood, sticks = found.likelihood_, (found.rho_, found.omega_)
+    model, batch = DPMixture(likelihood, 1.0), VectorBatch(likelihood, X, np.arange(201))
+    parameters = GlobalParameters.of(likelihood, found.statistics_, found.counts_, *sticks)
+    visit = model.local_step(batch, parameters, None, LocalSettings(), ThreadExecutor())
+    globals_ = (found.statistics_, found.counts_), *sticks
+    direct = direct_objective(model, [batch], [dense_r(visit)], globals_) / 200
+    assert found.objective_ == pytest.approx(direct, rel=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [GaussianHDP, GaussianDPMixture])
+def test_steps_have_the_size_and_rule_that_are_given(estimator):
+    given = {"learning_decay": 0.7, "learning_offset": 3.0}
+    if estimator is GaussianHDP:
+        assert estimator(stick_rule="natural", **given)._step_rule() == StepRule(0.7, 3.0, "natural")
+    assert estimator(**given)._step_rule() == StepRule(0.7, 3.0, "interpolate")
+
+
+def test_stochastic_mixture_passes_the_checks_of_scikit_learn():
+    check_estimator(GaussianDPMixture(n_components=4, n_laps=3, schedule="stochastic", random_state=0), on_skip=None)
