@@ -40,7 +40,7 @@ def test_only_the_last_seeds_are_drawn_by_gain():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(1900, 2)), 50 * rng.normal(size=(100, 2))])
     likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
-    for n, n_far in ((40, 10), (120, 12), (18, 9), (1, 0)):
+    for n, n_far in ((40, 10), (120, 12), (60, 10), (1, 0)):
         seeds = _seeds(likelihood, X, n, np.random.default_rng(1))
         in_crowd = np.array(seeds) < 1900
         assert in_crowd[: n - n_far].mean() > 0.8  # 0.95 are expected
@@ -54,3 +54,12 @@ def test_a_sample_of_many_blocks_is_assigned_as_one(monkeypatch):
     monkeypatch.setattr(seeding, "BLOCK", 7)
     for block, all_at_once in zip(seeded(likelihood, X, 5, np.random.default_rng(3)), whole, strict=True):
         np.testing.assert_allclose(block, all_at_once, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_few_seeds_stand_in_every_cluster(seed):
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal(40 * k, 1, size=(50, 2)) for k in range(6)])
+    likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
+    seeds = _seeds(likelihood, X, 9, np.random.default_rng(seed))
+    assert {index // 50 for index in seeds} == set(range(6))

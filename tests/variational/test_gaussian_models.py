@@ -320,6 +320,24 @@ def test_mixture_passes_the_checks_of_scikit_learn():
     check_estimator(GaussianDPMixture(n_components=4, n_laps=3, random_state=0), on_skip=None)
 
 
+def test_components_come_and_go_from_the_fourth_lap_on():
+    """Components are broad at first: merges of the first laps would join what later laps tell apart."""
+    X, _ = mixture(0)
+    for estimator, data in ((GaussianDPMixture, X), (GaussianHDP, [X[::2], X[1::2]])):
+        trace = estimator(n_components=12, likelihood="full", random_state=0, n_laps=12).fit(data).trace_
+        tried = trace["merge_tried"] + trace["delete_tried"]
+        assert (tried[:3] == 0).all()
+        assert trace["n_components"][2] == 12
+        assert tried[3:].any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_fit_that_begins_with_few_components_finds_them(seed):
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal(10 * rng.normal(size=8), 1, (300, 8)) for _ in range(10)])
+    assert GaussianDPMixture(n_components=20, random_state=seed).fit(X).n_components_ == 10
+
+
 def test_merges_alone_leave_no_idle_component():
     for seed in range(4):
         X, _ = mixture(seed)
@@ -329,6 +347,7 @@ def test_merges_alone_leave_no_idle_component():
 
 def test_a_fit_waits_for_pairs_that_had_no_place_in_a_lap(monkeypatch):
     monkeypatch.setattr(merge, "MAX_PAIRS", 1)
+    monkeypatch.setattr(vector_fitting, "FIRST_MOVES", 1)
     X, _ = mixture(7)
     options = {"n_components": 30, "random_state": 7, "moves": ("merge",), "tolerance": 1.0, "n_laps": 200}
     assert GaussianDPMixture(**options).fit(X).n_components_ == 4

@@ -1,4 +1,4 @@
-"""The start of vector models: seeds, most drawn evenly and some as in k-means++, then one hard assignment."""
+"""The start of vector models: seeds, most drawn evenly and some as in k-means++, then hard assignments."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from stickbreak.likelihoods import VectorLikelihood
 
 SAMPLE = 10_000  # vectors that the start looks at, and at least ...
 SAMPLE_PER_COMPONENT = 400  # ... so many for each component
-POOL = 2_000  # vectors of the sample that seeds are drawn from, and at least ...
+POOL = 10_000  # vectors of the sample that seeds are drawn from, and at least ...
 POOL_PER_COMPONENT = 20  # ... so many for each component
-FAR_SEEDS, FAR_SHARE = 10, 0.1  # seeds drawn by gain: so many, or that share of all; never more than half
+ROUNDS = 10  # of hard assignments, at most
+FAR_SEEDS, FAR_SHARE = 10, 0.1  # seeds drawn by gain: so many, or that share of all; never all
 AT_ONCE = 64  # vectors whose own components are computed together
 BLOCK = 4096  # vectors that are assigned together
 
@@ -29,10 +30,10 @@ def seeded(
 ) -> tuple[Float, Float]:
     """Return statistics of components that together explain a sample of vectors.             math.md (N6)
 
-    Most seeds are drawn evenly; the last ones, ten or a tenth but at most half of all, in proportion to what a vector
-    would gain by a component of its own: log p(x | the posterior given x alone) less that of the best seed so far. They
-    find small clusters far away, but of vectors with heavy tails they stand for the tails. Then every vector of the
-    sample goes to the component under which it is most likely, once: more rounds fit the sample, not the vectors.
+    The first seed and most others are drawn evenly; the last ones, ten or a tenth of all, in proportion to what a
+    vector would gain by a component of its own: log p(x | the posterior given x alone) less that of the best seed so
+    far. They find small clusters far away, but of vectors with heavy tails they stand for the tails. Then every vector
+    of the sample goes to the component under which it is most likely, until none changes, at most ten times over.
 
     Parameters
     ----------
@@ -56,26 +57,32 @@ def seeded(
         pool = sample[rng.choice(len(sample), size, replace=False)]
         seeds = pool[_seeds(likelihood, pool, min(n_components, size), rng)]
     S, N = likelihood.statistics(seeds, np.eye(len(seeds))), np.ones(len(seeds))
-    S, N = _assigned(likelihood, likelihood.posterior(S, N), sample, len(seeds))
+    last = np.full(len(sample), -1)
+    for _ in range(ROUNDS):
+        best, S, N = _assigned(likelihood, likelihood.posterior(S, N), sample, len(seeds))
+        if np.array_equal(best, last):
+            break
+        last = best
     order = np.argsort(-N, kind="stable")
     return np.ascontiguousarray(S[:, order]), N[order]
 
 
-def _assigned(likelihood: VectorLikelihood, posterior: Any, sample: NDArray, n: int) -> tuple[Float, Float]:
-    """Return S (rows, K) and N (K,) of vectors that all go to the component under which they are most likely."""
-    S, N = np.zeros((likelihood.n_rows, n)), np.zeros(n)
+def _assigned(likelihood: VectorLikelihood, posterior: Any, sample: NDArray, n: int) -> tuple[NDArray, Float, Float]:
+    """Return the component under which each vector is most likely; S (rows, K) and N (K,) of vectors assigned so."""
+    best, S, N = np.empty(len(sample), np.int64), np.zeros((likelihood.n_rows, n)), np.zeros(n)
     for begin in range(0, len(sample), BLOCK):
         part = sample[begin : begin + BLOCK]
+        found = best[begin : begin + BLOCK] = likelihood.expected_log(posterior, part).argmax(axis=1)
         R = np.zeros((len(part), n), sample.dtype)
-        R[np.arange(len(part)), likelihood.expected_log(posterior, part).argmax(axis=1)] = 1.0
+        R[np.arange(len(part)), found] = 1.0
         S += likelihood.statistics(part, R)
         N += R.sum(axis=0)
-    return S, N
+    return best, S, N
 
 
 def _seeds(likelihood: VectorLikelihood, sample: NDArray, n: int, rng: np.random.Generator) -> list[int]:
     """Draw the vectors that components begin with."""
-    n_far = min(n // 2, max(FAR_SEEDS, int(FAR_SHARE * n)))
+    n_far = min(n - 1, max(FAR_SEEDS, int(FAR_SHARE * n)))
     found = rng.choice(len(sample), n - n_far, replace=False).tolist()
     if not n_far:
         return found

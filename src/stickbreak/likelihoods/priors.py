@@ -14,6 +14,7 @@ Float = NDArray[np.float64]
 FLOOR = 1e-6  # least eigenvalue of a covariance, as a share of its largest
 _BLOCK = 1 << 14  # vectors that are looked at at once
 _ASYMMETRY = 1e-8  # relative
+_ROUNDING = 64.0  # of a mean, in units of its last digit: a smaller spread is none
 
 
 def mean_and_covariance(X: ArrayLike, *, zero_mean: bool) -> tuple[Float, Float]:
@@ -34,7 +35,7 @@ def mean_and_covariance(X: ArrayLike, *, zero_mean: bool) -> tuple[Float, Float]
     covariance /= n
     if not np.isfinite(covariance).all():
         raise InputError("the vectors hold NaN or infinite (or overflowing) values; remove or repair them")
-    if not np.trace(covariance) > 0:
+    if not np.trace(covariance) > (_ROUNDING * np.finfo(np.float64).eps) ** 2 * (mean @ mean):
         what = "zero" if zero_mean else "the same"
         raise InputError(f"all {n} vectors are {what}, so they say nothing about a covariance; give a prior yourself")
     return mean, covariance

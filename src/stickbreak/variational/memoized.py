@@ -71,15 +71,17 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
     """
 
     def observe(b: int, visit: Visit) -> None:
-        for move in moves:
+        for move in active:
             move.observe(b, visit, schedule.executor)
-        wanted = [move.wanted(state, b, visit) for move in moves]
+        wanted = [move.wanted(state, b, visit) for move in active]
         state.gathering.add(b, visit, np.unique(np.concatenate([np.zeros(0, np.int64), *wanted])))
 
     while True:
         lap += 1
         state.gathering = Gathering()
-        for move in moves:
+        early = lap < schedule.first_moves
+        active = [move for move in moves if not (early and move.changes_topics)]
+        for move in active:
             move.begin(state)
         afresh = state.model.warm and state.fresh_share > FRESH_SHARE
         restarts = state.restart_share > RESTART_SHARE or lap % RESTART_LAPS == 0
@@ -95,9 +97,9 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         if lap % RESUM_LAPS == 0:
             state.resum()
         state.refresh(state.model)
-        counts = {move.name: run_move(move, state, schedule) for move in moves}
-        changed = any(counts[move.name][1] for move in moves if move.changes_topics)
-        moved = changed or any(move.waiting(state) for move in moves)
+        counts = {move.name: run_move(move, state, schedule) for move in active}
+        changed = any(counts[move.name][1] for move in active if move.changes_topics)
+        moved = changed or len(active) < len(moves) or any(move.waiting(state) for move in active)
         # after the moves, because it changes what they have tracked
         learn(state, due(schedule.learned, settled=not changed), schedule.executor)
         yield state, LapInfo.of(state.objective, state.topic_ids.size, done, counts, moved=moved)

@@ -148,6 +148,7 @@ class Schedule:
     executor: Executor
     learned: tuple[str, ...] = ()  # hyperparameters that every lap ends with learning
     seed: int = 0  # of what moves draw at random
+    first_moves: int = 1  # lap from which on topics are merged, deleted and born
 
 
 @dataclass(frozen=True, slots=True)

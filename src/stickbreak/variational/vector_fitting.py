@@ -35,6 +35,7 @@ from stickbreak.variational.vectors import VectorBatch
 
 VECTORS_PER_BATCH = 50_000
 LARGEST_ERROR = 1e-3  # of a vector in float32, in standard deviations of its coordinates
+FIRST_MOVES = 4  # lap: in those before it components are still broad, and merges would join what laps tell apart
 VECTOR_MOVES: tuple[str, ...] = (Merge.name, Delete.name, Reorder.name)
 _FREE = ("n_jobs", "verbose", "n_laps", "tolerance")  # a resumed fit may change these
 
@@ -185,9 +186,8 @@ class VectorFit(VectorModel):
             return lambda: vectors.batch(rows, likelihood, dtype)
 
         batches = [loader(rows) for rows in partition(vectors.n_documents, self._n_batches(vectors), seed=seed)]
-        return Schedule(
-            self._model(likelihood.from_origin()), batches, self._settings(), executor, tuple(learned), seed
-        )
+        model, settings = self._model(likelihood.from_origin()), self._settings()
+        return Schedule(model, batches, settings, executor, tuple(learned), seed, FIRST_MOVES)
 
     def _make_moves(self) -> list[Move]:
         """Return the named moves, in the order of `VECTOR_MOVES`."""
