@@ -59,7 +59,8 @@ def test_a_sample_of_many_blocks_is_assigned_as_one(monkeypatch):
 @pytest.mark.parametrize("seed", range(6))
 def test_few_seeds_stand_in_every_cluster(seed):
     rng = np.random.default_rng(seed)
-    X = np.concatenate([rng.normal(40 * k, 1, size=(50, 2)) for k in range(6)])
+    turns = 2 * np.pi * np.arange(5) / 5
+    X = np.concatenate([rng.normal((40 * np.cos(turn), 40 * np.sin(turn)), 1, size=(50, 2)) for turn in turns])
     likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
-    seeds = _seeds(likelihood, X, 9, np.random.default_rng(seed))
-    assert {index // 50 for index in seeds} == set(range(6))
+    seeds = _seeds(likelihood, X, 8, np.random.default_rng(seed))
+    assert {index // 50 for index in seeds} == set(range(5))

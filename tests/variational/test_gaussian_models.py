@@ -13,7 +13,7 @@ from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.progress import lap_text
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
-from stickbreak.variational import local_step, vectors
+from stickbreak.variational import local_step, vector_fitting, vectors
 from stickbreak.variational.moves import merge
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
@@ -348,8 +348,8 @@ def test_merges_alone_leave_no_idle_component():
 def test_a_fit_waits_for_pairs_that_had_no_place_in_a_lap(monkeypatch):
     monkeypatch.setattr(merge, "MAX_PAIRS", 1)
     monkeypatch.setattr(vector_fitting, "FIRST_MOVES", 1)
-    X, _ = mixture(7)
-    options = {"n_components": 30, "random_state": 7, "moves": ("merge",), "tolerance": 1.0, "n_laps": 200}
+    X, _ = mixture(0)
+    options = {"n_components": 12, "random_state": 0, "moves": ("merge",), "tolerance": 1.0, "n_laps": 200}
     assert GaussianDPMixture(**options).fit(X).n_components_ == 4
     monkeypatch.setattr(merge.Merge, "waiting", lambda self, state: False)
     assert GaussianDPMixture(**options).fit(X).n_components_ > 4

@@ -54,8 +54,8 @@ class GaussianHDP(FittedGaussianHDP):
         Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
         model of the same likelihood.
     moves : sequence of {"merge", "delete", "reorder"}, default=("merge", "delete", "reorder")
-        Tried after each lap; each is kept only if the whole objective rises. The stochastic schedule has "reorder"
-        alone.
+        Tried after each lap from the fourth on; kept only if the whole objective rises. The stochastic schedule has
+        "reorder" alone.
     delete_vectors : int or None, default=50000
         Deletes are tried for the smallest components whose groups together hold at most so many vectors. None: for
         every component.
@@ -70,7 +70,8 @@ class GaussianHDP(FittedGaussianHDP):
     tolerance : float, default=1e-5
         Stop after a lap that raises the objective by less than this, in nats per vector, and changes no component.
     n_batches : int or None, default=None
-        Batches of a lap; None: one for every 50,000 vectors.
+        Batches of a lap; None: one for every 50,000 vectors. A group is never cut, so the largest one needs memory for
+        a number for each of its vectors and components.
     local_tolerance : float, default=1e-4
         The local step of a group stops when no expected count N_gk changes by more.
     local_sweeps : int, default=100

@@ -46,8 +46,8 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
         model of the same likelihood.
     moves : sequence of {"merge", "delete", "reorder"}, default=("merge", "delete", "reorder")
-        Tried after each lap; each is kept only if the whole objective rises. The stochastic schedule has "reorder"
-        alone.
+        Tried after each lap from the fourth on; kept only if the whole objective rises. The stochastic schedule has
+        "reorder" alone.
     delete_vectors : int or None, default=50000
         Deletes are tried for the smallest components that together have at most so many vectors with a responsibility
         other than zero. None: for every component.
