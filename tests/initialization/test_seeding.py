@@ -48,6 +48,17 @@ def test_only_the_last_seeds_are_drawn_by_gain():
         assert len(set(seeds)) == n
 
 
+def test_vectors_are_assigned_as_often_as_they_can_bear(monkeypatch):
+    X, rounds = np.random.default_rng(0).normal(size=(700, 2)), []
+    likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
+    assigned = seeding._assigned
+    monkeypatch.setattr(seeding, "_assigned", lambda *given: rounds.append(1) or assigned(*given))
+    for n, least, most in ((200, 1, 1), (40, 2, 700 // (40 * likelihood.n_rows)), (3, 3, 10)):
+        rounds.clear()
+        seeded(likelihood, X, n, np.random.default_rng(0))
+        assert least <= len(rounds) <= most
+
+
 def test_a_sample_of_many_blocks_is_assigned_as_one(monkeypatch):
     X, likelihood = with_outliers(0), Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
     whole = seeded(likelihood, X, 5, np.random.default_rng(3))

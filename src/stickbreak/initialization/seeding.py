@@ -14,7 +14,7 @@ SAMPLE = 10_000  # vectors that the start looks at, and at least ...
 SAMPLE_PER_COMPONENT = 400  # ... so many for each component
 POOL = 10_000  # vectors of the sample that seeds are drawn from, and at least ...
 POOL_PER_COMPONENT = 20  # ... so many for each component
-ROUNDS = 10  # of hard assignments, at most
+ROUNDS = 10  # of hard assignments, at most: where vectors are few for what they have to set, more fit the sample alone
 FAR_SEEDS, FAR_SHARE = 10, 0.1  # seeds drawn by gain: so many, or that share of all; never all
 AT_ONCE = 64  # vectors whose own components are computed together
 BLOCK = 4096  # vectors that are assigned together
@@ -33,7 +33,8 @@ def seeded(
     The first seed and most others are drawn evenly; the last ones, ten or a tenth of all, in proportion to what a
     vector would gain by a component of its own: log p(x | the posterior given x alone) less that of the best seed so
     far. They find small clusters far away, but of vectors with heavy tails they stand for the tails. Then every vector
-    of the sample goes to the component under which it is most likely, until none changes, at most ten times over.
+    of the sample goes to the component under which it is most likely, until none changes, at most as many times over as
+    there are vectors for each number of the statistics (and ten times).
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def seeded(
         seeds = pool[_seeds(likelihood, pool, min(n_components, size), rng)]
     S, N = likelihood.statistics(seeds, np.eye(len(seeds))), np.ones(len(seeds))
     last = np.full(len(sample), -1)
-    for _ in range(ROUNDS):
+    for _ in range(max(1, min(ROUNDS, len(sample) // (len(seeds) * likelihood.n_rows)))):
         best, S, N = _assigned(likelihood, likelihood.posterior(S, N), sample, len(seeds))
         if np.array_equal(best, last):
             break
