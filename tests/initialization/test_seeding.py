@@ -48,6 +48,24 @@ def test_only_the_last_seeds_are_drawn_by_gain():
         assert len(set(seeds)) == n
 
 
+class Counting:
+    """A generator that counts what is not drawn evenly."""
+
+    def __init__(self):
+        self.rng, self.weighted = np.random.default_rng(0), 0
+
+    def choice(self, *given, p=None, **options):
+        self.weighted += p is not None
+        return self.rng.choice(*given, p=p, **options)
+
+
+@pytest.mark.parametrize(("n", "by_gain"), [(1, 0), (2, 1), (8, 7), (11, 10), (40, 10), (120, 12)])
+def test_ten_seeds_or_a_tenth_are_drawn_by_gain_and_never_the_first(n, by_gain):
+    X, rng = np.random.default_rng(1).normal(size=(300, 2)), Counting()
+    assert len(_seeds(Gaussian(4.0, np.eye(2), np.zeros(2), 0.01), X, n, rng)) == n
+    assert rng.weighted == by_gain
+
+
 def test_vectors_are_assigned_as_often_as_they_can_bear(monkeypatch):
     X, rounds = np.random.default_rng(0).normal(size=(700, 2)), []
     likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
@@ -61,6 +79,13 @@ def test_vectors_are_assigned_as_often_as_they_can_bear(monkeypatch):
 
 def test_a_sample_of_many_blocks_is_assigned_as_one(monkeypatch):
     X, likelihood = with_outliers(0), Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
+    posterior = likelihood.posterior(likelihood.statistics(X[:5], np.eye(5)), np.ones(5))
+    expected = likelihood.expected_log(posterior, X).argmax(axis=1)
+    monkeypatch.setattr(seeding, "BLOCK", 9)
+    best, _, N = seeding._assigned(likelihood, posterior, X, 5)
+    np.testing.assert_array_equal(best, expected)
+    np.testing.assert_array_equal(N, np.bincount(expected, minlength=5))
+    monkeypatch.undo()
     whole = seeded(likelihood, X, 5, np.random.default_rng(3))
     monkeypatch.setattr(seeding, "BLOCK", 7)
     for block, all_at_once in zip(seeded(likelihood, X, 5, np.random.default_rng(3)), whole, strict=True):

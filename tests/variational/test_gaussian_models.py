@@ -331,6 +331,13 @@ def test_components_come_and_go_from_the_fourth_lap_on():
         assert tried[3:].any()
 
 
+def test_a_fit_does_not_end_before_its_first_moves():
+    X, _ = mixture(0)
+    model = GaussianDPMixture(n_components=12, random_state=0, tolerance=1e9).fit(X)
+    assert model.n_laps_ >= 4
+    assert (model.trace_["merge_tried"] + model.trace_["delete_tried"])[3] > 0
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_fit_that_begins_with_few_components_finds_them(seed):
     rng = np.random.default_rng(seed)
