@@ -81,7 +81,7 @@ def held_out(model: VariationalHDP, seed: int) -> float:
 def from_the_bars(seed: int, batches: int, **others: Any) -> tuple[float, float]:
     """Return the objective and the held-out completion of a fit that starts from the true bars."""
     corpus, truth = toy_bars(seed=seed)
-    model = VariationalHDP(init=truth.topic_word, n_batches=batches, random_state=seed, **others).fit(corpus)
+    model = VariationalHDP(learn=(), init=truth.topic_word, n_batches=batches, random_state=seed, **others).fit(corpus)
     return model.objective_, held_out(model, seed)
 
 
@@ -91,6 +91,7 @@ def measure(key: Record) -> Record:
     corpus, truth = toy_bars(seed=seed)
     model = VariationalHDP(
         n_topics=key["n_topics"],
+        learn=(),
         init=key["start"],
         moves=key["moves"],
         n_batches=batches,

@@ -40,7 +40,9 @@ RUNS = [Run(name, trials) for name in ("indicator", "franchise", "direct") for t
 def from_the_bars(seed: int, n_sweeps: int) -> float:
     """Return the joint log-likelihood of a chain that starts from the true bars, in nats per token."""
     corpus, truth = toy_bars(seed=seed)
-    model = GibbsHDP(init=truth.topic_word, split_merge_trials=0, n_sweeps=n_sweeps, random_state=seed).fit(corpus)
+    model = GibbsHDP(eta=0.1, init=truth.topic_word, split_merge_trials=0, n_sweeps=n_sweeps, random_state=seed).fit(
+        corpus
+    )
     return float(model.trace_["objective"][n_sweeps // 2 :].mean())
 
 
@@ -61,6 +63,7 @@ def measure(key: Record) -> Record:
     corpus, truth = toy_bars(seed=seed)
     begin = time.process_time()
     gibbs = GibbsHDP(
+        eta=0.1,
         n_topics=key["n_topics"],
         init="random",
         representation=key["representation"],
@@ -71,7 +74,7 @@ def measure(key: Record) -> Record:
         random_state=seed,
     ).fit(corpus)
     middle = time.process_time()
-    after = VariationalHDP(init=gibbs.components_, random_state=seed, n_jobs=1).fit(corpus)
+    after = VariationalHDP(learn=(), init=gibbs.components_, random_state=seed, n_jobs=1).fit(corpus)
     end = time.process_time()
     trace = gibbs.trace_
     tried, accepted = (

@@ -32,7 +32,7 @@ import fold_in
 from contenders import processor_seconds
 from corpora import load_split, table
 from harness import ours, peers, scores, systems
-from harness.ours import Answer, learned_prior
+from harness.ours import Answer, own_prior
 from harness.scores import completion, topics_in_use
 from records import Record, Records
 from stickbreak import CollapsedHDP
@@ -55,7 +55,7 @@ SYSTEMS = {
 
 def model_answer(model: CollapsedHDP) -> Answer:
     """Return the topics of collapsed inference with its own concentrations."""
-    return model.topic_word_, learned_prior(model)
+    return model.topic_word_, own_prior(model)
 
 
 def measure(key: Record) -> Record:

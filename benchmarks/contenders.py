@@ -260,6 +260,7 @@ class Variational:
         self._corpus, self._limit = corpus, limit
         self._model = VariationalHDP(
             n_topics=n_topics,
+            learn=(),
             alpha=ALPHA,
             gamma=GAMMA,
             eta=eta,

@@ -71,8 +71,10 @@ HYBRIDS: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 OTHERS: dict[str, Callable[[], Any]] = {
-    "variational": lambda: VariationalHDP(n_topics=100, n_laps=40, document_weights="collapsed", random_state=0),
-    "Gibbs": lambda: GibbsHDP(random_state=0),
+    "variational": lambda: VariationalHDP(
+        learn=(), n_topics=100, n_laps=40, document_weights="collapsed", random_state=0
+    ),
+    "Gibbs": lambda: GibbsHDP(eta=0.1, random_state=0),
 }
 FITS: dict[str, Callable[[], Any]] = {
     **{

@@ -87,7 +87,7 @@ def seconds(
 def rows_of(name: str, n_topics: int, repeats: int) -> list[dict[str, object]]:
     """Return the rows of a corpus, fresh and warm."""
     split = load_split(name)
-    model = VariationalHDP(n_topics=n_topics, n_laps=4, moves=("reorder",), tolerance=0.0, random_state=0)
+    model = VariationalHDP(learn=(), n_topics=n_topics, n_laps=4, moves=("reorder",), tolerance=0.0, random_state=0)
     _, _, before, after = (fitted._parameters() for fitted in after_each_lap(model, split.train))
     batch, settings = Batch.from_corpus(split.train), model._settings()._replace(restarts=0)
     with ThreadExecutor(1) as executor:

@@ -39,6 +39,7 @@ def fit(folder: Path, options: argparse.Namespace) -> dict[str, object]:
     before = peak_mebibytes()
     model = VariationalHDP(
         n_topics=options.topics,
+        learn=(),
         n_laps=options.laps,
         n_batches=options.batches,
         tolerance=0.0,

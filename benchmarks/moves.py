@@ -46,7 +46,7 @@ COUNTED = ("merge", "delete", "refine", "birth")
 def measure(key: Record) -> Record:
     """Fit one corpus; return what came of it."""
     split = load_split(key["corpus"])
-    model = VariationalHDP(**key["parameters"], n_jobs=key["threads"])
+    model = VariationalHDP(learn=(), **key["parameters"], n_jobs=key["threads"])
     trajectory: list[list[float]] = []
     if key["trajectory"]:
         for fitted in after_each_lap(model, split.train):

@@ -35,7 +35,7 @@ def main() -> None:
     for start in options.starts:
         fixed = {"n_topics": options.topics, "n_batches": options.batches, "init": start, "moves": ("reorder",)}
         for run in RUNS:
-            model = VariationalHDP(**fixed, **run, random_state=0).fit(split.train)
+            model = VariationalHDP(learn=(), **fixed, **run, random_state=0).fit(split.train)
             stochastic = run["schedule"] == "stochastic"
             rows.append(
                 {

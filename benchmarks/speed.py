@@ -30,6 +30,7 @@ def our_laps(split, n_topics: int, options: argparse.Namespace, *, jobs: int) ->
     """Return the seconds of each lap and of the start."""
     model = VariationalHDP(
         n_topics=n_topics,
+        learn=(),
         n_laps=options.laps,
         tolerance=0.0,
         moves=("reorder",) if options.no_moves else ("merge", "delete", "reorder"),

@@ -33,6 +33,7 @@ def main() -> None:
             for seed in range(options.seeds):
                 model = VariationalHDP(
                     n_topics=options.topics,
+                    learn=(),
                     init=start,
                     n_laps=options.laps,
                     **moves,

@@ -16,7 +16,7 @@ from records import Record
 from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
 from stickbreak.corpus import Corpus
 
-TOTAL_ALPHA = 5.0  # where a system has no concentration for collapsed weights
+TOTAL_ALPHA = 5.0  # where a system has no concentration
 CHUNK = 10
 FIRST_ENDS = (2, 5)
 BATCH_SIZE, PASSES = 500, 100  # of a stream
@@ -31,13 +31,13 @@ def looks(n_laps: int) -> list[int]:
     return [*early, *range(CHUNK, n_laps, CHUNK), n_laps]
 
 
-def learned_prior(model: Any) -> Float:
-    """Return a model's own concentrations."""
+def own_prior(model: Any) -> Float:
+    """Return a model's own concentrations, given or learned."""
     return model.alpha_ * model.topic_weights_
 
 
 def usual_prior(model: Any) -> Float:
-    """Return the concentrations where those of the model are not for collapsed weights."""
+    """Return concentrations where a model has none."""
     return TOTAL_ALPHA * model.topic_weights_
 
 
@@ -53,7 +53,7 @@ class _Ours:
 
     kind: Callable[..., Any]
     given: Record = {}  # noqa: RUF012  (never changed)
-    prior = staticmethod(learned_prior)
+    prior = staticmethod(own_prior)
 
     def __init__(self, corpus: Corpus, key: Record) -> None:
         self.passes = 0.0
@@ -85,10 +85,9 @@ class _FromCheckpoints(_Ours):
 
 
 class Variational(_FromCheckpoints):
-    """`VariationalHDP`; its alpha is not for collapsed weights."""
+    """`VariationalHDP` by the memoized schedule."""
 
     kind = VariationalHDP
-    prior = staticmethod(usual_prior)
 
 
 class VariationalStochastic(Variational):
@@ -118,8 +117,10 @@ class _Continued(_Ours):
                 further = {self.laps: end - done, **self.until(done, end, n_laps)}
                 learn = partial(self._model.continue_fit, self._corpus, **further)
             seconds = processor_seconds(learn)
-            self.passes = done = end
+            self.passes = done = self._model.n_laps_
             yield seconds
+            if self._model.converged_:
+                return
 
     def until(self, done: int, end: int, n_laps: int) -> Record:
         """Return arguments of a unit of work, from one lap until another, that depend on all the laps to come."""

@@ -123,11 +123,44 @@ def test_topics_have_all_tokens_also_of_a_fit_that_ends_while_some_are_held_back
 @pytest.mark.parametrize(("n_laps", "merge_laps", "told"), [(3, 4, True), (4, 4, False), (3, 0, False)])
 def test_fit_that_ends_while_topics_are_merged_says_so(corpus, n_laps, merge_laps, told):
     model = CollapsedHDP(n_topics=5, n_laps=n_laps, merge_laps=merge_laps, random_state=0).fit(corpus)
-    assert model.stop_reason_.startswith(f"did the {n_laps} laps")
+    assert model.stop_reason_.startswith(f"reached the limit of {n_laps} laps")
     assert ("Topics are merged until lap 4: more laps may leave fewer." in model.stop_reason_) == told
     if told:
         continued = model.continue_fit(corpus, n_laps=1)
         assert "merged until" not in continued.stop_reason_
+
+
+def test_fit_ends_where_the_mean_objective_of_ten_laps_hardly_rises(corpus):
+    model = CollapsedHDP(n_topics=5, merge_laps=4, n_laps=500, tolerance=1e-3, random_state=0).fit(corpus)
+    objective, moved = model.trace_["objective"], model.trace_["moved"]
+    assert model.converged_
+    assert 40 <= model.n_laps_ < 500
+    assert model.stop_reason_.startswith(f"converged after {model.n_laps_} laps")
+    assert "0.001 nats per token a lap over the last 20" in model.stop_reason_
+    rises = np.array(
+        [objective[e - 10 : e].mean() - objective[e - 20 : e - 10].mean() for e in range(20, objective.size + 1)]
+    )
+    settled = np.array([not moved[e - 19 : e].any() for e in range(20, objective.size + 1)])
+    assert np.flatnonzero(settled & (rises / 10 < 1e-3)).tolist() == [rises.size - 1]  # the first such lap
+
+
+def test_fit_does_not_end_before_all_tokens_and_hyperparameters_have_joined(corpus):
+    for merge_laps, last in ((0, 20), (30, 31)):
+        settings = {"n_topics": 5, "merge_laps": merge_laps, "tolerance": 1e9, "random_state": 0}
+        model = CollapsedHDP(**settings).fit(corpus)
+        assert np.flatnonzero(model.trace_["moved"]).max() + 1 == last
+        assert model.n_laps_ == last + 19
+
+
+def test_converged_fit_goes_on_where_less_is_tolerated(corpus):
+    settings = {"n_topics": 5, "merge_laps": 4, "n_laps": 45, "random_state": 0}
+    model = CollapsedHDP(**settings, tolerance=1e9).fit(corpus)
+    done = model.n_laps_
+    assert model.converged_
+    assert model.continue_fit(corpus, n_laps=3).n_laps_ == done
+    assert model.set_params(tolerance=0.0).continue_fit(corpus, n_laps=3).n_laps_ == done + 3
+    uncut = CollapsedHDP(**{**settings, "n_laps": done + 3}, tolerance=0.0).fit(corpus)
+    np.testing.assert_array_equal(model.components_, uncut.components_)
 
 
 def test_single_token_may_be_held_back():
@@ -217,7 +250,7 @@ def test_planted_topics_and_their_concentration_are_found():
 
 def test_bars_are_found():
     corpus, truth = toy_bars(n_documents=300, seed=3)
-    model = CollapsedHDP(n_topics=40, n_laps=60, random_state=1).fit(corpus)
+    model = CollapsedHDP(n_topics=40, n_laps=60, random_state=0).fit(corpus)
     distance = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2) / 2
     assert model.n_topics_ == 10
     assert (distance.min(axis=1) < 0.15).all()

@@ -54,6 +54,29 @@ def test_trace_columns_are_equally_long():
     assert columns["objective"].tolist() == [-3, -2, -1, -1]
 
 
+def test_noisy_objective_is_judged_by_means():
+    noisy = [-9, -5, -6, -4, -5, -4.02, -5.02, -4, -5]
+    outcome, trace = run(rising(*noisy), window=2)
+    assert outcome == (
+        True,
+        "converged after 7 laps: the objective rose by less than 0.01 nats per token a lap over the last 4 and no "
+        "move was accepted.",
+    )
+    assert len(trace) == 7  # (-4.02 - 5.02) / 2 is below (-4 - 5) / 2
+
+
+def test_rise_is_that_of_a_lap():
+    steady = [-2.0 + 0.1 * lap for lap in range(12)]
+    assert not run(rising(*steady), window=3, n_laps=12, tolerance=0.099)[0].converged
+    assert len(run(rising(*steady), window=3, n_laps=12, tolerance=0.101)[1]) == 6
+
+
+def test_no_lap_of_either_mean_may_have_moved():
+    flat = [-1.0] * 20
+    assert len(run(rising(*flat, moved={2}), window=2)[1]) == 5  # its objective is that after the move
+    assert len(run(rising(*flat, moved={2, 5}), window=2)[1]) == 8
+
+
 def test_trace_has_whole_numbers_as_integers():
     columns = run(rising(-3, -2, -2))[1].arrays()
     kinds = {name: column.dtype.kind for name, column in columns.items()}

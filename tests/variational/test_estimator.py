@@ -29,5 +29,5 @@ def test_fitted_attributes_are_those_of_the_last_lap():
     model = VariationalHDP(n_topics=10, n_laps=6, tolerance=0, random_state=1, n_batches=3).fit(corpus)
     assert model.n_topics_ == model.trace_["n_topics"][-1] == model.components_.shape[0]
     assert model.objective_ == model.trace_["objective"][-1]
-    np.testing.assert_allclose(model.components_.sum() - 0.1 * 36 * model.n_topics_, corpus.n_tokens, rtol=1e-9)
+    np.testing.assert_allclose(model.components_.sum() - model.eta_ * 36 * model.n_topics_, corpus.n_tokens, rtol=1e-9)
     assert (np.diff(model.trace_["objective"]) >= -1e-9 * np.abs(model.trace_["objective"][1:])).all()

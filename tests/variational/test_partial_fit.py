@@ -182,8 +182,11 @@ def test_stream_goes_on_from_a_fit(minibatches, schedule):
     assert {column.shape for column in model.trace_.values()} == {(4,)}
     assert model.n_topics_ == fitted.n_topics_
     xi = 14.0**-0.5
-    kept = (1 - xi) * (fitted.components_ - 0.1).sum()
-    np.testing.assert_allclose((model.components_ - 0.1).sum(), kept + xi * 2 * minibatches[1].n_tokens, rtol=1e-9)
+    kept = (1 - xi) * (fitted.components_ - fitted.eta_).sum()
+    assert model.eta_ == fitted.eta_
+    np.testing.assert_allclose(
+        (model.components_ - model.eta_).sum(), kept + xi * 2 * minibatches[1].n_tokens, rtol=1e-9
+    )
 
 
 def test_number_of_threads_changes_no_bit():

@@ -47,7 +47,7 @@ class TreeCourse:
     executor : Executor
     """
 
-    noun, converges = "sweep", False
+    noun, window = "sweep", 0
 
     def __init__(self, tokens: Tokens, settings: CourseSettings, seed: int, executor: Executor) -> None:
         self.settings, self._executor = settings, executor

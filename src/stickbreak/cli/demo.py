@@ -21,7 +21,7 @@ def demo(
         "stickbreak-demo"
     ),
     topics: Annotated[int, typer.Option("--topics", min=1, help="Topics to start with.")] = 200,
-    laps: Annotated[int, typer.Option("--laps", min=1, help="Most passes over the documents.")] = 100,
+    laps: Annotated[int, typer.Option("--laps", min=1, help="Most passes over the documents.")] = 200,
     seed: Seed = 0,
     open_report: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in the browser.")] = False,
     force: Force = False,

@@ -211,8 +211,8 @@ class FitResult:
             f"objective  {model.objective_:.4f} nats per token"
             + ("" if model.objective_name == "objective" else f" ({model.objective_name})"),
         ]
-        if model.learn:
-            learned = ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learn)
+        if model.learned:
+            learned = ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learned)
             lines.append(f"learned    {learned}")
         if done is not None:
             lines.append(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak import persistence
 from stickbreak.collapsed.cvb0 import add_up, assembled, random_start, sweep
-from stickbreak.collapsed.learning import learn
+from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.merging import due, give_back, hold_back, merge
 from stickbreak.collapsed.state import CollapsedState, Float, Priors, cut, packed_shares, unpack_shares
 from stickbreak.collapsed.streaming import Topics, alive
@@ -45,7 +45,7 @@ class CollapsedCourse:
     executor : Executor
     """
 
-    noun, converges = "lap", False
+    noun, window = "lap", 10  # shares are rounded at random, so that the objective of one lap is noisy
 
     def __init__(self, corpus: Corpus, rules: Rules, executor: Executor) -> None:
         self.rules, self.priors = rules, rules.priors
@@ -69,8 +69,9 @@ class CollapsedCourse:
             tried = made = 0
             if due(state.n_sweeps, rules.merge_laps):
                 tried, made = merge(state, self.priors, self._executor)
+            moved = made > 0 or state.n_sweeps <= max(rules.merge_laps + 1, FIRST_LAP)
             columns = columns_of(self.priors, tried, made)
-            yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, made > 0, columns)
+            yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, moved, columns)
 
     def _hold_back(self) -> None:
         """Take tokens out for as long as topics are merged."""

@@ -31,7 +31,7 @@ from stickbreak.inference.streams import seed_from
 
 # a fit that goes on may change these, most of which are for streams
 _STREAM = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
-_NOT_IDENTITY = ("n_laps", "n_jobs", "verbose", *_STREAM)
+_NOT_IDENTITY = ("n_laps", "tolerance", "n_jobs", "verbose", *_STREAM)
 
 
 class CollapsedHDP(FittedCollapsed):
@@ -54,16 +54,19 @@ class CollapsedHDP(FittedCollapsed):
         lap, eta after every fifth, under Gamma(1, 1) priors.
     merge_laps : int, default=50
         Laps, from the first, in which some of the tokens are held back, and topics merged where these tokens are
-        predicted as well, to a standard error and to 0.2 nats for each of the smaller topic's. Two topics with less
-        than 10 of these tokens stay, so that few documents, or small weights, merge little. Then all tokens join. 0: no
-        merges.
+        predicted as well, to half a standard error and to 0.1 nats for each of the smaller topic's. Two topics with
+        less than 10 of these tokens stay, so that few documents, or small weights, merge little. Then all tokens join.
+        0: no merges.
     held_back : float, default=0.1
         Share of the tokens that is held back, above 0; of a weight, only its whole part counts as tokens.
     smallest_share : float, default=1/15
         Shares of a topic in a token below this are rounded to this or to nothing, with the probabilities that keep the
         expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic.
-    n_laps : int, default=100
-        Passes of `fit` over the documents.
+    n_laps : int, default=200
+        Most passes of `fit` over the documents.
+    tolerance : float, default=1e-4
+        Stop when the mean objective of ten laps is less than this above that of the ten before, in nats per token a
+        lap; not before lap 20, nor while topics are merged.
     local_sweeps : int, default=10
         `partial_fit`: sweeps over a minibatch.
     init_sweeps : int, default=50
@@ -98,9 +101,10 @@ class CollapsedHDP(FittedCollapsed):
     objective_ : float
         Last entry of the trace's "objective".
     trace_ : dict of ndarray of shape (n_laps_,)
-        A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (1 after a merge), "alpha", "gamma",
-        "eta", and the pairs that were tried and merged, "merge_tried", "merge_accepted". The objective is predictive,
-        in nats per token: each token given all others, whose shares have seen it.
+        A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (1 until topics are no
+        longer merged and hyperparameters are learned), "alpha", "gamma", "eta", and the pairs that were tried and
+        merged, "merge_tried", "merge_accepted". The objective is predictive, in nats per token: each token given all
+        others, whose shares have seen it.
         Of `partial_fit`: the documents of a minibatch before its step, each word given those before it.
     n_laps_ : int
         Laps done, and calls of `partial_fit`.
@@ -113,7 +117,7 @@ class CollapsedHDP(FittedCollapsed):
     start_seconds_ : float
         Seconds that the start took.
     converged_ : bool
-        False: there is no test of convergence.
+        Whether the fit stopped by `tolerance`; False after `partial_fit`.
     stop_reason_ : str
     vocabulary_ : tuple of str
 
@@ -146,6 +150,7 @@ class CollapsedHDP(FittedCollapsed):
         "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
         "n_laps": [Interval(Integral, 1, None, closed="left")],
+        "tolerance": [Interval(Real, 0, None, closed="left")],
         "local_sweeps": [Interval(Integral, 1, None, closed="left")],
         "init_sweeps": [Interval(Integral, 1, None, closed="left")],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
@@ -167,7 +172,8 @@ class CollapsedHDP(FittedCollapsed):
         merge_laps: int = 50,
         held_back: float = 0.1,
         smallest_share: float = SMALLEST_SHARE,
-        n_laps: int = 100,
+        n_laps: int = 200,
+        tolerance: float = 1e-4,
         local_sweeps: int = 10,
         init_sweeps: int = 50,
         learning_decay: float = 0.7,
@@ -186,6 +192,7 @@ class CollapsedHDP(FittedCollapsed):
         self.held_back = held_back
         self.smallest_share = smallest_share
         self.n_laps = n_laps
+        self.tolerance = tolerance
         self.local_sweeps = local_sweeps
         self.init_sweeps = init_sweeps
         self.learning_decay = learning_decay
@@ -243,6 +250,7 @@ class CollapsedHDP(FittedCollapsed):
                 course,
                 lambda stop: course.begin(),
                 n_laps=self.n_laps,
+                tolerance=self.tolerance,
                 report=report,
                 checkpoint=checkpoint,
                 resume=resume,
@@ -261,7 +269,7 @@ class CollapsedHDP(FittedCollapsed):
         X : Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit.
         n_laps : int
-            Further laps.
+            Most further laps: `tolerance` ends them sooner.
         callback : callable, optional
             As in `fit`.
 
@@ -286,6 +294,7 @@ class CollapsedHDP(FittedCollapsed):
                 course,
                 None,
                 n_laps=self.n_laps_ + more,
+                tolerance=self.tolerance,
                 report=report,
                 identity=kept.identity,
                 trace=Trace.from_arrays(self.trace_),

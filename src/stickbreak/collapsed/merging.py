@@ -17,8 +17,8 @@ from stickbreak.inference.executor import Executor
 from stickbreak.inference.streams import stream
 
 FIRST_LAP, EVERY = 20, 5  # laps with merges: topics have to form first, and to settle after each
-SLACK = 1.0  # standard errors that a merge may cost ...
-MOST_LOSS = 0.2  # ... and nats for each token held back of the smaller topic: of few tokens the error is large
+SLACK = 0.5  # standard errors that a merge may cost ...
+MOST_LOSS = 0.1  # ... and nats for each token held back of the smaller topic: of few tokens the error is large
 LEAST_TOKENS = 10.0  # held back, that a pair of topics is judged by
 LEAST_WEIGHT = 1e-3  # of a topic in a document, to be looked at there
 PAIRS_PER_TOPIC = 4  # pairs whose gain is computed

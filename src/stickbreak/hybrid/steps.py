@@ -99,7 +99,7 @@ class Steps:
 class HybridCourse:
     """Laps over a collection: each document once, in minibatches that are drawn anew."""
 
-    noun, converges = "lap", False
+    noun, window = "lap", 0
 
     def __init__(self, steps: Steps, corpus: Corpus, batch_size: int) -> None:
         self._steps, self._corpus, self._batch_size = steps, corpus, batch_size

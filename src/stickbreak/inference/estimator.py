@@ -39,7 +39,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     objective_name: ClassVar[str] = "objective"  # what `objective_` is
     sparse_weights: ClassVar[bool] = False  # too many topics for dense weights of documents: it completes them itself
 
-    learn: Sequence[str] = ()  # hyperparameters that a fit learns
     n_jobs: int | None = None
     vocabulary_: tuple[str, ...]
     _trace: Trace
@@ -68,6 +67,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @abstractmethod
     def topic_weights_(self) -> Float:
         """Expected corpus weights of the topics, (K,)."""
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """Names of the hyperparameters of the fitted model that were learned."""
+        return tuple(self.get_params(deep=False).get("learn") or ())
 
     @property
     def n_topics_(self) -> int:

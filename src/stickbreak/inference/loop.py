@@ -102,11 +102,13 @@ def drive(
     after_lap: Callable[[], None] | None = None,
     noun: str = "lap",
     unit: str = "token",
+    window: int = 1,
 ) -> Outcome:
     """Run laps until one of the reasons to stop, which is returned.
 
     The loop stops after `n_laps` laps (those already in the trace included); when the objective rose by less than
     `tolerance` nats per token in a lap in which no move changed the topics; or at the wish of the interruption.
+    An objective that is noisy is judged by its means over `window` laps and over as many before.
 
     Parameters
     ----------
@@ -125,8 +127,10 @@ def drive(
         What a lap is called in messages.
     unit : str, default="token"
         What the objective is counted by.
+    window : int, default=1
+        Laps of a mean.
     """
-    while (ended := _ended(trace, n_laps, tolerance, noun, unit)) is None:
+    while (ended := _ended(trace, n_laps, tolerance, noun, unit, window)) is None:
         if interruption.requested and len(trace):
             return Outcome(False, f"interrupted: stopped after {noun} {len(trace)} of {n_laps}; the model is usable.")
         begin = time.perf_counter()
@@ -152,13 +156,15 @@ def drive(
     return ended
 
 
-def _ended(trace: Trace, n_laps: int, tolerance: float | None, noun: str, unit: str) -> Outcome | None:
+def _ended(trace: Trace, n_laps: int, tolerance: float | None, noun: str, unit: str, window: int) -> Outcome | None:
     """Return why a fit with this trace is at its end, or None; a resumed fit is judged like an uncut one."""
     done = len(trace)
-    if tolerance is not None and done > 1 and not trace.columns["moved"][-1]:
-        before, after = trace.columns["objective"][-2:]
-        if after - before < tolerance:
-            reason = f"the objective rose by less than {tolerance:g} nats per {unit} and no move was accepted."
+    if tolerance is not None and done >= 2 * window and not any(trace.columns["moved"][1 - 2 * window :]):
+        last = trace.columns["objective"][-2 * window :]
+        rise = (sum(last[window:]) - sum(last[:window])) / window**2
+        if rise < tolerance:
+            over = "" if window == 1 else f" a {noun} over the last {2 * window}"
+            reason = f"the objective rose by less than {tolerance:g} nats per {unit}{over} and no move was accepted."
             return Outcome(True, f"converged after {done} {noun}s: {reason}")
     if done > n_laps:
         return Outcome(False, f"{done} {noun}s were done already, more than the limit of {n_laps}.")

@@ -21,7 +21,7 @@ class Resumable(Protocol):
     """An algorithm at work on a collection: what the run of a fit asks of it."""
 
     noun: str  # what a lap is called
-    converges: bool  # whether its objective tells when to stop
+    window: int  # laps whose mean objective tells when to stop; 0: it does not
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every lap; `done` laps were done before."""
@@ -86,7 +86,7 @@ def run_fit(
     identity : dict
         What a checkpoint must agree with.
     tolerance : float, default=0.0
-        Nats per token; only courses that converge stop by it.
+        Nats per token and lap; only courses with a window stop by it.
     checkpoint : path-like, optional
         Written after every lap.
     resume : bool, default=False
@@ -112,11 +112,12 @@ def run_fit(
             course.laps(len(trace)),
             trace,
             n_laps=n_laps,
-            tolerance=tolerance if course.converges else None,
+            tolerance=tolerance if course.window else None,
             interruption=interruption,
             callback=report,
             after_lap=after_lap,
             noun=course.noun,
             unit=unit,
+            window=course.window,
         )
     return Run(trace, outcome, start_seconds)

@@ -64,7 +64,7 @@ class Ensemble:
     executor : Executor
     """
 
-    noun, converges = "sweep", False
+    noun, window = "sweep", 0
 
     def __init__(
         self,

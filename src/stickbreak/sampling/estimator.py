@@ -49,7 +49,7 @@ class GibbsHDP(FittedGibbs):
         Document-level concentration; where it is learned, its first value.
     gamma : float, default=1.0
         Corpus-level concentration; where it is learned, its first value.
-    eta : float, default=0.1
+    eta : float, default=0.03
         Pseudo-count of every word in every topic; where it is learned, its first value.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "gamma")
         Hyperparameters that are sampled after each sweep, under Gamma priors.
@@ -191,7 +191,7 @@ class GibbsHDP(FittedGibbs):
         n_topics: int = 100,
         alpha: float = 1.0,
         gamma: float = 1.0,
-        eta: float = 0.1,
+        eta: float = 0.03,
         learn: Sequence[str] = ("alpha", "gamma"),
         alpha_prior: Sequence[float] = (1.0, 1.0),
         gamma_prior: Sequence[float] = (1.0, 1.0),

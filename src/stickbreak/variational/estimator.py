@@ -64,8 +64,9 @@ class VariationalHDP(FittedHDP):
         Corpus-level concentration. (Paper: 10.)
     eta : float, default=0.1
         Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.)
-    learn : sequence of {"alpha", "gamma", "eta"}, default=()
-        Hyperparameters that are set after each lap to the maximum of the objective, from the values given. Learned
+    learn : sequence of {"alpha", "gamma", "eta"} or None, default=None
+        Hyperparameters that are set after each lap to the maximum of the objective, from the values given. None: eta
+        in the memoized schedule; in the stochastic one, and by `partial_fit`, none can be learned. Learned
         values stay within [0.001, 1000] for alpha, [0.01, 1000] for gamma and [0.0001, 100] for eta; a given
         value outside widens these limits. Under the surrogate bound the learned alpha is too small, by more the
         larger it is. eta is learned in laps that leave the set of topics as it is.
@@ -183,7 +184,7 @@ class VariationalHDP(FittedHDP):
         "alpha": [Interval(Real, 0, 1e6, closed="right")],  # above, the objective is rounding
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "eta": [Interval(Real, 0, None, closed="neither")],
-        "learn": [list, tuple],
+        "learn": [None, list, tuple],
         "bound": [StrOptions(set(BOUNDS))],
         "init": [str, "array-like"],
         "init_sweeps": [Interval(Integral, 1, None, closed="left")],
@@ -213,7 +214,7 @@ class VariationalHDP(FittedHDP):
         alpha: float = 0.5,
         gamma: float = 10.0,
         eta: float = 0.1,
-        learn: Sequence[str] = (),
+        learn: Sequence[str] | None = None,
         bound: str = SURROGATE,
         init: str | NDArray = "collapsed",
         init_sweeps: int = 50,
@@ -387,7 +388,7 @@ class VariationalHDP(FittedHDP):
         """Refuse what no fit could make sense of."""
         self._check_names()
         memoized = self.schedule == "memoized" and not streaming
-        check_learned(self.learn, memoized=memoized)
+        check_learned(self.learn or (), memoized=memoized)
         n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
         n_batches = 1 if streaming else self._n_batches(corpus)
         check_corpus(
@@ -402,7 +403,13 @@ class VariationalHDP(FittedHDP):
     def _check_names(self) -> None:
         """Refuse names of moves and of hyperparameters that do not exist."""
         check_names("moves", self.moves, MOVES)
-        check_names("learn", self.learn, LEARNABLE)
+        check_names("learn", self.learn or (), LEARNABLE)
+
+    def _to_learn(self) -> tuple[str, ...]:
+        """Return the hyperparameters that a fit learns."""
+        if self.learn is None:
+            return ("eta",) if self.schedule == "memoized" else ()
+        return tuple(self.learn)
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""
@@ -438,7 +445,7 @@ class VariationalHDP(FittedHDP):
     def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Course:
         """Put the schedule together with the batches of the corpus."""
         batches = batch_loaders(corpus, self._n_batches(corpus), seed)
-        schedule = Schedule(self._model(), batches, self._settings(), executor, tuple(self.learn), seed)
+        schedule = Schedule(self._model(), batches, self._settings(), executor, self._to_learn(), seed)
         if self.schedule == "stochastic":
             return StochasticCourse(
                 schedule, corpus.n_documents, float(corpus.n_tokens), self._rule(), seed=seed,

@@ -14,6 +14,7 @@ from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
 from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.model import Model
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
@@ -50,6 +51,11 @@ class FittedHDP(TopicModel):
     local_sweeps: int
     document_weights: str
     n_jobs: int | None
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """Names of the hyperparameters that were learned: those with a column in the trace."""
+        return tuple(name for name in LEARNABLE if name in self.trace_)
 
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.

@@ -41,7 +41,7 @@ class Course(Resumable, Protocol):
 class MemoizedCourse:
     """The memoized schedule and its moves."""
 
-    noun, converges = "lap", True
+    noun, window = "lap", 1
 
     def __init__(self, schedule: Schedule, n_tokens: float, moves: Sequence[Move]) -> None:
         self._schedule, self._n_tokens = schedule, n_tokens
@@ -97,7 +97,7 @@ class StochasticCourse:
     """The stochastic schedule. Of the moves it knows only the order of the topics; the others need exact statistics."""
 
     noun = "lap"
-    converges = False  # its objective is not monotone: a lap without a gain is no sign of an end
+    window = 0  # its objective is not monotone: a lap without a gain is no sign of an end
 
     def __init__(
         self, schedule: Schedule, n_documents: int, n_tokens: float, rule: StepRule, *, seed: int, reorder: bool
