@@ -12,7 +12,7 @@ from harness.systems import SYSTEMS
 from hybrid_batches import pyplot
 
 if TYPE_CHECKING:
-    from harness.report import Group
+    from harness.groups import Group
 
 COLOURS = dict(
     zip(

@@ -5,41 +5,21 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from corpora import table
-from harness import cost, plots, systems
+from harness import cost, plots, summary, systems
+from harness.groups import Group, groups_of
 from records import Record
 
 PAGE = "benchmarks.md"
 CLOSE = 0.02  # nats per token below the best: time to quality
-
-
-@dataclass(frozen=True)
-class Group:
-    """The runs of one system with one K at the start on one corpus: seeds and repeats."""
-
-    corpus: str
-    K: int
-    label: str
-    records: list[Record]
-
-    def values(self, name: str) -> np.ndarray:
-        """Return a number of each run, without those that could not be computed."""
-        return np.array([r[name] for r in self.records if r.get(name) is not None], dtype=np.float64)
-
-    def median(self, name: str) -> float:
-        """Return the median over runs, NaN if there is none."""
-        return float(np.median(self.values(name))) if self.values(name).size else float("nan")
-
-    @property
-    def typical(self) -> Record:
-        """The run whose completion is the median."""
-        order = sorted(self.records, key=lambda record: record["completion"])
-        return order[len(order) // 2]
+LEAD = (
+    "Completion of the best of ours and of the peers at their last looks within the same processor seconds (medians):"
+)
+STUDY = "Completion (topics that hold 99 % of the tokens; processor seconds):"
 
 
 def latest(paths: list[Path], measurements: tuple[str, ...] = ("run", "cost")) -> list[Record]:
@@ -53,16 +33,6 @@ def latest(paths: list[Path], measurements: tuple[str, ...] = ("run", "cost")) -
                 names = ("kind", "system", "settings", *keys[record["kind"]])
                 found[json.dumps([record[name] for name in names])] = record
     return list(found.values())
-
-
-def groups_of(records: list[Record]) -> list[Group]:
-    """Return runs by corpus, K at the start and system; the best completion first."""
-    found: dict[tuple[str, int, str], list[Record]] = {}
-    for record in records:
-        found.setdefault((record["title"], record["K"], systems.title(record)), []).append(record)
-    groups = [Group(*name, runs) for name, runs in found.items()]
-    corpora = list(dict.fromkeys(group.corpus for group in groups))
-    return sorted(groups, key=lambda g: (corpora.index(g.corpus), g.K, -g.median("completion")))
 
 
 def spread(group: Group, name: str, form: Callable[[float], str]) -> str:
@@ -207,9 +177,15 @@ def write(paths: list[Path], docs: Path) -> None:
         sys.exit(f"There is no run in {', '.join(map(str, paths))}; make some: python -m benchmarks run.")
     page = docs / PAGE
     text = page.read_text(encoding="utf-8")
-    if runs:
-        pictures = plots.draw_runs(groups_of(runs), docs)
-        text = write_between(text, "side-by-side-runs", "\n\n".join([setting(runs), quality(runs), *pictures]))
+    defaults, varied = [record for record in runs if not record["settings"]], summary.studied(runs)
+    if defaults:
+        groups = groups_of(defaults)
+        pictures = plots.draw_runs(groups, docs)
+        parts = [setting(defaults), LEAD, summary.equal_time(groups), quality(defaults), *pictures]
+        text = write_between(text, "side-by-side-runs", "\n\n".join(parts))
+    if varied:
+        parts = [setting(varied), STUDY, summary.by_corpus(groups_of(varied), summary.score_and_cost)]
+        text = write_between(text, "side-by-side-settings", "\n\n".join(parts))
     if points:
         pictures = plots.draw_costs({axis: axis_points(points, axis) for axis in cost.BASE}, docs)
         text = write_between(text, "side-by-side-cost", "\n\n".join([setting(points), costs(points), *pictures]))

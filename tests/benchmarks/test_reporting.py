@@ -12,6 +12,8 @@ old
 
 between
 
+<!-- begin side-by-side-settings -->
+<!-- end side-by-side-settings -->
 <!-- begin side-by-side-cost -->
 <!-- end side-by-side-cost -->
 after
@@ -74,11 +76,51 @@ def test_file_without_runs_is_refused(report, docs):
         report.write([write(docs / "empty.jsonl", [])], docs)
 
 
+def test_equal_time_compares_the_best_of_both_sides(harness, make_record):
+    summary, groups = harness("harness.summary"), harness("harness.groups")
+    ours = [[1.0, 0.9, -5.4], [4.0, 3.5, -5.2]]
+    slow, quick = [[9.0, 8.0, -5.1]], [[0.5, 0.5, -5.5], [20.0, 20.0, -5.3]]
+    records = [
+        make_record(trajectory=ours),
+        make_record("tomotopy-lda", trajectory=slow),
+        make_record("gensim-lda", trajectory=quick),
+    ]
+    lines = summary.equal_time(groups.groups_of(records)).splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells == [
+        ["planted", "10", "1", "-5.4000 collapsed", "-5.5000 gensim LDA", "+0.1000"],
+        ["planted", "10", "3", "-5.4000 collapsed", "-5.5000 gensim LDA", "+0.1000"],
+        ["planted", "10", "10", "-5.2000 collapsed", "-5.1000 tomotopy LDA", "-0.1000"],
+        ["planted", "10", "30", "-5.2000 collapsed", "-5.1000 tomotopy LDA", "-0.1000"],
+    ]
+
+
+def test_score_at_a_time_is_the_median_of_runs_that_all_have_one(harness, make_record):
+    summary, groups = harness("harness.summary"), harness("harness.groups")
+    runs = [make_record(seed=i, trajectory=[[1.0, 1.0 + i, -5.0 - i], [9.0, 9.0, -4.0]]) for i in range(3)]
+    (group,) = groups.groups_of(runs)
+    assert summary.at_time(group, 2.5) is None  # the third has none yet
+    assert summary.at_time(group, 3.0) == -6.0
+    assert summary.at_time(group, 9.0) == -4.0
+
+
+def test_settings_stand_below_the_defaults_of_the_same_runs(report, docs, make_record):
+    varied = [make_record(settings={"eta": 0.3}, completion=-4.9), make_record("gibbs", settings={"alpha": 5.0})]
+    rest = [make_record(), make_record(seed=1, completion=-9.0), make_record("gibbs"), make_record("tomotopy-lda")]
+    report.write([write(docs / "runs.jsonl", [*varied, *rest])], docs)
+    text = (docs / "benchmarks.md").read_text(encoding="utf-8")
+    begin, end = (text.index(f"<!-- {word} side-by-side-settings -->") for word in ("begin", "end"))
+    rows = [line.split("|")[2].strip() for line in text[begin:end].splitlines() if line.startswith("| 10")]
+    assert rows == ["collapsed", "collapsed, eta=0.3", "Gibbs", "Gibbs, alpha=5.0"]
+    assert "-9.0" not in text[begin:end]
+    assert "eta=0.3" not in text[:begin] + text[end:]
+
+
 def test_page_of_the_documentation_has_the_markers(report):
     from pathlib import Path
 
     text = (Path(__file__).parents[2] / "docs" / report.PAGE).read_text(encoding="utf-8")
-    for name in ("side-by-side-runs", "side-by-side-cost"):
+    for name in ("side-by-side-runs", "side-by-side-settings", "side-by-side-cost"):
         assert text.count(f"<!-- begin {name} -->") == text.count(f"<!-- end {name} -->") == 1
         report.write_between(text, name, "")
 

@@ -16,7 +16,14 @@ from stickbreak.inference.executor import ThreadExecutor
 
 from .problems import dense, dense_r
 
-SETTINGS = {"n_topics": 6, "n_laps": 27, "learn": ("alpha", "gamma", "eta"), "merge_laps": 0, "random_state": 0}
+SETTINGS = {
+    "n_topics": 6,
+    "eta": 0.1,
+    "n_laps": 27,
+    "learn": ("alpha", "gamma", "eta"),
+    "merge_laps": 0,
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +247,8 @@ def test_short_documents_are_not_merged_into_fewer_topics_than_they_have():
 
 def test_planted_topics_and_their_concentration_are_found():
     corpus, truth = planted_lda(400, 100, n_topics=5, mean_tokens=100, alpha=0.5, eta=0.05, seed=2)
-    model = CollapsedHDP(n_topics=15, n_laps=60, random_state=0).fit(corpus)
+    settings = {"eta": 0.1, "learn": ("alpha", "eta")}
+    model = CollapsedHDP(n_topics=15, n_laps=60, random_state=0, **settings).fit(corpus)
     distance = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2) / 2
     assert 5 <= model.n_topics_ <= 6  # over seeds 0 to 3: 5 twice, 6 twice
     assert (distance.min(axis=1) < 0.1).all()
@@ -250,7 +258,11 @@ def test_planted_topics_and_their_concentration_are_found():
 
 def test_bars_are_found():
     corpus, truth = toy_bars(n_documents=300, seed=3)
-    model = CollapsedHDP(n_topics=40, n_laps=60, random_state=0).fit(corpus)
+    learned = {
+        "eta": 0.1,
+        "learn": ("alpha", "eta"),
+    }  # words of bars are alike: with eta 0.05 one to four remain too many
+    model = CollapsedHDP(n_topics=40, n_laps=60, random_state=0, **learned).fit(corpus)
     distance = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2) / 2
     assert model.n_topics_ == 10
     assert (distance.min(axis=1) < 0.15).all()

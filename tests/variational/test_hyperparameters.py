@@ -312,6 +312,22 @@ def test_fitted_hyperparameters_are_the_parameters_when_nothing_is_learned(corpu
     assert not set(LEARNABLE) & model.trace_.keys()
 
 
+def test_eta_is_learned_by_default_in_the_memoized_schedule_alone(corpus):
+    settings = {name: value for name, value in FIT.items() if name != "learn"}
+    default = VariationalHDP(**settings).fit(corpus)
+    assert default.learned == ("eta",)
+    assert (default.alpha_, default.gamma_) == (0.5, 10.0)
+    assert default.eta_ == VariationalHDP(**settings, learn=["eta"]).fit(corpus).eta_ != 0.1
+    stochastic = VariationalHDP(**settings, schedule="stochastic").fit(corpus)
+    assert (stochastic.learned, stochastic.eta_) == ((), 0.1)
+    stream = VariationalHDP(**settings).partial_fit(corpus)
+    assert (stream.learned, stream.eta_) == ((), 0.1)
+
+
+def test_learned_names_are_those_of_the_fit_whatever_is_set_later(model):
+    assert deepcopy(model).set_params(learn=()).learned == LEARNABLE
+
+
 def test_transform_uses_the_learned_alpha(corpus, model):
     """E[pi_d] = theta_d / (alpha + N_d), and the rest of theta_d is alpha E[beta_{>K}]."""
     weights = model.expected_weights(corpus)

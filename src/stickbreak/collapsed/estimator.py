@@ -46,10 +46,10 @@ class CollapsedHDP(FittedCollapsed):
     ----------
     n_topics : int, default=200
         Most topics (the truncation K). Those that lose their tokens to others are not shown.
-    alpha, gamma, eta : float, default=5.0, 1.0, 0.1
+    alpha, gamma, eta : float, default=5.0, 1.0, 0.05
         Concentrations of the documents and of the corpus, and pseudo-count of every word in every topic: where they
         start, if they are learned.
-    learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "eta")
+    learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha",)
         Hyperparameters that are learned from the expected tables and counts, from lap 20 on: alpha and gamma after each
         lap, eta after every fifth, under Gamma(1, 1) priors.
     merge_laps : int, default=50
@@ -167,8 +167,8 @@ class CollapsedHDP(FittedCollapsed):
         n_topics: int = 200,
         alpha: float = 5.0,
         gamma: float = 1.0,
-        eta: float = 0.1,
-        learn: Sequence[str] = ("alpha", "eta"),
+        eta: float = 0.05,
+        learn: Sequence[str] = ("alpha",),
         merge_laps: int = 50,
         held_back: float = 0.1,
         smallest_share: float = SMALLEST_SHARE,
