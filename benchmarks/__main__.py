@@ -1,7 +1,7 @@
 """Our families and their peers side by side, each run in a process of its own; results as JSON lines.
 
     python -m benchmarks run --corpora kos planted:2000:3000:30:100 reviews.jsonl --topics 100 200 --seconds 40
-    python -m benchmarks run --corpora kos --systems collapsed "collapsed:eta=0.05:learn=('alpha',)" tomotopy-lda
+    python -m benchmarks run --corpora kos --systems collapsed "collapsed:eta=0.1:learn=('alpha','eta')" tomotopy-lda
     python -m benchmarks cost --systems collapsed tomotopy-lda
     python -m benchmarks report benchmarks/results/runs.jsonl benchmarks/results/cost.jsonl --docs docs
 

@@ -1,4 +1,4 @@
-"""Short documents: settings of collapsed inference beside the variational family, on what `stickbreak demo` reads.
+"""Short documents: settings of collapsed inference beside other families, on what `stickbreak demo` reads.
 
 A row is the mean over seeds, of which each splits the documents anew; the spread of completion is the largest less the
 smallest. Processor seconds are those of the fit, after kernels have been compiled.
@@ -16,7 +16,7 @@ import numpy as np
 
 from contenders import processor_seconds
 from corpora import table
-from stickbreak import CollapsedHDP, VariationalHDP
+from stickbreak import CollapsedHDP, GibbsHDP, VariationalHDP
 from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.corpus import Corpus, TextOptions, count_texts, toy_bars
 from stickbreak.corpus.standard_library import standard_library_docstrings
@@ -27,10 +27,12 @@ FITS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "defaults": (CollapsedHDP, {}),
     "smallest share 1/40": (CollapsedHDP, {"smallest_share": 1 / 40}),
     "smallest share 1/200": (CollapsedHDP, {"smallest_share": 1 / 200}),
-    "eta from 0.05": (CollapsedHDP, {"eta": 0.05}),
-    "eta 0.05": (CollapsedHDP, {"eta": 0.05, "learn": ("alpha",)}),
-    "eta 0.1": (CollapsedHDP, {"learn": ("alpha",)}),
+    "eta 0.02": (CollapsedHDP, {"eta": 0.02}),
+    "eta 0.1": (CollapsedHDP, {"eta": 0.1}),
+    "eta learned, from 0.1": (CollapsedHDP, {"eta": 0.1, "learn": ("alpha", "eta")}),
+    "no merges": (CollapsedHDP, {"merge_laps": 0}),
     "variational": (VariationalHDP, {}),
+    "Gibbs": (GibbsHDP, {}),
 }
 
 
@@ -80,8 +82,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=FITS, default=list(FITS))
     options = parser.parse_args()
     bars, _ = toy_bars(n_documents=50, seed=0)
-    for estimator in (CollapsedHDP, VariationalHDP):
-        estimator(n_topics=5, n_laps=25, random_state=0).fit(bars)
+    for estimator in (CollapsedHDP, VariationalHDP, GibbsHDP):
+        estimator(n_topics=5, random_state=0).fit(bars)
     corpus = docstrings()
     print(table([row(name, K, corpus, options.seeds) for K in options.topics for name in options.only]))
 
