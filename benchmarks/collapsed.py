@@ -41,11 +41,14 @@ from stickbreak.evaluation import document_completion
 
 LAPS = 100
 BATCH_SIZE = 1000
+LEARNED = ("alpha", "eta")
+THEN: Record = {"eta": 0.1, "tolerance": None}  # as when the tables of the page were made
+PINNED = f"eta=0.1:learn=('alpha','eta'):n_laps={LAPS}:tolerance=None"
 LEAST_TABLES = (0, 50, 100, 150, 200, 300)
 
 SYSTEMS = {
-    "collapsed": systems.parse("collapsed"),
-    "collapsed, no merges": systems.parse("collapsed:merge_laps=0"),
+    "collapsed": systems.parse(f"collapsed:{PINNED}"),
+    "collapsed, no merges": systems.parse(f"collapsed:{PINNED}:merge_laps=0"),
     "tomotopy LDA": systems.parse("tomotopy-lda"),
     "tomotopy HDP": systems.parse("tomotopy-hdp"),
     "scikit-learn LDA": systems.parse("sklearn-online"),
@@ -127,7 +130,16 @@ def shares(names: list[str], topics: list[int]) -> list[dict[str, object]]:
         split = load_split(name)
         for n_topics in topics:
             for smallest in (0.0, 1 / 31, 1 / 15, 1 / 7):
-                model = CollapsedHDP(n_topics=n_topics, smallest_share=smallest, merge_laps=0, random_state=0, n_jobs=1)
+                model = CollapsedHDP(
+                    n_topics=n_topics,
+                    smallest_share=smallest,
+                    merge_laps=0,
+                    n_laps=LAPS,
+                    learn=LEARNED,
+                    random_state=0,
+                    n_jobs=1,
+                    **THEN,
+                )
                 seconds = processor_seconds(partial(model.fit, split.train))
                 kept = model._kept.arrays
                 rows.append(
@@ -151,7 +163,9 @@ def learning(names: list[str], topics: list[int]) -> list[dict[str, object]]:
         split = load_split(name)
         for n_topics in topics:
             for learn in ((), ("alpha",), ("eta",), ("alpha", "eta"), ("alpha", "gamma", "eta")):
-                model = CollapsedHDP(n_topics=n_topics, learn=learn, random_state=0, n_jobs=1).fit(split.train)
+                model = CollapsedHDP(n_topics=n_topics, learn=learn, n_laps=LAPS, random_state=0, n_jobs=1, **THEN).fit(
+                    split.train
+                )
                 rows.append(
                     {
                         "corpus": name,
@@ -177,7 +191,9 @@ def prune(names: list[str], topics: list[int]) -> list[dict[str, object]]:
         split = load_split(name)
         for n_topics in topics:
             fits = {
-                laps: CollapsedHDP(n_topics=n_topics, n_laps=60, merge_laps=laps, random_state=0, n_jobs=1)
+                laps: CollapsedHDP(
+                    n_topics=n_topics, n_laps=60, merge_laps=laps, learn=LEARNED, random_state=0, n_jobs=1, **THEN
+                )
                 for laps in (0, 50)
             }
             for model in fits.values():
@@ -208,7 +224,7 @@ def stream(n_tokens: int, n_topics: int) -> list[dict[str, object]]:
     documents, _ = planted_lda(n_tokens // 100 + 1000, 5000, n_topics=50, mean_tokens=100, seed=0)
     held, train = documents[:1000], documents[1000:]
     halves = held.halves(seed=0)
-    model = CollapsedHDP(n_topics=n_topics, random_state=0, total_documents=train.n_documents)
+    model = CollapsedHDP(n_topics=n_topics, learn=LEARNED, random_state=0, total_documents=train.n_documents, **THEN)
     rows: list[dict[str, object]] = []
     began = time.process_time()
 
@@ -231,7 +247,7 @@ def stream(n_tokens: int, n_topics: int) -> list[dict[str, object]]:
             note("stream")
     note("stream")
     began = time.process_time()
-    model = CollapsedHDP(n_topics=n_topics, n_laps=40, merge_laps=30, random_state=0).fit(train)
+    model = CollapsedHDP(n_topics=n_topics, n_laps=40, merge_laps=30, learn=LEARNED, random_state=0, **THEN).fit(train)
     note("batch, 40 laps")
     return rows
 

@@ -17,9 +17,9 @@ from records import Record
 PAGE = "benchmarks.md"
 CLOSE = 0.02  # nats per token below the best: time to quality
 LEAD = (
-    "Completion of the best of ours and of the peers at their last looks within the same processor seconds (medians):"
+    "Completion of the best of ours and of the peers after the same processor seconds (medians; lines between looks):"
 )
-STUDY = "Completion (topics that hold 99 % of the tokens; processor seconds):"
+STUDY = "Completion (topics that hold 99 % of the tokens; processor seconds), medians:"
 
 
 def latest(paths: list[Path], measurements: tuple[str, ...] = ("run", "cost")) -> list[Record]:

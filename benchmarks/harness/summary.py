@@ -17,9 +17,17 @@ Row = dict[str, object]
 
 
 def at_time(group: Group, seconds: float) -> float | None:
-    """Return the median over runs of the last score within some processor seconds; None if a run has none yet."""
-    found = [[score for _, spent, score in record["trajectory"] if spent <= seconds] for record in group.records]
-    return float(np.median([scores[-1] for scores in found])) if all(found) else None
+    """Return the median over runs of the score after some processor seconds; None if a run has none yet.
+
+    Between two looks it is read off the line between them in the logarithm of time; after its last a run has its last.
+    """
+    found = []
+    for record in group.records:
+        _, spent, scores = np.array(record["trajectory"]).T
+        if spent[0] > seconds:
+            return None
+        found.append(np.interp(np.log(seconds), np.log(spent), scores))
+    return float(np.median(found))
 
 
 def equal_time(groups: list[Group]) -> str:
@@ -29,8 +37,6 @@ def equal_time(groups: list[Group]) -> str:
         here = [group for group in groups if (group.corpus, group.K) == (corpus, K)]
         for seconds in TIMES:
             ours, peers = (_best([g for g in here if g.is_ours is mine], seconds) for mine in (True, False))
-            if not ours or not peers:
-                continue
             rows.append(
                 {
                     "corpus": corpus,
@@ -38,7 +44,7 @@ def equal_time(groups: list[Group]) -> str:
                     "processor seconds": f"{seconds:g}",
                     "best of ours": _named(ours),
                     "best of the peers": _named(peers),
-                    "ahead": f"{ours[0] - peers[0]:+.4f}",
+                    "ahead": f"{ours[0] - peers[0]:+.4f}" if ours and peers else "",
                 }
             )
     return table(rows)
@@ -49,8 +55,8 @@ def _best(groups: list[Group], seconds: float) -> tuple[float, str] | None:
     return max(scores, default=None)
 
 
-def _named(found: tuple[float, str]) -> str:
-    return f"{found[0]:.4f} {found[1]}"
+def _named(found: tuple[float, str] | None) -> str:
+    return f"{found[0]:.4f} {found[1]}" if found else ""
 
 
 def by_corpus(groups: list[Group], cell: Callable[[Group], str]) -> str:
@@ -66,14 +72,14 @@ def by_corpus(groups: list[Group], cell: Callable[[Group], str]) -> str:
 
 def score_and_cost(group: Group) -> str:
     """Return completion, topics in use and processor seconds in short."""
-    return f"{group.median('completion'):.4f} ({group.median('topics'):.0f}; {group.median('cpu_seconds'):.0f} s)"
+    return f"{group.median('completion'):.4f} ({group.median('topics'):.0f}; {group.median('cpu_seconds'):.1f} s)"
 
 
 def studied(records: list[Record]) -> list[Record]:
-    """Return the runs with settings, and those of the same system, corpus, K and seed without: the defaults."""
+    """Return the runs with settings, and those without of the same system, corpus, K, seed and limit: the defaults."""
 
     def place(record: Record) -> tuple[object, ...]:
-        return tuple(record[part] for part in ("system", "corpus", "K", "seed", "repeat"))
+        return tuple(record[part] for part in ("system", "corpus", "K", "seed", "repeat", "limit"))
 
     varied = {place(record) for record in records if record["settings"]}
     return [record for record in records if place(record) in varied]

@@ -27,12 +27,12 @@ def test_record_has_all_fields(harness, monkeypatch):
     assert set(record) == FIELDS
     assert record["documents"] == 400
     assert record["tokens_per_second"] == pytest.approx(record["tokens"] * record["passes"] / record["seconds"])
-    assert record["passes"] == 70  # converged
+    assert 70 <= record["passes"] < 200  # converged
     assert 0 < record["topics"] <= record["K_at_the_end"] <= 8
     seconds, processor, scores = np.array(record["trajectory"]).T
     assert (np.diff(seconds) > 0).all()
     assert (np.diff(processor) > 0).all()
-    assert scores.size == 9
+    assert scores.size == 2 + record["passes"] // 10
     assert scores[-1] == record["completion"] > scores[0] + 0.01
     assert record["peak_mib"] >= record["start_mib"] > 10
     assert record["versions"]["python"].startswith("3.")

@@ -143,7 +143,7 @@ def test_fit_ends_where_the_mean_objective_of_ten_laps_hardly_rises(corpus):
     assert model.converged_
     assert 40 <= model.n_laps_ < 500
     assert model.stop_reason_.startswith(f"converged after {model.n_laps_} laps")
-    assert "0.001 nats per token a lap over the last 20" in model.stop_reason_
+    assert "0.001 nats per token a lap over the last 20 laps." in model.stop_reason_
     rises = np.array(
         [objective[e - 10 : e].mean() - objective[e - 20 : e - 10].mean() for e in range(20, objective.size + 1)]
     )
@@ -168,6 +168,24 @@ def test_converged_fit_goes_on_where_less_is_tolerated(corpus):
     assert model.set_params(tolerance=0.0).continue_fit(corpus, n_laps=3).n_laps_ == done + 3
     uncut = CollapsedHDP(**{**settings, "n_laps": done + 3}, tolerance=0.0).fit(corpus)
     np.testing.assert_array_equal(model.components_, uncut.components_)
+
+
+def test_cut_fit_ends_by_tolerance_where_the_uncut_one_does(corpus, tmp_path):
+    settings = {"n_topics": 5, "merge_laps": 4, "tolerance": 1e-3, "random_state": 0}
+    uncut = CollapsedHDP(**settings).fit(corpus)
+    cut = CollapsedHDP(**settings, n_laps=uncut.n_laps_ - 5).fit(corpus, checkpoint=tmp_path / "c")
+    assert not cut.converged_
+    on = CollapsedHDP(**settings).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+    assert (on.n_laps_, on.stop_reason_) == (uncut.n_laps_, uncut.stop_reason_)
+    np.testing.assert_array_equal(on.components_, uncut.components_)
+    assert not on.partial_fit(corpus).converged_
+
+
+def test_without_tolerance_all_laps_are_done(corpus):
+    settings = {"n_topics": 5, "merge_laps": 0, "n_laps": 60, "random_state": 0}
+    assert CollapsedHDP(**settings, tolerance=1e9).fit(corpus).n_laps_ < 60
+    whole = CollapsedHDP(**settings, tolerance=None).fit(corpus)
+    assert (whole.n_laps_, whole.converged_) == (60, False)
 
 
 def test_single_token_may_be_held_back():
@@ -245,26 +263,24 @@ def test_short_documents_are_not_merged_into_fewer_topics_than_they_have():
     )  # 4 where a merge may cost a standard error, whatever the tokens; 16 without merges
 
 
-def test_planted_topics_and_their_concentration_are_found():
+@pytest.mark.parametrize("settings", [{}, {"eta": 0.1, "learn": ("alpha", "eta")}], ids=["defaults", "eta learned"])
+def test_planted_topics_and_their_concentration_are_found(settings):
     corpus, truth = planted_lda(400, 100, n_topics=5, mean_tokens=100, alpha=0.5, eta=0.05, seed=2)
-    settings = {"eta": 0.1, "learn": ("alpha", "eta")}
-    model = CollapsedHDP(n_topics=15, n_laps=60, random_state=0, **settings).fit(corpus)
+    model = CollapsedHDP(n_topics=15, random_state=0, **settings).fit(corpus)
     distance = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2) / 2
-    assert 5 <= model.n_topics_ <= 6  # over seeds 0 to 3: 5 twice, 6 twice
+    assert 5 <= model.n_topics_ <= 7  # over seeds 0 to 3: 5, 5, 7, 5 and with eta learned 6, 5, 6, 6
     assert (distance.min(axis=1) < 0.1).all()
-    assert 1.8 < model.alpha_ < 3.2  # 0.5 for each of five topics
+    assert 1.8 < model.alpha_ < 3.5  # 0.5 for each of five topics
     assert 0.02 < model.eta_ < 0.12
 
 
-def test_bars_are_found():
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_bars_are_found(seed):
+    """Each bar, and up to four topics too many: a merge may cost little, which bars that share words pay for."""
     corpus, truth = toy_bars(n_documents=300, seed=3)
-    learned = {
-        "eta": 0.1,
-        "learn": ("alpha", "eta"),
-    }  # words of bars are alike: with eta 0.05 one to four remain too many
-    model = CollapsedHDP(n_topics=40, n_laps=60, random_state=0, **learned).fit(corpus)
+    model = CollapsedHDP(n_topics=40, random_state=seed).fit(corpus)
     distance = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2) / 2
-    assert model.n_topics_ == 10
-    assert (distance.min(axis=1) < 0.15).all()
+    assert 10 <= model.n_topics_ <= 14
+    assert (distance.min(axis=1) < 0.2).all()  # one that lost a part to another topic is 0.16 off
     trace = model.trace_["objective"]
     assert trace[-1] > trace[0] + 0.3

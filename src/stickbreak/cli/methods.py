@@ -44,7 +44,7 @@ _FOUND = ("collapsed", "near-uniform", "documents", "anchors")  # topics that ar
 METHODS = {
     "collapsed": Method(
         "CollapsedHDP",
-        "predicts best, and soonest; for what fits in memory.",
+        "predicts well, and soon; for what fits in memory.",
         {
             **_LEARN,
             "gamma": "--gamma",

@@ -64,9 +64,9 @@ class CollapsedHDP(FittedCollapsed):
         expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic.
     n_laps : int, default=200
         Most passes of `fit` over the documents.
-    tolerance : float, default=1e-4
-        Stop when the mean objective of ten laps is less than this above that of the ten before, in nats per token a
-        lap; not before lap 20, nor while topics are merged.
+    tolerance : float or None, default=1e-4
+        Stop when the objective rises by less than this a lap, in nats per token, from the mean of ten laps to that of
+        the next ten, which are counted from lap 20 and from `merge_laps` + 1 on. None: never.
     local_sweeps : int, default=10
         `partial_fit`: sweeps over a minibatch.
     init_sweeps : int, default=50
@@ -101,10 +101,10 @@ class CollapsedHDP(FittedCollapsed):
     objective_ : float
         Last entry of the trace's "objective".
     trace_ : dict of ndarray of shape (n_laps_,)
-        A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (1 until topics are no
-        longer merged and hyperparameters are learned), "alpha", "gamma", "eta", and the pairs that were tried and
-        merged, "merge_tried", "merge_accepted". The objective is predictive, in nats per token: each token given all
-        others, whose shares have seen it.
+        A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (1 up to lap
+        `merge_laps` + 1, and up to lap 20: too early to stop), "alpha", "gamma", "eta", and the pairs that were tried
+        and merged, "merge_tried", "merge_accepted". The objective is predictive, in nats per token: each token given
+        all others, whose shares have seen it.
         Of `partial_fit`: the documents of a minibatch before its step, each word given those before it.
     n_laps_ : int
         Laps done, and calls of `partial_fit`.
@@ -150,7 +150,7 @@ class CollapsedHDP(FittedCollapsed):
         "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
         "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [Interval(Real, 0, None, closed="left")],
+        "tolerance": [None, Interval(Real, 0, None, closed="left")],
         "local_sweeps": [Interval(Integral, 1, None, closed="left")],
         "init_sweeps": [Interval(Integral, 1, None, closed="left")],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
@@ -173,7 +173,7 @@ class CollapsedHDP(FittedCollapsed):
         held_back: float = 0.1,
         smallest_share: float = SMALLEST_SHARE,
         n_laps: int = 200,
-        tolerance: float = 1e-4,
+        tolerance: float | None = 1e-4,
         local_sweeps: int = 10,
         init_sweeps: int = 50,
         learning_decay: float = 0.7,

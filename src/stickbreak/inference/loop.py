@@ -108,7 +108,7 @@ def drive(
 
     The loop stops after `n_laps` laps (those already in the trace included); when the objective rose by less than
     `tolerance` nats per token in a lap in which no move changed the topics; or at the wish of the interruption.
-    An objective that is noisy is judged by its means over `window` laps and over as many before.
+    An objective that is noisy is judged by its rise a lap from the mean of `window` laps to that of the next ones.
 
     Parameters
     ----------
@@ -163,8 +163,8 @@ def _ended(trace: Trace, n_laps: int, tolerance: float | None, noun: str, unit: 
         last = trace.columns["objective"][-2 * window :]
         rise = (sum(last[window:]) - sum(last[:window])) / window**2
         if rise < tolerance:
-            over = "" if window == 1 else f" a {noun} over the last {2 * window}"
-            reason = f"the objective rose by less than {tolerance:g} nats per {unit}{over} and no move was accepted."
+            reason = f"the objective rose by less than {tolerance:g} nats per {unit}"
+            reason += " and no move was accepted." if window == 1 else f" a {noun} over the last {2 * window} {noun}s."
             return Outcome(True, f"converged after {done} {noun}s: {reason}")
     if done > n_laps:
         return Outcome(False, f"{done} {noun}s were done already, more than the limit of {n_laps}.")

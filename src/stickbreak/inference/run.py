@@ -67,7 +67,7 @@ def run_fit(
     n_laps: int,
     report: Callback,
     identity: Identity,
-    tolerance: float = 0.0,
+    tolerance: float | None = 0.0,
     checkpoint: Place | None = None,
     resume: bool = False,
     trace: Trace | None = None,
@@ -85,8 +85,8 @@ def run_fit(
         Called with every event.
     identity : dict
         What a checkpoint must agree with.
-    tolerance : float, default=0.0
-        Nats per token and lap; only courses with a window stop by it.
+    tolerance : float or None, default=0.0
+        Nats per token and lap; only courses with a window stop by it. None: none does.
     checkpoint : path-like, optional
         Written after every lap.
     resume : bool, default=False

@@ -280,7 +280,10 @@ def _settings(model: FittedTopics) -> tuple[tuple[str, str], ...]:
     get_params = getattr(model, "get_params", None)
     parameters: Mapping[str, Any] = get_params(deep=False) if get_params is not None else {}
     texts = {name: _setting_text(value) for name, value in parameters.items()}
-    for name in getattr(model, "learned", ()):
+    learned = getattr(model, "learned", ())
+    if parameters.get("learn", ()) is None:
+        texts["learn"] = ", ".join(learned) or "none"
+    for name in learned:
         texts[name] = f"{getattr(model, name + '_'):.4g}, learned from {texts[name]}"
     return tuple(sorted(texts.items()))
 
