@@ -81,6 +81,8 @@ def test_units_of_work_add_up_to_one_fit(name, kind, settings, make, corpus):
     assert len(units) > 1
     assert system.passes == model.n_laps_
     np.testing.assert_array_equal(system.answer()[0], model.topic_word_)
+    alpha = 5.0 if name == "tree" else model.alpha_  # which has none
+    np.testing.assert_array_equal(system.answer()[1], alpha * model.topic_weights_)
 
 
 @pytest.mark.parametrize("name", ["variational", "hybrid"])

@@ -126,7 +126,15 @@ def test_stochastic_schedule_fits_scores_and_reports(run, documents, tmp_path, f
     assert model.schedule == "stochastic"
     assert model.n_steps_ == 5 * model.n_laps_
     assert "there is no test of convergence" in printed
+    assert "learned" not in printed
     assert (tmp_path / "m" / "report.html").is_file()
+
+
+def test_summary_says_what_was_learned(run, documents, tmp_path, fast):
+    printed = run("fit", documents, "--out", tmp_path / "m", "--method", "variational", *fast).stdout
+    assert f"learned    eta {stickbreak.load(tmp_path / 'm').eta_:.4g}\n" in printed
+    kept = run("fit", documents, "--out", tmp_path / "k", "--method", "variational", "--learn", "none", *fast).stdout
+    assert "learned" not in kept
 
 
 @pytest.mark.parametrize("option", ["init", "bound", "schedule", "stick-rule", "document-weights"])

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion, coherence
 from stickbreak.exceptions import InputError
@@ -138,6 +139,17 @@ def test_report_writes_settings_as_text(model, corpus):
         "moves": "merge, reorder",
         "n_jobs": "None",
     }
+
+
+def test_report_names_what_was_learned(corpus):
+    settings = {"n_topics": 3, "n_laps": 8, "init": "near-uniform", "moves": (), "tolerance": 0.0, "random_state": 0}
+    by_default = VariationalHDP(**settings).fit(corpus)
+    told = dict(build_report(by_default, corpus).fit.settings)
+    assert (told["learn"], told["eta"]) == ("eta", f"{by_default.eta_:.4g}, learned from 0.1")
+    nothing = dict(build_report(VariationalHDP(**settings, learn=()).fit(corpus), corpus).fit.settings)
+    assert (nothing["learn"], nothing["eta"]) == ("none", "0.1")
+    stochastic = VariationalHDP(**settings, schedule="stochastic").fit(corpus)
+    assert dict(build_report(stochastic, corpus).fit.settings)["learn"] == "none"
 
 
 def test_report_of_a_corpus_without_a_token_is_made(model):

@@ -406,10 +406,8 @@ class VariationalHDP(FittedHDP):
         check_names("learn", self.learn or (), LEARNABLE)
 
     def _to_learn(self) -> tuple[str, ...]:
-        """Return the hyperparameters that a fit learns."""
-        if self.learn is None:
-            return ("eta",) if self.schedule == "memoized" else ()
-        return tuple(self.learn)
+        """Return the hyperparameters that the laps of the memoized schedule learn."""
+        return ("eta",) if self.learn is None else tuple(self.learn)
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""
