@@ -41,19 +41,22 @@ from stickbreak.evaluation import document_completion
 
 LAPS = 100
 BATCH_SIZE = 1000
-LEARNED = ("alpha", "eta")
-THEN: Record = {"eta": 0.1, "tolerance": None}  # as when the tables of the page were made
-PINNED = f"eta=0.1:learn=('alpha','eta'):n_laps={LAPS}:tolerance=None"
+THEN: Record = {"eta": 0.1, "learn": ["alpha", "eta"], "n_laps": LAPS, "tolerance": None}  # the defaults of the tables
 LEAST_TABLES = (0, 50, 100, 150, 200, 300)
 
 SYSTEMS = {
-    "collapsed": systems.parse(f"collapsed:{PINNED}"),
-    "collapsed, no merges": systems.parse(f"collapsed:{PINNED}:merge_laps=0"),
+    "collapsed": {"system": "collapsed", "settings": THEN},
+    "collapsed, no merges": {"system": "collapsed", "settings": {**THEN, "merge_laps": 0}},
     "tomotopy LDA": systems.parse("tomotopy-lda"),
     "tomotopy HDP": systems.parse("tomotopy-hdp"),
     "scikit-learn LDA": systems.parse("sklearn-online"),
-    "variational": systems.parse(f"variational:n_laps={LAPS}"),
+    "variational": systems.parse(f"variational:n_laps={LAPS}:learn=()"),
 }
+
+
+def fit_of(**settings: object) -> CollapsedHDP:
+    """Return an estimator with the defaults of the tables but for some settings."""
+    return CollapsedHDP(**{**THEN, "random_state": 0, **settings})
 
 
 def model_answer(model: CollapsedHDP) -> Answer:
@@ -114,7 +117,7 @@ def cost(names: list[str], topics: list[int]) -> list[dict[str, object]]:
         for n_topics in topics:
             row: dict[str, object] = {"corpus": name, "K": n_topics}
             for n_jobs in (1, 2):
-                model = CollapsedHDP(n_topics=n_topics, n_laps=12, merge_laps=0, random_state=0, n_jobs=n_jobs)
+                model = fit_of(n_topics=n_topics, n_laps=12, merge_laps=0, n_jobs=n_jobs)
                 model.fit(train)
                 row[f"s per lap, {n_jobs} threads"] = f"{np.median(model.trace_['seconds'][-5:]):.3f}"
             row["MiB of q(z)"] = f"{sum(array.nbytes for array in model._kept.arrays.values()) / 2**20:.0f}"
@@ -130,16 +133,7 @@ def shares(names: list[str], topics: list[int]) -> list[dict[str, object]]:
         split = load_split(name)
         for n_topics in topics:
             for smallest in (0.0, 1 / 31, 1 / 15, 1 / 7):
-                model = CollapsedHDP(
-                    n_topics=n_topics,
-                    smallest_share=smallest,
-                    merge_laps=0,
-                    n_laps=LAPS,
-                    learn=LEARNED,
-                    random_state=0,
-                    n_jobs=1,
-                    **THEN,
-                )
+                model = fit_of(n_topics=n_topics, smallest_share=smallest, merge_laps=0, n_jobs=1)
                 seconds = processor_seconds(partial(model.fit, split.train))
                 kept = model._kept.arrays
                 rows.append(
@@ -163,9 +157,7 @@ def learning(names: list[str], topics: list[int]) -> list[dict[str, object]]:
         split = load_split(name)
         for n_topics in topics:
             for learn in ((), ("alpha",), ("eta",), ("alpha", "eta"), ("alpha", "gamma", "eta")):
-                model = CollapsedHDP(n_topics=n_topics, learn=learn, n_laps=LAPS, random_state=0, n_jobs=1, **THEN).fit(
-                    split.train
-                )
+                model = fit_of(n_topics=n_topics, learn=learn, n_jobs=1).fit(split.train)
                 rows.append(
                     {
                         "corpus": name,
@@ -190,12 +182,7 @@ def prune(names: list[str], topics: list[int]) -> list[dict[str, object]]:
     for name in names:
         split = load_split(name)
         for n_topics in topics:
-            fits = {
-                laps: CollapsedHDP(
-                    n_topics=n_topics, n_laps=60, merge_laps=laps, learn=LEARNED, random_state=0, n_jobs=1, **THEN
-                )
-                for laps in (0, 50)
-            }
+            fits = {laps: fit_of(n_topics=n_topics, n_laps=60, merge_laps=laps, n_jobs=1) for laps in (0, 50)}
             for model in fits.values():
                 model.fit(split.train)
             merged, whole = fits[50], fits[0]
@@ -224,7 +211,7 @@ def stream(n_tokens: int, n_topics: int) -> list[dict[str, object]]:
     documents, _ = planted_lda(n_tokens // 100 + 1000, 5000, n_topics=50, mean_tokens=100, seed=0)
     held, train = documents[:1000], documents[1000:]
     halves = held.halves(seed=0)
-    model = CollapsedHDP(n_topics=n_topics, learn=LEARNED, random_state=0, total_documents=train.n_documents, **THEN)
+    model = fit_of(n_topics=n_topics, total_documents=train.n_documents)
     rows: list[dict[str, object]] = []
     began = time.process_time()
 
@@ -247,7 +234,7 @@ def stream(n_tokens: int, n_topics: int) -> list[dict[str, object]]:
             note("stream")
     note("stream")
     began = time.process_time()
-    model = CollapsedHDP(n_topics=n_topics, n_laps=40, merge_laps=30, learn=LEARNED, random_state=0, **THEN).fit(train)
+    model = fit_of(n_topics=n_topics, n_laps=40, merge_laps=30).fit(train)
     note("batch, 40 laps")
     return rows
 

@@ -1,6 +1,7 @@
 """The documentation says what the code does: labels, parameters, help texts, links, and every block of code."""
 
 import importlib.util
+import inspect
 import os
 import re
 import shlex
@@ -175,3 +176,16 @@ def test_the_check_for_other_hosts_can_fail():
     assert _LOADED.findall('<script src="https://example.org/x.js"></script>')
     assert _LOADED.findall('<link rel="stylesheet" href="//example.org/x.css">')
     assert not _LOADED.findall('<script src="assets/x.js"></script><a href="https://example.org">x</a>')
+
+
+@pytest.mark.parametrize("name", sorted([*ESTIMATORS, *VECTOR_ESTIMATORS]))
+def test_docstrings_name_the_defaults_of_the_signature(name):
+    kind = getattr(import_module("stickbreak"), name)
+    defaults = {key: one.default for key, one in inspect.signature(kind).parameters.items()}
+    stated = {}
+    for names, text in re.findall(r"^    (\w[\w, ]*) : .*default=(.+)$", kind.__doc__, re.MULTILINE):
+        keys, value = names.split(", "), eval(text.replace(" and ", ", "))
+        one_for_all = len(keys) == 1 or not isinstance(value, tuple) or text.startswith("(")
+        stated |= dict.fromkeys(keys, value) if one_for_all else dict(zip(keys, value, strict=True))
+    assert len(stated) > 0.8 * len(defaults)
+    assert stated == {key: defaults[key] for key in stated}

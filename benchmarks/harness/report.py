@@ -184,7 +184,7 @@ def write(paths: list[Path], docs: Path) -> None:
         parts = [setting(defaults), LEAD, summary.equal_time(groups), quality(defaults), *pictures]
         text = write_between(text, "side-by-side-runs", "\n\n".join(parts))
     if varied:
-        parts = [setting(varied), STUDY, summary.by_corpus(groups_of(varied), summary.score_and_cost)]
+        parts = [setting(varied), STUDY, summary.by_corpus(groups_of(varied))]
         text = write_between(text, "side-by-side-settings", "\n\n".join(parts))
     if points:
         pictures = plots.draw_costs({axis: axis_points(points, axis) for axis in cost.BASE}, docs)

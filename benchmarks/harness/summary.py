@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from corpora import table
@@ -59,18 +57,18 @@ def _named(found: tuple[float, str] | None) -> str:
     return f"{found[0]:.4f} {found[1]}" if found else ""
 
 
-def by_corpus(groups: list[Group], cell: Callable[[Group], str]) -> str:
+def by_corpus(groups: list[Group]) -> str:
     """Return a table of all corpora: a row for each system and K at the start, defaults before settings."""
     corpora = list(dict.fromkeys(group.corpus for group in groups))
     order = list(systems.SYSTEMS)
     rows: dict[tuple[int, str], Row] = {}
     for group in sorted(groups, key=lambda g: (g.K, order.index(g.system), bool(g.records[0]["settings"]))):
         start: Row = {"K at the start": group.K, "system": group.label, **dict.fromkeys(corpora, "")}
-        rows.setdefault((group.K, group.label), start)[group.corpus] = cell(group)
+        rows.setdefault((group.K, group.label), start)[group.corpus] = _score_and_cost(group)
     return table(list(rows.values()))
 
 
-def score_and_cost(group: Group) -> str:
+def _score_and_cost(group: Group) -> str:
     """Return completion, topics in use and processor seconds in short."""
     return f"{group.median('completion'):.4f} ({group.median('topics'):.0f}; {group.median('cpu_seconds'):.1f} s)"
 

@@ -69,9 +69,11 @@ class CollapsedCourse:
             tried = made = 0
             if due(state.n_sweeps, rules.merge_laps):
                 tried, made = merge(state, self.priors, self._executor)
-            moved = made > 0 or state.n_sweeps <= max(rules.merge_laps + 1, FIRST_LAP)
+            early = state.n_sweeps <= max(
+                rules.merge_laps + 1, FIRST_LAP
+            )  # topics merge, or what is learned has to settle
             columns = columns_of(self.priors, tried, made)
-            yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, moved, columns)
+            yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, early, columns)
 
     def _hold_back(self) -> None:
         """Take tokens out for as long as topics are merged."""

@@ -141,6 +141,12 @@ class FittedGibbs(ContinuedModel):
             learned=self.learned_,
         )
 
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """Names of the hyperparameters that were sampled."""
+        check_is_fitted(self)
+        return tuple(self.learned_)
+
     def forget_chains(self) -> None:
         """Drop the state of the chains: the model keeps its topics and its trace, and cannot `continue_fit`.
 

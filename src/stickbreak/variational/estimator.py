@@ -403,7 +403,7 @@ class VariationalHDP(FittedHDP):
     def _check_names(self) -> None:
         """Refuse names of moves and of hyperparameters that do not exist."""
         check_names("moves", self.moves, MOVES)
-        check_names("learn", self.learn or (), LEARNABLE)
+        check_names("learn", self._to_learn(), LEARNABLE)
 
     def _to_learn(self) -> tuple[str, ...]:
         """Return the hyperparameters that the laps of the memoized schedule learn."""
