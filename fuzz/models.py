@@ -1,0 +1,109 @@
+"""Small fits of all seven estimators, in every schedule, sampler and start: what the trials break, kill and compare."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import stickbreak
+from stickbreak.corpus import Corpus, GroupedVectors, planted_gaussians
+
+Model = Any
+
+ALL_MOVES = ("merge", "delete", "refine", "birth", "reorder")
+ALL_PRIORS = ("alpha", "gamma", "eta")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A small fit: `make(n)` gives an estimator of n laps or sweeps; `data` is "words", "groups" or "vectors"."""
+
+    make: Callable[..., Model]
+    n: int
+    data: str = "words"
+    laps: str = "n_laps"
+
+    def model(self, n: int | None = None, **parameters: Any) -> Model:
+        """Return the estimator, with `n` laps (None: its own number) and some parameters changed."""
+        return self.make(**{self.laps: self.n if n is None else n, "random_state": 3, **parameters})
+
+    def documents(self) -> Corpus | GroupedVectors | np.ndarray:
+        """Return what the fit is given."""
+        return documents(self.data)
+
+
+@cache
+def documents(kind: str) -> Corpus | GroupedVectors | np.ndarray:
+    """Return small documents: "words" (a Corpus), "groups" (GroupedVectors) or "vectors" (an array)."""
+    if kind == "words":
+        return Corpus.from_counts(np.random.default_rng(0).poisson(0.8, (40, 25)))
+    groups, _ = planted_gaussians(n_groups=6, n_vectors=15, n_components=3, seed=0)
+    return groups if kind == "groups" else np.asarray(groups.values)
+
+
+def _fit(estimator: str, n: int, data: str = "words", laps: str = "n_laps", **fixed: Any) -> Fit:
+    def make(**parameters: Any) -> Model:
+        return getattr(stickbreak, estimator)(**{**fixed, **parameters})
+
+    return Fit(make, n, data, laps)
+
+
+_SWEEPS = {"laps": "n_sweeps"}
+
+FITS = {
+    "collapsed": _fit("CollapsedHDP", 24, n_topics=8, init_sweeps=3, tolerance=None, merge_laps=8),
+    "variational": _fit(
+        "VariationalHDP", 14, n_topics=6, n_batches=3, init_sweeps=3, tolerance=1e-300, moves=ALL_MOVES, learn=ALL_PRIORS
+    ),
+    "variational stochastic": _fit(
+        "VariationalHDP", 16, n_topics=6, n_batches=3, init_sweeps=3, schedule="stochastic"
+    ),
+    "variational random": _fit("VariationalHDP", 10, n_topics=6, n_batches=2, init="documents", tolerance=1e-300),
+    "hybrid": _fit("HybridHDP", 10, n_topics=6, batch_size=15, init_sweeps=3),
+    "hybrid unbounded": _fit(
+        "HybridHDP", 10, n_topics=6, batch_size=15, init="random", top_level="unbounded", learn=("alpha",)
+    ),
+    "gibbs": _fit(
+        "GibbsHDP", 24, **_SWEEPS, n_topics=6, burn_in=5, thin=2, n_chains=2, learn=ALL_PRIORS
+    ),
+    "gibbs collapsed start": _fit("GibbsHDP", 16, **_SWEEPS, n_topics=6, burn_in=5, thin=2, init="collapsed"),
+    "gibbs franchise": _fit(
+        "GibbsHDP", 20, **_SWEEPS, n_topics=6, burn_in=5, thin=2, n_shards=2, representation="franchise",
+        init="sequential",
+    ),
+    "gibbs direct": _fit(
+        "GibbsHDP", 20, **_SWEEPS, n_topics=6, burn_in=5, thin=2, representation="direct", estimate="best"
+    ),
+    "tree": _fit(
+        "BackoffTreeTopics", 16, **_SWEEPS, branching=(2, 2, 2), stages=(1, 2), stage_sweeps=4, learn_every=3
+    ),
+    "tree serial": _fit("BackoffTreeTopics", 16, **_SWEEPS, branching=(3, 2), updates="serial"),
+    "gaussian": _fit(
+        "GaussianHDP", 12, "groups", n_components=5, n_batches=2, tolerance=1e-300, learn=("alpha",)
+    ),
+    "gaussian mixture": _fit("GaussianDPMixture", 12, "vectors", n_components=5, n_batches=2, tolerance=1e-300),
+}  # fmt: skip
+"""Name -> fit; the seven estimators, some in several forms."""
+
+
+def weights(model: Model, data: Any) -> np.ndarray:
+    """Return the weights of documents or vectors under a fitted model, dense."""
+    found = model.transform(data) if hasattr(model, "transform") else model.predict_proba(data)
+    return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
+
+
+def digest(model: Model, data: Any) -> str:
+    """Return a hash of all that a fitted model says: weights of documents, the trace without its times, parameters."""
+    found = hashlib.sha256(np.ascontiguousarray(weights(model, data)).tobytes())
+    for name, column in sorted(model.trace_.items()):
+        if not name.startswith("seconds"):
+            found.update(name.encode() + np.asarray(column, np.float64).tobytes())
+    for name in ("components_", "tables_", "weights_", "means_", "topic_weights_", "alpha_", "gamma_", "eta_"):
+        if hasattr(model, name):
+            found.update(name.encode() + np.ascontiguousarray(getattr(model, name), np.float64).tobytes())
+    return f"{found.hexdigest()[:16]}/{len(model.trace_['lap'])}"

@@ -1,0 +1,59 @@
+"""How far a file is believed: what a small file may ask for before it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stickbreak.exceptions import InputError
+
+__all__ = ["DEFAULT_LIMITS", "ReadLimits"]
+
+_MOST_GROWTH = 200  # of a packed file; text packs to a tenth of its size, counts to a thirtieth
+_ALWAYS_UNPACKED = 1 << 28  # bytes that any packed file may hold
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """Limits of what a file may ask for; they keep a small or damaged file from taking all the memory.
+
+    Attributes
+    ----------
+    document_bytes : int
+        Most bytes of one line, one document or one JSON value.
+    unpacked_bytes : int or None
+        Most bytes that a compressed file, or one member of an archive, may hold once it is unpacked. None: 200 times
+        the size of the file, and at least 256 MiB.
+    declared_size : int
+        Documents, or words, that a header may declare whatever follows. A larger number is believed only up to the
+        number of bytes of the file.
+
+    Raises
+    ------
+    InputError
+        If a limit is not a positive whole number.
+    """
+
+    document_bytes: int = 1 << 26
+    unpacked_bytes: int | None = None
+    declared_size: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        for name in ("document_bytes", "unpacked_bytes", "declared_size"):
+            value = getattr(self, name)
+            if value is None and name == "unpacked_bytes":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InputError(f"{name} is {value!r}; give a positive whole number")
+
+    def most_unpacked(self, packed_bytes: int) -> int:
+        """Return how many bytes a packed file of this size may hold."""
+        if self.unpacked_bytes is not None:
+            return self.unpacked_bytes
+        return max(_ALWAYS_UNPACKED, _MOST_GROWTH * packed_bytes)
+
+    def most_declared(self, n_bytes: int) -> int:
+        """Return how many documents or words a file of so many (unpacked) bytes may declare."""
+        return max(self.declared_size, n_bytes)
+
+
+DEFAULT_LIMITS = ReadLimits()
