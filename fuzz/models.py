@@ -58,7 +58,8 @@ _SWEEPS = {"laps": "n_sweeps"}
 FITS = {
     "collapsed": _fit("CollapsedHDP", 24, n_topics=8, init_sweeps=3, tolerance=None, merge_laps=8),
     "variational": _fit(
-        "VariationalHDP", 14, n_topics=6, n_batches=3, init_sweeps=3, tolerance=1e-300, moves=ALL_MOVES, learn=ALL_PRIORS
+        "VariationalHDP", 14, n_topics=6, n_batches=3, init_sweeps=3, tolerance=1e-300, moves=ALL_MOVES,
+        learn=ALL_PRIORS,
     ),
     "variational stochastic": _fit(
         "VariationalHDP", 16, n_topics=6, n_batches=3, init_sweeps=3, schedule="stochastic"
