@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.backoff_tree.course import TreeCourse
@@ -20,6 +20,7 @@ from stickbreak.backoff_tree.requirements import check_parameters, course_settin
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import whole
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.requirements import check_whole
@@ -129,15 +130,15 @@ class BackoffTreeTopics(FittedTree):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [Interval(Integral, 1, None, closed="left")],
+        "n_topics": [whole(1)],
         "branching": [StrOptions({"wide", "tall"}), list, tuple, np.ndarray],
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
         "learn": [list, tuple],
-        "learn_every": [Interval(Integral, 1, None, closed="left")],
-        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "learn_every": [whole(1)],
+        "n_sweeps": [whole(1)],
         "stages": [list, tuple],
-        "stage_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "stage_sweeps": [whole(1)],
         "updates": [StrOptions({"parallel", "serial"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],

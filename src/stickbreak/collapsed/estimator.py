@@ -22,6 +22,7 @@ from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.requirements import check_names, check_start, check_tokens, check_total, check_whole
@@ -142,20 +143,20 @@ class CollapsedHDP(FittedCollapsed):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [Interval(Integral, 1, MOST_TOPICS, closed="both")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "eta": CONCENTRATION,
         "learn": [list, tuple],
-        "merge_laps": [Interval(Integral, 0, None, closed="left")],
+        "merge_laps": [whole(0)],
         "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [None, Interval(Real, 0, None, closed="left")],
-        "local_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "n_laps": [whole(1)],
+        "tolerance": [None, TOLERANCE],
+        "local_sweeps": [whole(1)],
+        "init_sweeps": [whole(1)],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
-        "learning_offset": [None, Interval(Real, 0, None, closed="left")],
-        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
+        "learning_offset": [None, OFFSET],
+        "total_documents": [None, whole(1)],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["boolean"],

@@ -10,11 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.collapsed.state import Float, Priors
 from stickbreak.collapsed.streaming import Topics, alive
+from stickbreak.inference.checkpoint import check_learned, require, whole_number
 from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel, KeptState
 from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
+from stickbreak.ranges import LARGEST_OFFSET
 
 
 class FittedCollapsed(ContinuedModel):
@@ -135,7 +137,7 @@ class FittedCollapsed(ContinuedModel):
 
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._topics = Topics.unpacked(arrays, values["topics"], self.n_features_in_)
-        self._seed, self._kept = int(values["topics"]["seed"]), None
+        self._seed, self._kept = whole_number("seed", values["topics"]["seed"]), None
         if "fit" in values:
             shares = {name.removeprefix("fit."): a for name, a in arrays.items() if name.startswith("fit.")}
             self._kept = KeptState(shares, values["fit"], values["identity"])
@@ -143,14 +145,9 @@ class FittedCollapsed(ContinuedModel):
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
-        for name in ("alpha_", "gamma_", "eta_"):
-            value = getattr(self, name)
-            if not isinstance(value, float) or not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value!r}, not a positive number")
+        check_learned(self, ("alpha", "gamma", "eta"))
         for name in ("n_laps_", "n_documents_seen_"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
-                raise ValueError(f"{name} is no number of laps or documents")
-        if not isinstance(self.objective_, float):
-            raise ValueError("its objective is no number")
-        if self.learning_offset_ is not None and not float(self.learning_offset_) >= 0:
-            raise ValueError("the offset of its steps cannot be")
+            whole_number(name, getattr(self, name))
+        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is no number")
+        offset = self.learning_offset_
+        require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")

@@ -16,6 +16,7 @@ from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Int, Priors
 from stickbreak.corpus import Corpus
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.keys import key_of
+from stickbreak.ranges import LARGEST_OFFSET, are_sums, within
 
 ETA_EVERY = 20  # steps: it costs a pass over all pairs of words and topics
 SMALLEST_SCALE = 1e-6
@@ -62,11 +63,15 @@ class Topics:
         if counts.shape != (n_words, K) or N.shape != (K,) or tables.shape != (K,) or K == 0:
             raise ValueError("its topics do not fit its words")
         for array in (counts, N, tables):
-            if array.dtype != np.float64 or not np.isfinite(array).all() or (array < 0).any():
-                raise ValueError("its topics hold a number that is negative or none")
+            if array.dtype != np.float64 or not are_sums(array):
+                raise ValueError("its topics hold a number that is negative, too large or not a number")
         scale, n_steps = float(values["scale"]), int(values["n_steps"])
-        if not 0 < scale <= 1 or n_steps < 0 or not float(values["opened"]) >= 0 or not (tables > 0).any():
+        if not SMALLEST_SCALE <= scale <= 1 or n_steps < 0 or not (tables > 0).any():
             raise ValueError("the scale or the steps of its topics cannot be")
+        if not are_sums(float(values["opened"])):
+            raise ValueError("what its alpha is learned from cannot be")
+        if not np.allclose(counts.sum(axis=0) * scale, N, rtol=1e-6, atol=1e-3):
+            raise ValueError("the counts and the tokens of a topic disagree")
         return cls(counts, scale, N, tables, float(values["opened"]), n_steps)
 
 
@@ -93,7 +98,11 @@ def opened(alpha: float, lengths: Float) -> float:
 
 def offset_for(given: float | None, decay: float, share: float) -> float:
     """Return the offset of the steps, where the first minibatch is this share of those so far.  math.md (C10)"""
-    return max(1.0, share ** (-1.0 / decay) - 1.0) if given is None else float(given)
+    if given is not None:
+        return float(given)
+    if -np.log(share) >= decay * np.log(LARGEST_OFFSET):
+        return LARGEST_OFFSET
+    return max(1.0, share ** (-1.0 / decay) - 1.0)
 
 
 def begin(
@@ -181,7 +190,7 @@ def learned(topics: Topics, priors: Priors, names: tuple[str, ...]) -> Priors:
     alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
     tables = float(topics.tables.sum())
     if "alpha" in names:
-        alpha = (SHAPE + tables) / (RATE + topics.opened)
+        alpha = within((SHAPE + tables) / (RATE + topics.opened))
     if "gamma" in names:
         gamma = best_gamma(tables, int((topics.N >= ALIVE).sum()), gamma)
     if "eta" in names and topics.n_steps % ETA_EVERY == 0:

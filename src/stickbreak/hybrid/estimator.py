@@ -24,6 +24,7 @@ from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
 from stickbreak.hybrid.steps import HybridCourse, Room, Rules, Steps, row_of
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Interruption, Trace
 from stickbreak.inference.requirements import check_names, check_total
@@ -154,24 +155,24 @@ class HybridHDP(FittedHybrid):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [Interval(Integral, 1, None, closed="left")],
+        "n_topics": [whole(1)],
         "top_level": [StrOptions({TRUNCATED, UNBOUNDED})],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "eta": CONCENTRATION,
         "learn": [list, tuple],
         "sampler": [StrOptions(set(SAMPLERS))],
         "g_weight": [StrOptions(set(G_WEIGHTS))],
         "phi_weight": [StrOptions(set(WEIGHTS))],
         "init": [str, "array-like"],
-        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "burn_in_sweeps": [Interval(Integral, 0, None, closed="left")],
-        "saved_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "init_sweeps": [whole(1)],
+        "n_laps": [whole(1)],
+        "batch_size": [whole(1)],
+        "burn_in_sweeps": [whole(0)],
+        "saved_sweeps": [whole(1)],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
-        "learning_offset": [None, Interval(Real, 0, None, closed="left")],
-        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
+        "learning_offset": [None, OFFSET],
+        "total_documents": [None, whole(1)],
         "grow_vocabulary": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],

@@ -15,12 +15,14 @@ from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.hybrid.state import Float, HybridState, Priors
 from stickbreak.hybrid.steps import Room, packed, unpacked
+from stickbreak.inference.checkpoint import check_learned, require, whole_number
 from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.words import NamedColumns, check_same_words
+from stickbreak.ranges import LARGEST_OFFSET
 
 
 class FittedHybrid(TopicModel):
@@ -192,19 +194,14 @@ class FittedHybrid(TopicModel):
 
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._state = unpacked(arrays, values, self.n_features_in_)
-        self._seed = int(values["seed"])
+        self._seed = whole_number("seed", values["seed"])
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
-        for name in ("alpha_", "gamma_", "eta_"):
-            value = getattr(self, name)
-            if not isinstance(value, float) or not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value!r}, not a positive number")
-        if not isinstance(self.learning_offset_, float) or not self.learning_offset_ >= 0:
-            raise ValueError("the offset of its steps cannot be")
+        check_learned(self, ("alpha", "gamma", "eta"))
+        offset = self.learning_offset_
+        require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")
         for name in ("n_laps_", "n_documents_seen_"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
-                raise ValueError(f"{name} is no number of laps or documents")
-        if not isinstance(self.objective_, float):
-            raise ValueError("its objective is no number")
+            whole_number(name, getattr(self, name))
+        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is no number")

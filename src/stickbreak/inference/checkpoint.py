@@ -18,6 +18,7 @@ from stickbreak import persistence
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.streams import seed_from
+from stickbreak.ranges import LARGEST, MOST_WHOLE, SMALLEST, is_concentration
 
 KIND = "checkpoint"
 Restored = TypeVar("Restored")
@@ -135,7 +136,7 @@ def read_state(
                 f"the checkpoint {path} is of a fit with another {different[0]}; resume with the same input and "
                 "settings, or choose another checkpoint."
             )
-        _check_trace(meta["trace"])
+        check_trace(meta["trace"])
         return restore(arrays, meta, identity)
     except KeyError as error:
         raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
@@ -145,10 +146,29 @@ def read_state(
         raise ModelFormatError(f"the checkpoint {path} is damaged ({error}); start the fit anew without it.") from None
 
 
-def _check_trace(columns: Mapping[str, Any]) -> None:
+def check_trace(columns: Mapping[str, Any]) -> None:
+    """Raise a ValueError unless a trace has equally long columns of finite numbers, its laps numbered from 1."""
     tables = [np.asarray(column) for column in columns.values()]
     plain = all(table.ndim == 1 and table.dtype.kind in "bif" for table in tables)
     require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
+    require(all(bool(np.isfinite(table).all()) for table in tables), "its trace holds a number that is not finite")
+    laps = np.asarray(columns["lap"])
+    require(np.array_equal(laps, np.arange(1, laps.size + 1)), "the laps of its trace are not numbered 1, 2, ...")
+    require(bool((np.asarray(columns["n_topics"]) >= 0).all()), "its trace has a negative number of topics")
+
+
+def whole_number(name: str, value: Any) -> int:
+    """Return a saved number of steps, laps or documents; a ValueError for what is not a whole number of at least 0."""
+    number = not isinstance(value, bool) and isinstance(value, int) and 0 <= value <= MOST_WHOLE
+    require(number, f"{name} is {value!r}, not a whole number")
+    return int(value)
+
+
+def check_learned(model: Any, names: Collection[str]) -> None:
+    """Raise a ValueError if a fitted model has a hyperparameter that no fit can have reached."""
+    for name in names:
+        value = getattr(model, f"{name}_")
+        require(is_concentration(value), f"{name}_ is {value!r}, not a number from {SMALLEST:g} to {LARGEST:g}")
 
 
 def is_table(array: NDArray, *shape: int) -> bool:

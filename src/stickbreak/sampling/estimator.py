@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, whole
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.run import Identity, at_work, run_fit
@@ -159,27 +160,27 @@ class GibbsHDP(FittedGibbs):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
+        "n_topics": [whole(1)],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "eta": CONCENTRATION,
         "learn": [list, tuple],
         "alpha_prior": [list, tuple],
         "gamma_prior": [list, tuple],
         "eta_prior": [list, tuple],
         "representation": [StrOptions(set(REPRESENTATIONS))],
         "root": [StrOptions({"marginal", "indicator"})],
-        "split_merge_trials": [Interval(Integral, 0, None, closed="left")],
-        "split_merge_sweeps": [None, Interval(Integral, 1, None, closed="left")],
-        "split_merge_scans": [Interval(Integral, 0, None, closed="left")],
+        "split_merge_trials": [whole(0)],
+        "split_merge_sweeps": [None, whole(1)],
+        "split_merge_scans": [whole(0)],
         "init": [str, "array-like"],
-        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "burn_in": [None, Interval(Integral, 0, None, closed="left")],
-        "thin": [Interval(Integral, 1, None, closed="left")],
-        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "init_sweeps": [whole(1)],
+        "n_sweeps": [whole(1)],
+        "burn_in": [None, whole(0)],
+        "thin": [whole(1)],
+        "n_chains": [whole(1)],
         "estimate": [StrOptions(set(ESTIMATES))],
-        "n_shards": [Interval(Integral, 1, None, closed="left")],
+        "n_shards": [whole(1)],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["boolean"],

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Protocol
 
-import numpy as np
-
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.inference.requirements import check_names, check_tokens, check_whole
 from stickbreak.initialization import STARTS
+from stickbreak.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 from stickbreak.sampling.concentrations import LEARNABLE
 
 CHAIN_STARTS = ("sequential", "random", "single")
@@ -80,5 +79,8 @@ def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in
 def _check_prior(name: str, prior: Sequence[Any]) -> None:
     """Refuse what is no pair of a shape and a rate."""
     numbers = len(prior) == 2 and all(isinstance(x, Real) and not isinstance(x, bool) for x in prior)
-    if not numbers or not all(0 < float(x) < np.inf for x in prior):
-        raise InputError(f"{name} is {prior!r}; give the shape and the rate of a Gamma distribution, both positive.")
+    if not numbers or not all(SMALLEST_PRIOR <= x <= LARGEST_PRIOR for x in prior):
+        raise InputError(
+            f"{name} is {prior!r}; give the shape and the rate of a Gamma distribution, both from "
+            f"{SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}."
+        )

@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.requirements import check_names, check_total
@@ -180,27 +181,27 @@ class VariationalHDP(FittedHDP):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, 1e6, closed="right")],  # above, the objective is rounding
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
+        "n_topics": [whole(1)],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "eta": CONCENTRATION,
         "learn": [None, list, tuple],
         "bound": [StrOptions(set(BOUNDS))],
         "init": [str, "array-like"],
-        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "init_sweeps": [whole(1)],
         "moves": [list, tuple],
-        "delete_documents": [None, Interval(Integral, 1, None, closed="left")],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [Interval(Real, 0, None, closed="left")],
-        "n_batches": [None, Interval(Integral, 1, None, closed="left")],
+        "delete_documents": [None, whole(1)],
+        "n_laps": [whole(1)],
+        "tolerance": [TOLERANCE],
+        "n_batches": [None, whole(1)],
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
-        "learning_offset": [Interval(Real, 0, None, closed="left")],
+        "learning_offset": [OFFSET],
         "stick_rule": [StrOptions(set(STICK_RULES))],
-        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
+        "total_documents": [None, whole(1)],
         "local_tolerance": [Interval(Real, 0, None, closed="neither")],
-        "local_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "restarts": [Interval(Integral, 0, None, closed="left")],
+        "local_sweeps": [whole(1)],
+        "restarts": [whole(0)],
         "document_weights": [StrOptions({"mean_field", "collapsed"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],

@@ -12,6 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.inference.checkpoint import seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.requirements import check_names
 from stickbreak.inference.run import Place
@@ -125,25 +126,25 @@ class GaussianHDP(FittedGaussianHDP):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [whole(1)],
         "likelihood": [str, VectorLikelihood],
-        "alpha": [Interval(Real, 0, 1e6, closed="right")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
         "learn": [list, tuple],
         "bound": [StrOptions(set(BOUNDS))],
         "init": "no_validation",
         "moves": [list, tuple],
-        "delete_vectors": [None, Interval(Integral, 1, None, closed="left")],
+        "delete_vectors": [None, whole(1)],
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
-        "learning_offset": [Interval(Real, 0, None, closed="left")],
+        "learning_offset": [OFFSET],
         "stick_rule": [StrOptions(set(STICK_RULES))],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [Interval(Real, 0, None, closed="left")],
-        "n_batches": [None, Interval(Integral, 1, None, closed="left")],
+        "n_laps": [whole(1)],
+        "tolerance": [TOLERANCE],
+        "n_batches": [None, whole(1)],
         "local_tolerance": [Interval(Real, 0, None, closed="neither")],
-        "local_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "restarts": [Interval(Integral, 0, None, closed="left")],
+        "local_sweeps": [whole(1)],
+        "restarts": [whole(0)],
         "dtype": [StrOptions({"float32", "float64"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],

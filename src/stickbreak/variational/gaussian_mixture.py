@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from stickbreak.corpus import GroupedVectors
 from stickbreak.exceptions import InputError
 from stickbreak.inference.checkpoint import seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.run import Place
 from stickbreak.likelihoods import VectorLikelihood
@@ -108,18 +109,18 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     _moves_of_documents: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [whole(1)],
         "likelihood": [str, VectorLikelihood],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "gamma": CONCENTRATION,
         "init": "no_validation",
         "moves": [list, tuple],
-        "delete_vectors": [None, Interval(Integral, 1, None, closed="left")],
+        "delete_vectors": [None, whole(1)],
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
-        "learning_offset": [Interval(Real, 0, None, closed="left")],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [Interval(Real, 0, None, closed="left")],
-        "n_batches": [None, Interval(Integral, 1, None, closed="left")],
+        "learning_offset": [OFFSET],
+        "n_laps": [whole(1)],
+        "tolerance": [TOLERANCE],
+        "n_batches": [None, whole(1)],
         "dtype": [StrOptions({"float32", "float64"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],

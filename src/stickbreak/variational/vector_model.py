@@ -15,9 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak import persistence
 from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.checkpoint import check_trace
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.parameters import packed, unpacked
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
+from stickbreak.ranges import are_sticks, are_sums
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 
 LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
@@ -197,12 +199,11 @@ class VectorModel(BaseEstimator):
             array = getattr(self, name)
             if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
                 raise ValueError(f"{name} is no finite table of shape {shape}")
-        if K == 0 or not ((self.rho_ > 0) & (self.rho_ < 1) & (self.omega_ > 0)).all() or (self.counts_ < 0).any():
+        if K == 0 or not are_sticks(self.rho_, self.omega_) or not are_sums(self.counts_):
             raise ValueError("rho_, omega_ or counts_ is out of range")
         if self.likelihood_.dim != self.n_features_in_:
             raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
-        if len({column.shape for column in self._trace.arrays().values()}) > 1:
-            raise ValueError("the columns of its trace are not equally long")
+        check_trace(self._trace.columns)
         self._validate_params()
 
 
