@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FitJob", "FitResult"]
 
+_TAKEN_CHECKPOINT = "Add --resume to go on from it, or --force to replace it."
 Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
 
 
@@ -84,7 +85,7 @@ class FitJob:
             raise InputError(f"--held-out is {self.held_out}; give a share (0.1) or a number of documents (500)")
         check_target(self.out, overwrite=self.force)
         if self.checkpoint is not None:
-            check_target(self.checkpoint, overwrite=self.resume or self.force)
+            check_target(self.checkpoint, overwrite=self.resume or self.force, advice=_TAKEN_CHECKPOINT)
         if self.report is not None and self.report.absolute().parent != self.out.absolute():
             _check_file(self.report)
 

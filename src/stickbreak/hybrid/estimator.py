@@ -314,7 +314,8 @@ class HybridHDP(FittedHybrid):
         Returns
         -------
         self
-            After a Ctrl-C, too, the step is taken to its end before it is passed on.
+            After a Ctrl-C, too, the step is taken to its end before it is passed on. A start is given up: the model
+            is as it was.
 
         Raises
         ------
@@ -358,7 +359,7 @@ class HybridHDP(FittedHybrid):
         """Make the start of a stream from its first minibatch."""
         began = time.perf_counter()
         seed, share = seed_from(self.random_state), total / corpus.n_documents
-        self._state = begin(self, corpus, seed, share, lambda event: None, lambda: interruption.requested)
+        self._state = begin(self, corpus, seed, share, lambda event: None, interruption.give_up_start)
         self._seed, self._trace = seed, Trace()
         self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
         self.learning_offset_ = offset_after(self, 1.0)

@@ -50,7 +50,7 @@ def begin(
     report : callable
         Told of each sweep of a start that finds topics.
     stop : callable
-        Whether it is to end early.
+        Whether it is to end early; asked only while some of its work is left.
     """
     unbounded = given.top_level == UNBOUNDED
     if not isinstance(given.init, str):

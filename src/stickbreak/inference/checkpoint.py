@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from stickbreak import persistence
+from stickbreak.atomic import clear_up
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.inference.streams import seed_from
 from stickbreak.ranges import LARGEST, MOST_WHOLE, SMALLEST, is_concentration
 
@@ -71,11 +72,17 @@ def check_place(path: str | os.PathLike[str]) -> None:
     WriteError
         If the place cannot be written to.
     """
-    persistence.check_target(path, overwrite=True)
-    if Path(path).is_dir() and any(Path(path).iterdir()):
-        kind = persistence.read_head(path)["kind"]
+    fitting = "give a name that is not taken, or the folder of a checkpoint"
+    if os.path.isfile(path):
+        raise WriteError(f"{path} is a file, not a checkpoint; {fitting}.")
+    if os.path.isdir(path) and os.listdir(path):
+        try:
+            kind = persistence.read_head(path)["kind"]
+        except ModelFormatError:
+            raise WriteError(f"{path} already exists and is not a checkpoint; {fitting}.") from None
         if kind != KIND:
-            raise InputError(f"{path} holds a {kind}, not a checkpoint; choose another place for the checkpoint.")
+            raise InputError(f"{path} holds a {kind}, not a checkpoint; {fitting}.")
+    persistence.check_target(path, overwrite=True)
 
 
 def seed_of_fit(
@@ -88,8 +95,10 @@ def seed_of_fit(
     InputError, WriteError
         If a new checkpoint cannot be written.
     """
-    if checkpoint is not None and not (resume and os.path.lexists(checkpoint)):
-        check_place(checkpoint)
+    if checkpoint is not None:
+        clear_up(checkpoint)  # of a fit that was killed
+        if not (resume and os.path.exists(checkpoint)):
+            check_place(checkpoint)
     seed = seed_from(random_state)
     if resume and checkpoint is not None and not isinstance(random_state, Integral):
         return seed_of(checkpoint, otherwise=seed)

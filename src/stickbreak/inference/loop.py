@@ -71,7 +71,19 @@ class Interruption:
 
     def __init__(self) -> None:
         self.requested = False
+        self.cut_start = False  # a start ended early: what follows it is not what follows the whole start
         self._previous: Any = None
+
+    def stop_start(self) -> bool:
+        """Return whether a start ends here; asked only where some of its work is left."""
+        self.cut_start |= self.requested
+        return self.requested
+
+    def give_up_start(self) -> bool:
+        """Interrupt a start at once: a stream does not go on from one that was cut short."""
+        if self.requested:
+            raise KeyboardInterrupt
+        return False
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():

@@ -59,7 +59,7 @@ def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
         state = next(states)
         if settings.progress is not None:
             settings.progress(done, settings.sweeps)
-        if settings.stop is not None and settings.stop():
+        if settings.stop is not None and done < settings.sweeps and settings.stop():
             break
     scale = corpus.n_tokens / max(sample.n_tokens, 1e-300)
     return largest_first(Start(np.maximum(state.S, 0.0) * scale, state.beta))
