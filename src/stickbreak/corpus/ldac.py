@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.files import open_binary
+from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import ReadError
 
 __all__ = ["read_ldac"]
@@ -19,7 +20,12 @@ _LARGEST = 2**31 - 1
 _MOST_DIGITS = 19  # of a number that can be shown; Python refuses to convert thousands of digits
 
 
-def read_ldac(path: Path, n_words: int | None, vocabulary_source: str = "the vocabulary") -> sp.csr_matrix:
+def read_ldac(
+    path: Path,
+    n_words: int | None,
+    vocabulary_source: str = "the vocabulary",
+    limits: ReadLimits = DEFAULT_LIMITS,
+) -> sp.csr_matrix:
     """Read counts in the format of Blei's lda-c.
 
     Parameters
@@ -43,7 +49,7 @@ def read_ldac(path: Path, n_words: int | None, vocabulary_source: str = "the voc
     """
     rows: list[np.ndarray] = []
     empty_line = 0
-    with open_binary(path) as file:
+    with open_binary(path, limits) as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 empty_line = empty_line or number

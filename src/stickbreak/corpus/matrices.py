@@ -9,12 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.files import open_binary, reading
+from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import ReadError
 
 __all__ = ["read_matrix_market", "read_npz"]
 
 
-def read_matrix_market(path: Path) -> sp.csr_matrix:
+def read_matrix_market(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> sp.csr_matrix:
     """Read a Matrix Market file.
 
     Parameters
@@ -33,7 +34,7 @@ def read_matrix_market(path: Path) -> sp.csr_matrix:
     """
     from scipy.io import mmread
 
-    with open_binary(path) as file:
+    with open_binary(path, limits) as file:
         try:
             matrix = mmread(file)
         except (ValueError, OverflowError) as error:
@@ -43,7 +44,7 @@ def read_matrix_market(path: Path) -> sp.csr_matrix:
     return _real(sp.csr_matrix(matrix), path)
 
 
-def read_npz(path: Path) -> sp.csr_matrix:
+def read_npz(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> sp.csr_matrix:
     """Read a sparse matrix written by scipy.sparse.save_npz.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.files import decoded_lines, open_binary
+from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import ReadError
 
 __all__ = ["read_uci"]
@@ -19,7 +20,7 @@ _BLOCK_BYTES = 1 << 24
 _MOST_DIGITS = 19  # of a number that can be meant; Python refuses to convert thousands of digits
 
 
-def read_uci(path: Path) -> sp.csr_matrix:
+def read_uci(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> sp.csr_matrix:
     """Read a docword file of the UCI bag-of-words collection.
 
     Parameters
