@@ -395,5 +395,5 @@ class FittedTree(ContinuedModel):
                 raise ValueError("its discounts do not fit its tree")
         if len({column.shape for column in self.trace_.values()}) > 1:
             raise ValueError("the columns of its trace are not equally long")
-        self._validate_params()
+        self._check_parameters()
         self._model = self._build()

@@ -8,10 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_tokens, check_whole
-from stickbreak.initialization import STARTS
+from stickbreak.inference.requirements import check_names, check_whole
+from stickbreak.initialization import STARTS, check_init
 from stickbreak.sampling.concentrations import LEARNABLE
 
 CHAIN_STARTS = ("sequential", "random", "single")
@@ -28,12 +27,12 @@ class Parameters(Protocol):
     burn_in: int | None
 
 
-def check_parameters(given: Parameters, corpus: Corpus) -> None:
-    """Refuse what no chain could make sense of.
+def check_parameters(given: Parameters) -> None:
+    """Refuse what no chain could make sense of, whatever its documents.
 
     Raises
     ------
-    InvalidCorpus, InputError
+    InputError
     """
     check_names("learn", given.learn, LEARNABLE)
     for name in LEARNABLE:
@@ -47,11 +46,7 @@ def check_parameters(given: Parameters, corpus: Corpus) -> None:
         raise InputError(
             f"burn_in is {given.burn_in}, but n_sweeps is {given.n_sweeps}; give more sweeps than are left out."
         )
-    check_tokens(corpus)
-    if isinstance(given.init, str):
-        if given.init not in (*CHAIN_STARTS, *STARTS):
-            known = ", ".join(map(repr, (*CHAIN_STARTS, *STARTS)))
-            raise InputError(f"init is {given.init!r}; give one of {known}, or an array of topics (K, W).")
+    check_init(given.init, (*CHAIN_STARTS, *STARTS))
 
 
 def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak import persistence
 from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.all_or_nothing import AllOrNothing
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.parameters import packed, unpacked
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
@@ -29,7 +29,7 @@ BLOCK = 8192  # vectors whose densities are computed together
 _OURS = {family.__name__: family for family in LIKELIHOODS.values()}
 
 
-class VectorModel(BaseEstimator):
+class VectorModel(AllOrNothing):
     """Base of the estimators of real vectors: K components of dimension dim."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_")
@@ -203,7 +203,7 @@ class VectorModel(BaseEstimator):
             raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
         if len({column.shape for column in self._trace.arrays().values()}) > 1:
             raise ValueError("the columns of its trace are not equally long")
-        self._validate_params()
+        self._check_parameters()
 
 
 def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:
