@@ -397,5 +397,5 @@ class FittedTree(ContinuedModel):
                 raise ValueError("its discounts do not fit its tree")
         check_trace(self._trace.columns)
         whole_number("n_laps_", self.n_laps_)
-        self._validate_params()
+        self._check_parameters()
         self._model = self._build()

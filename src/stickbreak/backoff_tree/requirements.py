@@ -14,9 +14,8 @@ from stickbreak.backoff_tree.course import CourseSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.backoff_tree.state import Float, Int
-from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_tokens, check_whole
+from stickbreak.inference.requirements import check_names, check_whole
 from stickbreak.ranges import LEAST_DISCOUNT, are_discounts
 
 
@@ -35,14 +34,13 @@ class Parameters(Protocol):
     updates: str
 
 
-def check_parameters(given: Parameters, corpus: Corpus) -> None:
-    """Refuse what no fit could make sense of.
+def check_parameters(given: Parameters) -> None:
+    """Refuse what no fit could make sense of, whatever its documents.
 
     Raises
     ------
-    InvalidCorpus, InputError
+    InputError
     """
-    check_tokens(corpus)
     course = course_settings(given)
     if len(course.stages) * course.stage_sweeps >= given.n_sweeps:
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +37,7 @@ class FittedCollapsed(ContinuedModel):
         "n_documents_seen_",
     )
 
+    default_topics: ClassVar[int] = 200
     kept_noun: ClassVar[str] = "shares"
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
 
@@ -126,6 +128,17 @@ class FittedCollapsed(ContinuedModel):
         self._topics, self._seed, self._trace = topics, seed, trace
         self.alpha_, self.gamma_, self.eta_ = priors.alpha, priors.gamma, priors.eta
         self.n_laps_, self.objective_ = len(trace), float(trace.columns["objective"][-1])
+
+    def _undoing(self) -> Callable[[], None]:
+        """Take back the rows that a step of `partial_fit` has overwritten."""
+        undo_others, topics = super()._undoing(), self.__dict__.get("_topics")
+
+        def undo() -> None:
+            undo_others()
+            if topics is not None:
+                topics.take_back()
+
+        return undo
 
     def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         arrays, values = self._topics.packed()

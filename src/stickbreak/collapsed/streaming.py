@@ -32,6 +32,7 @@ class Topics:
     tables: Float  # (K,)
     opened: float  # sum_d psi(alpha + N_d) - psi(alpha), what alpha is learned from
     n_steps: int = 0
+    overwritten: tuple[Int, Float] | None = None  # words whose rows later topics share and have changed; those rows
 
     @classmethod
     def of(cls, state: CollapsedState, shown: Int, priors: Priors, lengths: Float, share: float = 1.0) -> Self:
@@ -43,6 +44,12 @@ class Topics:
     def dense(self, topics: Int) -> Float:
         """Return the expected tokens of each word in these topics, (K', W)."""
         return np.ascontiguousarray(self.counts[:, topics].T) * self.scale
+
+    def take_back(self) -> None:
+        """Write what a step has overwritten: these are the topics of now again."""
+        if self.overwritten is not None:
+            words, rows = self.overwritten
+            self.counts[words], self.overwritten = rows, None
 
     def packed(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return everything as arrays and plain values."""
@@ -129,17 +136,17 @@ def begin(
 
 def step(
     topics: Topics, corpus: Corpus, priors: Priors, rules: StepRules, share: float, size: float, executor: Executor
-) -> float:
-    """Move the topics towards those that a minibatch, scaled up, asks for.                          math.md (C10)
+) -> tuple[Topics, float]:
+    """Return topics nearer to those that a minibatch, scaled up, asks for, and its log p.             math.md (C10)
 
         S <- (1 - xi) S + xi s S',    M <- (1 - xi) M + xi s M',    s = D / |B|
 
-    Returns log p of its tokens before the step, each word given those before it in its document.
+    The log p is that of its tokens before the step, each word given those before it in its document.
 
     Parameters
     ----------
     topics : Topics
-        Changed in place, at the end.
+        Only of use for `take_back` afterwards: the new topics change their rows of the minibatch's words.
     corpus : Corpus
         The minibatch, with at least one token.
     priors : Priors
@@ -171,18 +178,23 @@ def step(
     bare = [Shard(p.first, p.indptr, p.word, p.count, Shares.none(p.word.size)) for p in parts]
     replace(of_batch, N, bare, [part.shares for part in parts], executor)
     tables = sum((of_shard for _, of_shard, _ in found), np.zeros_like(topics.N))
-    scale = topics.scale * (1.0 - size)
+    counts, scale = topics.counts, topics.scale * (1.0 - size)
     if scale < SMALLEST_SCALE:
-        topics.counts *= scale
-        scale = 1.0
-    topics.scale = scale
-    topics.counts[words] += (size * share / scale) * of_batch
-    topics.N = (1.0 - size) * topics.N + size * share * N
-    topics.tables = (1.0 - size) * topics.tables + size * share * tables
+        counts, scale = counts * scale, 1.0
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-    topics.opened = (1.0 - size) * topics.opened + size * share * opened(priors.alpha, lengths)
-    topics.n_steps += 1
-    return log_p
+    moved = Topics(
+        counts,
+        scale,
+        (1.0 - size) * topics.N + size * share * N,
+        (1.0 - size) * topics.tables + size * share * tables,
+        (1.0 - size) * topics.opened + size * share * opened(priors.alpha, lengths),
+        topics.n_steps + 1,
+    )
+    rows = counts[words]
+    if counts is topics.counts:
+        topics.overwritten = words, rows
+    counts[words] = rows + (size * share / scale) * of_batch
+    return moved, log_p
 
 
 def learned(topics: Topics, priors: Priors, names: tuple[str, ...]) -> Priors:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -138,20 +137,26 @@ class FittedHybrid(TopicModel):
             check_same_words(self, X, otherwise=", or set grow_vocabulary=True")
         return self._corpus(X)
 
-    @contextmanager
-    def _unchanged_by_errors(self) -> Iterator[None]:
-        """Leave the model as it was where what follows breaks off, unless a step has begun to change it."""
-        before = dict(self.__dict__)
-        state: HybridState | None = before.get("_state")
-        n_words = 0 if state is None else state.n_words
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            if state is not None and state.whole:
-                state.pairs.shrink(n_words)
-            raise
+    def _undoing(self) -> Callable[[], None]:
+        """Take back new words and new room; after a step that has begun to write the model refuses to go on."""
+        undo_others, state = super()._undoing(), self.__dict__.get("_state")
+        if state is None:
+            return undo_others
+        pairs, n_words, tokens, tables, n_steps = (
+            state.pairs, state.n_words, state.tokens, state.tables, state.n_steps
+        )  # fmt: skip
+
+        def undo() -> None:
+            undo_others()
+            if state.n_steps != n_steps:
+                state.whole = False
+            if self._columns is not None and self._columns.words is not self.vocabulary_:
+                del self._columns
+            if state.whole:
+                state.pairs, state.tokens, state.tables = pairs, tokens, tables
+                pairs.shrink(n_words)
+
+        return undo
 
     def _check_whole(self) -> None:
         """Refuse to go on with, or to save, what a step has left half done."""

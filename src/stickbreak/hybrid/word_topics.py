@@ -102,6 +102,11 @@ class WordTopics:
         """Return S of all pairs, word by word, (pairs,)."""
         return self.scale * self.count[self._places()]
 
+    def copy(self) -> WordTopics:
+        """Return the same lists in arrays of their own."""
+        lists = self.first, self.size, self.room, self.topic, self.count, self.holders
+        return WordTopics(*(array.copy() for array in lists), self.scale)
+
     def drop(self, topics: Int) -> None:
         """Forget all pairs of some topics."""
         if self.holders[topics].any():

@@ -39,7 +39,9 @@ def fingerprint(estimator: str, corpus: Corpus, parameters: Mapping[str, Any]) -
     return {"estimator": estimator, "shape": list(counts.shape), "counts": checksum, "vocabulary": words, **plain}
 
 
-def identity_of(model: BaseEstimator, corpus: Corpus, seed: int, *, free: Collection[str]) -> dict[str, Any]:
+def identity_of(
+    model: BaseEstimator, corpus: Corpus, seed: int, *, free: Collection[str], **settled: Any
+) -> dict[str, Any]:
     """Return what a fit that goes on must agree with: all parameters but those that are free to change.
 
     Parameters
@@ -49,8 +51,11 @@ def identity_of(model: BaseEstimator, corpus: Corpus, seed: int, *, free: Collec
     seed : int
         Stands for the parameter random_state.
     free : collection of str
+    **settled
+        Values that stand for parameters which leave them to the fit.
     """
-    kept = {name: _plain(value) for name, value in model.get_params(deep=False).items() if name not in free}
+    given = {**model.get_params(deep=False), **settled}
+    kept = {name: _plain(value) for name, value in given.items() if name not in free}
     return fingerprint(type(model).__name__, corpus, {**kept, "random_state": seed})
 
 

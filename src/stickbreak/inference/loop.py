@@ -44,6 +44,11 @@ class Trace:
         for name, value in row.items():
             self.columns.setdefault(name, []).append(value)
 
+    def cut_back(self, n: int) -> None:
+        """Drop all laps after the first `n`, also one of which only some columns are there."""
+        for column in self.columns.values():
+            del column[n:]
+
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), []))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from numbers import Integral
 
@@ -30,6 +31,12 @@ def check_tokens(corpus: Corpus) -> None:
     """Refuse documents that hold no token."""
     if corpus.n_tokens == 0:
         raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
+
+
+def adapted_topics(default: int, corpus: Corpus) -> int:
+    """Return the default number of topics, or for documents of fewer tokens a quarter of these."""
+    n_tokens = corpus.n_tokens
+    return default if n_tokens >= default else max(1, math.ceil(n_tokens / 4))
 
 
 def check_start(corpus: Corpus, n_topics: int) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Protocol
 
-from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_tokens, check_whole
-from stickbreak.initialization import STARTS
+from stickbreak.inference.requirements import check_names, check_whole
+from stickbreak.initialization import STARTS, check_init
 from stickbreak.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 from stickbreak.sampling.concentrations import LEARNABLE
 
@@ -27,12 +26,12 @@ class Parameters(Protocol):
     burn_in: int | None
 
 
-def check_parameters(given: Parameters, corpus: Corpus) -> None:
-    """Refuse what no chain could make sense of.
+def check_parameters(given: Parameters) -> None:
+    """Refuse what no chain could make sense of, whatever its documents.
 
     Raises
     ------
-    InvalidCorpus, InputError
+    InputError
     """
     check_names("learn", given.learn, LEARNABLE)
     for name in LEARNABLE:
@@ -46,11 +45,7 @@ def check_parameters(given: Parameters, corpus: Corpus) -> None:
         raise InputError(
             f"burn_in is {given.burn_in}, but n_sweeps is {given.n_sweeps}; give more sweeps than are left out."
         )
-    check_tokens(corpus)
-    if isinstance(given.init, str):
-        if given.init not in (*CHAIN_STARTS, *STARTS):
-            known = ", ".join(map(repr, (*CHAIN_STARTS, *STARTS)))
-            raise InputError(f"init is {given.init!r}; give one of {known}, or an array of topics (K, W).")
+    check_init(given.init, (*CHAIN_STARTS, *STARTS))
 
 
 def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:

@@ -8,9 +8,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import seed_of_fit
 from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.loop import Callback
@@ -202,7 +202,12 @@ class GaussianHDP(FittedGaussianHDP):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("learn", self.learn, ("alpha", "gamma", "scale"))
+        check_learned(self.learn, memoized=self.schedule == "memoized")
+
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -237,8 +242,6 @@ class GaussianHDP(FittedGaussianHDP):
         InputError
             If X is no groups of finite vectors, or a parameter does not fit them.
         """
-        check_names("learn", self.learn, ("alpha", "gamma", "scale"))
-        check_learned(self.learn, memoized=self.schedule == "memoized")
         groups = as_groups(X)
         self.n_features_in_ = groups.dim
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)

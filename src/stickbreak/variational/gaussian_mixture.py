@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
-from sklearn.base import DensityMixin, _fit_context
+from sklearn.base import DensityMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreak.corpus import GroupedVectors
 from stickbreak.exceptions import InputError
+from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import seed_of_fit
 from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.loop import Callback
@@ -164,7 +165,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(
         self,
         X: Any,

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak import persistence
 from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.all_or_nothing import AllOrNothing
 from stickbreak.inference.checkpoint import check_trace
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.parameters import packed, unpacked
@@ -31,7 +31,7 @@ BLOCK = 8192  # vectors whose densities are computed together
 _OURS = {family.__name__: family for family in LIKELIHOODS.values()}
 
 
-class VectorModel(BaseEstimator):
+class VectorModel(AllOrNothing):
     """Base of the estimators of real vectors: K components of dimension dim."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_")
@@ -204,7 +204,7 @@ class VectorModel(BaseEstimator):
         if self.likelihood_.dim != self.n_features_in_:
             raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
         check_trace(self._trace.columns)
-        self._validate_params()
+        self._check_parameters()
 
 
 def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:
