@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: it may be missing, read-only, damaged, stale or planted, and every kernel still runs."""
+"""The cache of compiled kernels may be missing, read-only, damaged, stale or planted: every kernel still runs."""
 
 import importlib.util
 import logging
