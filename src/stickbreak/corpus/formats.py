@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stickbreak.corpus.files import start_of
 from stickbreak.corpus.folder import is_corpus_folder
-from stickbreak.exceptions import InputError, ReadError
+from stickbreak.exceptions import InputError, NoDocuments, ReadError
 
 __all__ = ["FORMATS", "detect_format"]
 
@@ -67,7 +67,7 @@ def detect_format(path: Path, format: str | None = None) -> str:
         raise ReadError(f"{path} is a file, not a folder as the format {format!r} needs; name the folder")
     start = start_of(path)
     if not start:
-        raise ReadError(f"{path} is empty; give a file with at least one document")
+        raise NoDocuments(f"{path} is empty; give a file with at least one document")
     return format or _by_name(path) or _by_content(path, start)
 
 

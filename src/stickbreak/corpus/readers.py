@@ -25,7 +25,7 @@ from stickbreak.corpus.text_sources import (
 )
 from stickbreak.corpus.uci import read_uci
 from stickbreak.corpus.vocabularies import read_vocabulary, vocabulary_for
-from stickbreak.exceptions import InputError, InvalidCorpus, ReadError
+from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments
 
 __all__ = ["read", "read_texts"]
 
@@ -194,7 +194,7 @@ def _count_records(records: Records, options: TextOptions, words: Sequence[str] 
             names.append(name)
             yield text
         if not names:
-            raise ReadError(f"{path} holds no documents; a corpus needs at least one")
+            raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
 
     try:
         corpus = count_texts(texts(), options, vocabulary=words)
@@ -213,6 +213,8 @@ def _read_counts(path: Path, kind: str, given: Sequence[str] | PathLike | None, 
         counts = read_ldac(path, None if words is None else len(words), source)
     else:
         counts = _MATRICES[kind](path)
+    if not counts.shape[0]:
+        raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
     names = _titles(path, counts.shape[0], encoding) if kind == "ldac" else None
     try:
         return Corpus.from_counts(counts, words, names)
