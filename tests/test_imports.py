@@ -17,6 +17,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {
         "exceptions",
         "atomic",
+        "compiling",
         "special",
         "stirling",
         "indicator_factors",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stickbreak.cli.documents import Documents, InputSettings, read_for_model, read_limits
+from stickbreak.cli.models import load_words
 from stickbreak.cli.options import (
     Delimiter,
     Encoding,
@@ -21,7 +22,7 @@ from stickbreak.cli.options import (
     TextField,
     Vocabulary,
 )
-from stickbreak.cli.output import print_json
+from stickbreak.cli.output import print_json, show
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -65,12 +66,11 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Score a model on documents that it has not seen: completion of their halves, coherence of topics."""
-    import stickbreak
     from stickbreak.evaluation import evaluate as score
 
     if no_resample and left_to_right is None:
         raise InputError("--no-resample is about the left-to-right likelihood; give --left-to-right 20, too")
-    fitted = stickbreak.load(model)
+    fitted = load_words(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)
     read = read_for_model(documents, model, fitted, given)
@@ -79,7 +79,7 @@ def evaluate(
         drawn = {"particles": left_to_right, "resample": not no_resample}
         print_json(_as_json(scores, read) | _left_to_right_json(scores.left_to_right, drawn))
     else:
-        typer.echo("\n".join([*_as_text(scores, read), *_left_to_right_text(scores.left_to_right, left_to_right)]))
+        show("\n".join([*_as_text(scores, read), *_left_to_right_text(scores.left_to_right, left_to_right)]))
 
 
 def completion_json(completion: "Completion") -> dict[str, Any]:

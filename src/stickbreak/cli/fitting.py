@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from stickbreak.atomic import replace_folder
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.evaluate import completion_json
 from stickbreak.cli.methods import DEFAULT, METHODS
-from stickbreak.cli.output import TopicLine, describe_topics, print_json, print_topics, say
+from stickbreak.cli.output import TopicLine, describe_topics, print_json, print_topics, say, show
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.persistence import check_target
 
@@ -199,8 +197,7 @@ class FitResult:
             print_json(self._as_json(topics))
             return
         print_topics(topics)
-        typer.echo("")
-        typer.echo(self._summary())
+        show("\n" + self._summary())
 
     def _summary(self) -> str:
         """Say how many topics, why the fit stopped, how good it is, and where everything is."""

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from stickbreak.cli.documents import InputSettings, read_for_model, read_limits
+from stickbreak.cli.models import load_words
 from stickbreak.cli.options import (
     Delimiter,
     Encoding,
@@ -42,10 +43,9 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report on a model as one HTML file that opens without a network."""
-    import stickbreak
     from stickbreak.report import build_report, write_report
 
-    fitted = stickbreak.load(model)
+    fitted = load_words(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)
     read = read_for_model(documents, model, fitted, given)

@@ -9,7 +9,7 @@ from stickbreak.corpus.decoding import checked_encoding, encoding_of, line_end_o
 from stickbreak.corpus.files import reading, start_of
 from stickbreak.corpus.folder import is_corpus_folder
 from stickbreak.corpus.foreign import foreign_kind
-from stickbreak.exceptions import InputError, ReadError
+from stickbreak.exceptions import InputError, NoDocuments, ReadError
 
 __all__ = ["FORMATS", "detect_format"]
 
@@ -74,7 +74,7 @@ def detect_format(path: Path, format: str | None = None, encoding: str = "utf-8"
         raise ReadError(f"{path} is a file, not a folder as the format {format!r} needs; name the folder")
     start = start_of(path)
     if not start:
-        raise ReadError(f"{path} is empty; give a file with at least one document")
+        raise NoDocuments(f"{path} is empty; give a file with at least one document")
     named = format or _by_name(path)
     if named is None or named in _TEXTS:
         foreign = foreign_kind(path, start)

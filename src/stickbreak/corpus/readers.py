@@ -30,7 +30,7 @@ from stickbreak.corpus.text import TextOptions, count_texts
 from stickbreak.corpus.text_sources import folder_records, line_records
 from stickbreak.corpus.uci import read_uci
 from stickbreak.corpus.vocabularies import read_vocabulary, vocabulary_for
-from stickbreak.exceptions import InputError, InvalidCorpus, ReadError
+from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments
 
 __all__ = ["read", "read_texts"]
 
@@ -272,7 +272,7 @@ def _count_records(records: Records, options: TextOptions, words: Sequence[str] 
             names.append(name)
             yield text
         if not names:
-            raise ReadError(f"{path} holds no documents; a corpus needs at least one")
+            raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
 
     try:
         corpus = count_texts(texts(), options, vocabulary=words)
@@ -292,6 +292,8 @@ def _read_counts(source: _Source, given: Sequence[str] | PathLike | None) -> Cor
         counts = read_ldac(path, None if words is None else len(words), beside, source.limits)
     else:
         counts = _MATRICES[source.kind](path, source.limits)
+    if not counts.shape[0]:
+        raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
     names = _titles(source, counts.shape[0]) if source.kind == "ldac" else None
     try:
         return Corpus.from_counts(counts, words, names)

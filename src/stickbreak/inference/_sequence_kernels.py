@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import mix, open_stream, uniform
 
 _BELOW_ONE = 1.0 - 2.0**-52
