@@ -9,7 +9,7 @@ from typing import Any
 from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import InputError
 
-__all__ = ["advice_for", "checked_limits", "checked_optional_name", "checked_path"]
+__all__ = ["advice_for", "checked_limits", "checked_optional_name", "checked_path", "kind_of"]
 
 _COUNT = "stickbreak.corpus.count_texts"
 _LONGEST_NAME = 4096  # of a path; a text is longer
@@ -43,7 +43,7 @@ def checked_path(path: object, function: str) -> Path:
         return Path(found if isinstance(found, str) else os.fsdecode(found))
     if isinstance(path, str):
         raise InputError(f"{function} takes a path, but it is empty; name a file or a folder ('.' for this one)")
-    raise InputError(f"{function} takes a path, not {_kind(path)}; {advice_for(path)}")
+    raise InputError(f"{function} takes a path, not {kind_of(path)}; {advice_for(path)}")
 
 
 def _exists(path: str) -> bool:
@@ -53,8 +53,26 @@ def _exists(path: str) -> bool:
         return False
 
 
-def _kind(value: object) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
+def kind_of(value: object) -> str:
+    """Return what a value is, for a message.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> kind_of([]), kind_of(3), kind_of(None)
+    ('a list', 'an int', 'None')
+    """
+    name = type(value).__name__
+    article = "an" if name.lower().startswith(("a", "e", "i", "o", "nd")) else "a"
+    return "None" if value is None else f"{article} {name}"
 
 
 def advice_for(value: Any) -> str:

@@ -144,7 +144,7 @@ def decoded(content: bytes, encoding: str, where: str, offset: int = 0) -> str:
     except UnicodeDecodeError as error:
         raise _undecodable(error, encoding, where, offset) from error
     except UnicodeError as error:  # of codecs that say no more: "idna", "punycode"
-        raise ReadError(f"{where} is not {encoding.upper()} ({error}); pass the encoding of the file") from error
+        raise _undecodable_at_all(error, encoding, where) from error
 
 
 def decoded_pieces(pieces: Iterable[bytes], encoding: str, where: str) -> Iterator[str]:
@@ -175,10 +175,10 @@ def decoded_pieces(pieces: Iterable[bytes], encoding: str, where: str) -> Iterat
         try:
             text = decoder.decode(piece, final)
         except UnicodeDecodeError as error:
-            number += error.object[: error.start].decode(encoding, "ignore").count("\n")
+            number += error.object[: error.start].count(line_end_of(encoding))
             raise _undecodable(error, encoding, f"{where}, line {number}", offset) from error
         except UnicodeError as error:
-            raise ReadError(f"{where} is not {encoding.upper()} ({error}); pass the encoding of the file") from error
+            raise _undecodable_at_all(error, encoding, where) from error
         number += text.count("\n")
         offset = seen + len(piece) - len(decoder.getstate()[0])
         seen += len(piece)
@@ -197,15 +197,20 @@ def _marked_last(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
 def _undecodable(error: UnicodeDecodeError, encoding: str, where: str, offset: int) -> ReadError:
     """Say which byte is not of the encoding, and which encodings would take it."""
     content = error.object
-    names = ["latin-1", "cp1252"]
+    names = ["cp1252", "latin-1"]
     high = sum(byte > 127 for byte in content)
     if high > 0.3 * len(content):  # letters of Western Europe are rarer than that
-        names += [name for name in _EAST_ASIAN if _decodes(content, name)]
-    shown = " or ".join([", ".join(repr(name) for name in names[:-1]), repr(names[-1])])
+        names = [*(name for name in _EAST_ASIAN if _decodes(content, name)), "latin-1"]
+    shown = " or ".join(repr(name) for name in names)
     return ReadError(
         f"{where} is not {encoding.upper()}: byte 0x{content[error.start]:02x} at position {offset + error.start} of "
         f"the file; convert the file or pass its encoding, such as {shown}"
     )
+
+
+def _undecodable_at_all(error: UnicodeError, encoding: str, where: str) -> ReadError:
+    said = " ".join(f"{error}".split())
+    return ReadError(f"{where} is not {encoding.upper()} ({said:.80}); pass the encoding of the file")
 
 
 def _decodes(content: bytes, encoding: str) -> bool:

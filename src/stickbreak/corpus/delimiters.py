@@ -47,8 +47,9 @@ def likely_delimiter(lines: Sequence[str], usual: str, *, whole: bool) -> str:
     r"""Tell the delimiter of a table by its first lines.
 
     A delimiter fits if it cuts the header into two or more fields and every row into as many, quotes respected. The
-    usual one is taken if it fits; else the one that fits and gives most fields. If none fits: the usual one if it
-    leaves every row whole (a table of one column) or cuts the header, else the one that cuts the header most.
+    usual one is taken if it fits; else the one that fits and gives most fields. If none fits, the usual one is taken if
+    it cuts the header; else the one that cuts the header most and every row, though not into as many; else the usual
+    one if it leaves every row whole (a table of one column); else the one that cuts the header most.
 
     Parameters
     ----------
@@ -77,9 +78,11 @@ def likely_delimiter(lines: Sequence[str], usual: str, *, whole: bool) -> str:
     if fitting:
         return max(fitting, key=lambda delimiter: widths[delimiter][0])
     header, rows, sound = widths[usual]
-    if header > 1 or (sound and rows <= {header}):
+    most = max(widths, key=lambda delimiter: widths[delimiter][0])
+    ragged = widths[most][0] > 1 and min(widths[most][1], default=1) > 1
+    if header > 1 or (sound and rows <= {header} and not ragged):
         return usual
-    return max(widths, key=lambda delimiter: widths[delimiter][0])
+    return most
 
 
 def _widths(lines: Sequence[str], delimiter: str, *, whole: bool) -> tuple[int, set[int], bool]:

@@ -122,7 +122,7 @@ def open_binary(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[Bin
                 return
             most = limits.most_unpacked(os.fstat(raw.fileno()).st_size)
             with gzip.open(raw, "rb") as unpacked:
-                content = _Unpacked(cast(gzip.GzipFile, unpacked), path, most)
+                content = _Unpacked(unpacked, path, most)
                 yield cast(BinaryIO, io.BufferedReader(content, _PIECE))
 
 

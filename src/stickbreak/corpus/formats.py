@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from pathlib import Path
 
@@ -91,6 +92,16 @@ def _by_name(path: Path) -> str | None:
     return _BY_SUFFIX.get(Path(name).suffix)
 
 
+def _readable(start: bytes, encoding: str) -> str:
+    """Decode the first bytes so far as the signs of a format can be seen in them."""
+    if line_end_of(encoding) == b"\n":
+        return start.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+    try:
+        return start.decode(encoding, "ignore")
+    except UnicodeError:  # of codecs that ignore nothing
+        return ""
+
+
 def _by_content(path: Path, start: bytes, encoding: str) -> str:
     for signature, format in _BINARY_STARTS:
         if start.startswith(signature):
@@ -100,9 +111,7 @@ def _by_content(path: Path, start: bytes, encoding: str) -> str:
     line = start.split(b"\n", 1)[0]
     if _LDAC_START.fullmatch(line if b"\n" in start else line.rpartition(b" ")[0]):
         return "ldac"
-    encoding = encoding_of(start, encoding, str(path))
-    wide = line_end_of(encoding) != b"\n"
-    text = start.decode(encoding, "ignore") if wide else start.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    text = _readable(start, encoding_of(start, encoding, str(path)))
     if text.lstrip("\ufeff \t\r\n").startswith(('{"', '[{"')):
         return "jsonl"
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix

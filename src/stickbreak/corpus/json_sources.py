@@ -112,10 +112,10 @@ def _elements(opened: _Opened) -> Values:
         text.peek()
         where = f"{path}, element {number} (line {text.line})"
         yield where, text.value(where)
-        if text.peek() != ",":
+        if text.peek() == "]":
             break
-        text.take(",", where)
-    text.take("]", f"{path}, element {number}")
+        text.take(",", f"{path}, after element {number},")
+    text.take("]", f"{path}")
     if text.peek():
         raise ReadError(f"{path}, line {text.line}: more follows the end of the JSON array; give one array in a file")
 

@@ -142,7 +142,10 @@ class JsonText:
         ReadError
             When it is not valid JSON, or longer than the limit.
         """
-        scalar = self.peek() not in tuple('{["')
+        first = self.peek()
+        if not first:
+            raise ReadError(f"{where} is missing: the file ends too early; fetch it again")
+        scalar = first not in '{["'
         while True:
             try:
                 value, end = self._scalar(where) if scalar else _DECODER.raw_decode(self._text, self._at)

@@ -58,7 +58,7 @@ def parquet_records(
         with _readable(path):
             types = _types(file.schema_arrow)
         text_key, name_key = _chosen(types, text_field, name_field, path)
-        rows, n_bytes = _declared(file, {text_key, name_key or text_key}, path)
+        rows, n_bytes = _declared(file, path)
     _check_declared(path, rows, n_bytes, size, limits)
     batch = max(1, min(chunk_size, _BATCH_BYTES * max(rows, 1) // max(n_bytes, 1)))
     with _readable(path):  # as a dictionary: a text that is repeated a million times is held once
@@ -151,20 +151,18 @@ def _is_view(kind: Any) -> bool:
     return hasattr(pa.types, "is_string_view") and bool(pa.types.is_string_view(kind))
 
 
-def _declared(file: Any, columns: set[str], path: Path) -> tuple[int, int]:
-    """Return how many rows the file declares, and how many bytes of the columns."""
-    rows = n_bytes = 0
+def _declared(file: Any, path: Path) -> tuple[int, int]:
+    """Return how many rows the file declares, and how many bytes of all columns.
+
+    The columns of a row group are not asked: pyarrow ends the process where what is said of one is damaged.
+    """
     with _readable(path):
-        for g in range(file.metadata.num_row_groups):
-            group = file.metadata.row_group(g)
-            if group.num_rows < 0:
-                raise ReadError(f"{path} is damaged: it declares {group.num_rows} rows; fetch or write it again")
-            rows += group.num_rows
-            for c in range(group.num_columns):
-                column = group.column(c)
-                if column.path_in_schema.split(".")[0] in columns or column.path_in_schema in columns:
-                    n_bytes += max(column.total_uncompressed_size, column.total_compressed_size)
-    return rows, n_bytes
+        metadata = file.metadata
+        groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
+        rows, n_bytes = [group.num_rows for group in groups], [group.total_byte_size for group in groups]
+    if min([*rows, *n_bytes, metadata.num_rows], default=0) < 0:
+        raise ReadError(f"{path} is damaged: it declares a negative number of rows or bytes; fetch or write it again")
+    return max(sum(rows), metadata.num_rows), sum(n_bytes)
 
 
 def _check_declared(path: Path, rows: int, n_bytes: int, size: int, limits: ReadLimits) -> None:

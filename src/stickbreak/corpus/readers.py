@@ -238,7 +238,7 @@ class _Source:
 
 def _checked_rows(rows: Iterable[int]) -> list[int]:
     try:
-        wanted = list(rows)
+        wanted: list[Any] = list(rows)
     except TypeError:
         raise InputError(f"rows is {rows!r:.40}; give a list of row numbers") from None
     for row in wanted:

@@ -19,14 +19,14 @@ _SOUTH_EAST = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u109f
 _RUN = re.compile(f"[{_HAN_AND_HIRAGANA}{_KATAKANA}]+|[{_SOUTH_EAST}]+")
 _NAME = re.compile(f"[{_KATAKANA}]+")
 _LONG, _LONG_SOUTH_EAST = 7, 18  # characters; hardly any word of these scripts is longer
-_SHARE_OF_SCRIPTS, _SHARE_OF_ALL = 1 / 3, 1 / 10
+_SHARE_OF_SCRIPTS, _SHARE_OF_ALL = 1 / 2, 1 / 10
 
 
 def is_uncut(words: Iterable[str], totals: Iterable[int]) -> bool:
     """Whether words look like sentences of Chinese, Japanese, Thai, Lao, Khmer or Burmese.
 
     A run of one of these scripts is long if it has 7 or more characters (Thai, Lao, Khmer, Burmese, whose vowels and
-    tones count: 18), and is not all Katakana. They look so if long runs hold more than a third of the characters of
+    tones count: 18), and is not all Katakana. They look so if long runs hold more than half of the characters of
     these scripts, and more than a tenth of all. Korean has spaces, and is not looked at.
 
     Parameters

@@ -17,6 +17,7 @@ from stickbreak.exceptions import ReadError
 
 __all__ = ["csv_records"]
 
+_LEAST = 64  # characters that a line counts for: a million empty lines in one field are a quote that does not end
 _SAMPLE_LINES, _SAMPLE_CHARACTERS = 100, 1 << 18  # by which the delimiter is told
 
 
@@ -72,6 +73,11 @@ def csv_records(
         try:
             row = next(rows, None)
         except csv.Error as error:
+            if "new-line" in str(error):  # a bare carriage return
+                raise ReadError(
+                    f"{path}, line {source.first} ends in a bare carriage return; save the file with the line ends of "
+                    "Unix or Windows"
+                ) from error
             raise ReadError(
                 f"{path}, line {source.first}: the row here is not a valid table row ({error}); check its quotes"
             ) from error
@@ -109,7 +115,7 @@ class _RowLines:
     def __next__(self) -> str:
         line = next(self._lines)
         self._number += 1
-        self._size += len(line)
+        self._size += max(len(line), _LEAST)
         if self._size > self._limits.document_bytes:
             raise too_long(
                 f"the row of {self._path} that begins on line {self.first} (a quote may not end)", self._limits

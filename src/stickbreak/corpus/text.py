@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.corpus.arguments import advice_for
+from stickbreak.corpus.arguments import advice_for, kind_of
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.spaceless import UNCUT, is_uncut
 from stickbreak.corpus.unicode_words import unicode_words
@@ -93,7 +93,7 @@ _STRIPPED = ("ascii", "unicode")
 
 
 def _is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
 
 
 def _checked_stop_words(value: Any) -> str | tuple[str, ...] | None:
@@ -109,7 +109,7 @@ def _checked_frequency(field: str, value: Any) -> int | float:
     """Return a number of documents as int, a share of them as float."""
     if _is_whole(value, 1):
         return int(value)
-    if isinstance(value, Real) and not isinstance(value, Integral) and 0 <= value <= 1:
+    if isinstance(value, Real) and not isinstance(value, Integral) and 0 <= float(value) <= 1:
         return float(value)
     raise InputError(f"{field} is {value!r:.40}; give a number of documents (1, 2, ...) or a share from 0.0 to 1.0")
 
@@ -185,7 +185,7 @@ def count_texts(
     return Corpus.from_counts(counts, words, names)
 
 
-def _checked_texts(texts: Any) -> Iterable[str]:
+def _checked_texts(texts: Any) -> Iterable[Any]:
     """Refuse what is not a collection of texts, however it can be iterated over."""
     if isinstance(texts, str):
         raise InvalidCorpus("one text was given where many are needed; give a list of texts")
@@ -193,12 +193,11 @@ def _checked_texts(texts: Any) -> Iterable[str]:
         raise InvalidCorpus(
             f"texts is the path {os.fspath(texts)!r:.60}; read a file with stickbreak.corpus.read(path)"
         )
-    table = hasattr(texts, "columns") or hasattr(texts, "column_names") or (hasattr(texts, "counts"))
+    table = hasattr(texts, "columns") or hasattr(texts, "column_names") or hasattr(texts, "counts")
     numbers = getattr(getattr(texts, "dtype", None), "kind", "") in "biufc" and hasattr(texts, "dtype")
     if table or numbers or isinstance(texts, (bytes, bytearray, dict)) or not isinstance(texts, Iterable):
-        kind = "None" if texts is None else f"a {type(texts).__name__}"
         advice = advice_for(texts) if table or numbers else "give a list of strings"
-        raise InvalidCorpus(f"texts is {kind}, not a list of texts; {advice}")
+        raise InvalidCorpus(f"texts is {kind_of(texts)}, not a list of texts; {advice}")
     return texts
 
 
@@ -206,7 +205,7 @@ def _shown(value: object) -> str:
     return " ".join(f"{value!r:.40}".split())
 
 
-def _normalised(texts: Iterable[str]) -> Iterator[str]:
+def _normalised(texts: Iterable[Any]) -> Iterator[str]:
     """Compose letters and accents (NFC), so that one word has one spelling."""
     row = -1
     for row, text in enumerate(texts):
