@@ -13,7 +13,8 @@ from stickbreak.corpus.files import decoded_lines
 from stickbreak.corpus.folder import open_corpus
 from stickbreak.corpus.formats import detect_format
 from stickbreak.corpus.ldac import read_ldac
-from stickbreak.corpus.matrices import read_matrix_market, read_npz
+from stickbreak.corpus.matrix_market import read_matrix_market
+from stickbreak.corpus.npz import read_npz
 from stickbreak.corpus.text import TextOptions, count_texts
 from stickbreak.corpus.text_sources import (
     Records,
