@@ -24,6 +24,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
         "kernel_prefetch",
         "kernel_random",
         "maximum",
+        "memory",
         "ranges",
         "persistence",
     },

@@ -22,7 +22,8 @@ from stickbreak.corpus.formats import FORMATS, detect_format
 from stickbreak.corpus.json_sources import json_records
 from stickbreak.corpus.ldac import read_ldac
 from stickbreak.corpus.limits import ReadLimits
-from stickbreak.corpus.matrices import read_matrix_market, read_npz
+from stickbreak.corpus.matrix_market import read_matrix_market
+from stickbreak.corpus.npz import read_npz
 from stickbreak.corpus.parquet_source import parquet_records
 from stickbreak.corpus.records import Records
 from stickbreak.corpus.tables import csv_records

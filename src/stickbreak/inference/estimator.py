@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreak import persistence
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import ModelFormatError
 from stickbreak.inference.all_or_nothing import AllOrNothing
 from stickbreak.inference.checkpoint import check_trace
@@ -326,6 +327,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing
             else:
                 check_same_words(self, X)
             return X
+        X = checked_sparse(X)
         checked = validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False, reset=reset)
         if getattr(checked, "dtype", np.dtype(float)).kind not in "biuf":
             checked = validate_data(

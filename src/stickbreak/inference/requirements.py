@@ -8,7 +8,7 @@ from numbers import Integral
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.inference.memory import memory_installed
+from stickbreak.memory import memory_installed
 
 
 def check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
