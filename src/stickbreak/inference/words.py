@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
@@ -49,6 +50,11 @@ def check_same_words(model: HasWords, corpus: Corpus, *, otherwise: str = "") ->
     raise InvalidCorpus(
         f"column {column} is {corpus.vocabulary[column]!r} in the corpus but {named[column]!r} in the model; {advice}"
     )
+
+
+def no_documents(words: tuple[str, ...]) -> Corpus:
+    """Return a corpus of no documents over the words of a model."""
+    return Corpus(sparse.csr_matrix((0, len(words)), dtype=np.int32), words)
 
 
 def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
