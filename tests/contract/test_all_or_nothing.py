@@ -9,7 +9,8 @@ from tests.contract.small import OF_WORDS, SMALL, bits, data_of, frozen, laps_of
 
 from stickbreak.collapsed import estimator as collapsed
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import StickbreakError
+from stickbreak.exceptions import InputError, StickbreakError
+from stickbreak.hybrid import new_topics, steps
 
 GOING_ON = ("CollapsedHDP", "GibbsHDP", "BackoffTreeTopics")
 STREAMS = ("CollapsedHDP", "HybridHDP", "VariationalHDP")
@@ -133,6 +134,32 @@ def test_collapsed_step_that_breaks_off_after_it_wrote_is_taken_back(where, shar
     assert bits(model, "CollapsedHDP") == expected
     twin = unfitted("CollapsedHDP", learning_offset=offset).partial_fit(X).partial_fit(X[:10])
     assert bits(model.partial_fit(X[30:]), "CollapsedHDP") == bits(twin.partial_fit(X[30:]), "CollapsedHDP")
+
+
+@pytest.mark.parametrize("where", ["weigh", "sample", "take_step"])
+def test_unbounded_step_that_breaks_off_leaves_its_columns_or_is_told(where, monkeypatch):
+    X = data_of("HybridHDP")
+    model = unfitted("HybridHDP", top_level="unbounded", init="random", n_topics=12).partial_fit(X)
+    n_columns = model._state.n_topics
+    monkeypatch.setattr(new_topics, "VANISHED_TOKENS", 30.0)
+    expected, before = bits(model, "HybridHDP"), frozen({**vars(model), "_room": None})
+    assert (model._state.tokens < 30).any()
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, where, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[:10])
+    if where == "take_step":
+        with pytest.raises(InputError, match="broke off"):
+            model.partial_fit(X[:10])
+        return
+    assert model._state.n_topics == n_columns
+    assert frozen({**vars(model), "_room": None}) == before
+    assert bits(model, "HybridHDP") == expected
+    model.partial_fit(X[:10])
 
 
 @pytest.mark.parametrize("name", OF_WORDS)

@@ -264,8 +264,6 @@ class FittedTree(ContinuedModel):
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
-        if not corpus.n_documents:
-            return sparse.csr_array((0, self.n_leaves_))
         with ThreadExecutor(self.n_jobs) as executor:
             return self._model.weights(corpus, executor)
 

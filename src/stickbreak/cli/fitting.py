@@ -149,7 +149,7 @@ class FitJob:
 
     def _starting(self, model: Any, train: "Corpus") -> str:
         n_topics = self.n_topics_start(model, train)
-        return "" if n_topics is None else f", starting with {n_topics} topics"
+        return "" if n_topics is None else f", starting with {n_topics} topic{'s' * (n_topics != 1)}"
 
     def n_topics_start(self, model: Any, train: "Corpus") -> int | None:
         """Return the topics that a fit to the documents starts with; None where the start decides their number."""

@@ -7,10 +7,10 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
+from stickbreak.corpus.csr import assemble_csr
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.inference.requirements import check_whole
 
@@ -54,7 +54,8 @@ def check_same_words(model: HasWords, corpus: Corpus, *, otherwise: str = "") ->
 
 def no_documents(words: tuple[str, ...]) -> Corpus:
     """Return a corpus of no documents over the words of a model."""
-    return Corpus(sparse.csr_matrix((0, len(words)), dtype=np.int32), words)
+    nothing = np.zeros(0, np.int32)
+    return Corpus(assemble_csr(nothing, nothing, np.zeros(1, np.int32), len(words)), words)
 
 
 def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
