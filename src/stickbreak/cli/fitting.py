@@ -139,22 +139,22 @@ class FitJob:
             if self.resume and not self.checkpoint.exists():
                 self._tell(f"there is no checkpoint at {self.checkpoint} yet: starting from the beginning")
         self._tell(
-            f"fitting {train.n_documents:,} documents{self._starting(model)} "
+            f"fitting {train.n_documents:,} documents{self._starting(model, train)} "
             f"(Ctrl-C ends after the {model.lap_noun} and keeps the model) ..."
         )
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train, callback=progress.update, **options)
         return model
 
-    def _starting(self, model: Any) -> str:
-        n_topics = self.n_topics_start(model)
-        return "" if n_topics is None else f", starting with {n_topics} topics"
+    def _starting(self, model: Any, train: "Corpus") -> str:
+        n_topics = self.n_topics_start(model, train)
+        return "" if n_topics is None else f", starting with {n_topics} topic{'s' * (n_topics != 1)}"
 
-    def n_topics_start(self, model: Any) -> int | None:
-        """Return the topics at the start of a model; None where the start decides their number."""
+    def n_topics_start(self, model: Any, train: "Corpus") -> int | None:
+        """Return the topics that a fit to the documents starts with; None where the start decides their number."""
         method = METHODS[self.method]
         start = self.parameters.get("init", method.default_start)
-        return int(model.n_topics) if start in method.counted_starts else None
+        return int(model.starting_topics(train)) if start in method.counted_starts else None
 
     def _score(self, model: Any, held: "Corpus") -> "Completion | None":
         """Score the held-out documents; None, with a message, if they are too short for that."""
@@ -202,7 +202,7 @@ class FitResult:
     def _summary(self) -> str:
         """Say how many topics, why the fit stopped, how good it is, and where everything is."""
         model, done = self.model, self.completion
-        start = self.job.n_topics_start(model)
+        start = self.job.n_topics_start(model, self.train)
         lines = [
             f"topics     {model.n_topics_}" + ("" if start is None else f" (started with {start})"),
             f"stopped    {model.stop_reason_}",
@@ -232,7 +232,7 @@ class FitResult:
             "n_words": self.corpus.n_words,
             "n_tokens": self.corpus.n_tokens,
             "method": self.job.method,
-            "n_topics_start": self.job.n_topics_start(model),
+            "n_topics_start": self.job.n_topics_start(model, self.train),
             "n_topics": int(model.n_topics_),
             "n_laps": int(model.n_laps_),
             "converged": bool(model.converged_),

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.collapsed.course import CollapsedCourse, Rules, columns_of
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
-from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.requirements import check_tables
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, offset_for, step
@@ -25,7 +24,7 @@ from stickbreak.inference.checkpoint import identity_of, seed_of_fit
 from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.requirements import check_names, check_tokens, check_total, check_whole
+from stickbreak.inference.requirements import check_tokens, check_total, check_whole
 from stickbreak.inference.run import Identity, Run, at_work, run_fit
 from stickbreak.inference.steps import step_size
 from stickbreak.inference.streams import seed_from
@@ -46,8 +45,8 @@ class CollapsedHDP(FittedCollapsed):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Most topics (the truncation K). Those that lose their tokens to others are not shown. None: 200, or where the
-        documents hold fewer tokens than that, a quarter of their tokens.
+        Most topics (the truncation K). Those that lose their tokens to others are not shown.
+        None: 200, or a quarter of the tokens where the documents hold fewer than that.
     alpha, gamma, eta : float, default=5.0, 1.0, 0.05
         Concentrations of the documents and of the corpus, and pseudo-count of every word in every topic: where they
         start, if they are learned.
@@ -203,10 +202,6 @@ class CollapsedHDP(FittedCollapsed):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_names("learn", self.learn, LEARNABLE)
 
     @all_or_nothing
     def fit(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.state import Float, Priors
 from stickbreak.collapsed.streaming import Topics, alive
 from stickbreak.inference.checkpoint import check_learned, require, whole_number
@@ -17,6 +18,7 @@ from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel, KeptState
 from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
+from stickbreak.inference.requirements import check_names
 from stickbreak.ranges import LARGEST_OFFSET
 
 
@@ -48,6 +50,7 @@ class FittedCollapsed(ContinuedModel):
     learning_offset_: float | None
     n_documents_seen_: int
     n_jobs: int | None
+    learn: Sequence[str]
     _topics: Topics
     _seed: int
 
@@ -128,6 +131,10 @@ class FittedCollapsed(ContinuedModel):
         self._topics, self._seed, self._trace = topics, seed, trace
         self.alpha_, self.gamma_, self.eta_ = priors.alpha, priors.gamma, priors.eta
         self.n_laps_, self.objective_ = len(trace), float(trace.columns["objective"][-1])
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("learn", self.learn, LEARNABLE)
 
     def _undoing(self) -> Callable[[], None]:
         """Take back the rows that a step of `partial_fit` has overwritten."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import row_of_entry
+from stickbreak.corpus.mistakes import mistake_in, obvious_mistake
 from stickbreak.corpus.sparse_checks import fault_of_sparse
 from stickbreak.exceptions import InvalidCorpus
 from stickbreak.memory import memory_installed
@@ -126,19 +127,32 @@ def _as_csr(X: Any) -> sp.csr_matrix:
 
 
 def _as_dense(X: Any) -> np.ndarray:
-    if isinstance(X, (str, bytes)) or (isinstance(X, Sequence) and len(X) and isinstance(X[0], str)):
-        raise InvalidCorpus("counts were asked for but text was given; use stickbreak.corpus.count_texts first")
-    try:
-        array = np.asarray(X)
-        if array.dtype == object:
-            array = array.astype(np.float64)
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise InvalidCorpus(f"counts must be numbers in a table of documents x words; this is not: {error}") from error
+    mistake = obvious_mistake(X)
+    if mistake is None:
+        try:
+            array = np.asarray(X)
+            if array.dtype == object:
+                array = _without_missing(X) if hasattr(X, "iloc") else array.astype(np.float64)
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            mistake = mistake_in(X)
+            text = f"counts must be numbers in a table of documents x words; this is not: {error}"
+        else:
+            mistake = mistake_in(X) if array.dtype.kind in "US" else None
+            text = ""
+    if mistake is not None or text:
+        raise InvalidCorpus(text if mistake is None else mistake.of_counts()) from None
     if array.ndim != 2:
         raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {array.ndim}")
     if array.dtype.kind not in "biuf":
         raise InvalidCorpus(f"counts must be numbers, not of dtype {array.dtype}; pass integer or float counts")
     return array
+
+
+def _without_missing(table: Any) -> np.ndarray:
+    """Return a table with columns of several types, what is missing as NaN."""
+    return np.column_stack(
+        [np.asarray(table.iloc[:, j].to_numpy(dtype=np.float64, na_value=np.nan)) for j in range(table.shape[1])]
+    )
 
 
 def _check_values(matrix: sp.csr_matrix) -> None:

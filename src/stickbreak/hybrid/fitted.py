@@ -20,7 +20,7 @@ from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
-from stickbreak.inference.words import NamedColumns, check_same_words
+from stickbreak.inference.words import NamedColumns, check_same_words, no_documents
 from stickbreak.ranges import LARGEST_OFFSET
 
 
@@ -126,7 +126,8 @@ class FittedHybrid(TopicModel):
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
         """Check documents and make them a Corpus over the words of the model."""
         if not reset and self.grow_vocabulary and (isinstance(X, Corpus) or hasattr(X, "columns")):
-            return self._named_columns().known(Corpus.from_counts(X))
+            empty = not isinstance(X, Corpus) and not len(X)
+            return no_documents(self.vocabulary_) if empty else self._named_columns().known(Corpus.from_counts(X))
         return super()._corpus(X, reset=reset)
 
     def _minibatch(self, X: Any) -> Corpus:

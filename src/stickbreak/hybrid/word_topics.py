@@ -104,8 +104,8 @@ class WordTopics:
 
     def copy(self) -> WordTopics:
         """Return the same lists in arrays of their own."""
-        lists = self.first, self.size, self.room, self.topic, self.count, self.holders
-        return WordTopics(*(array.copy() for array in lists), self.scale)
+        words = self.first.copy(), self.size.copy(), self.room.copy()
+        return WordTopics(*words, self.topic.copy(), self.count.copy(), self.holders.copy(), self.scale)
 
     def drop(self, topics: Int) -> None:
         """Forget all pairs of some topics."""

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from stickbreak import persistence
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
-from stickbreak.exceptions import ModelFormatError
+from stickbreak.exceptions import InvalidCorpus, ModelFormatError
 from stickbreak.inference.all_or_nothing import AllOrNothing
 from stickbreak.inference.checkpoint import check_trace
 from stickbreak.inference.document_completion import document_completion
@@ -25,7 +26,8 @@ from stickbreak.inference.left_to_right import LeftToRight, PredictiveRule, scor
 from stickbreak.inference.loop import Trace, logger
 from stickbreak.inference.parameters import packed, unpacked
 from stickbreak.inference.requirements import adapted_topics, check_start
-from stickbreak.inference.words import check_same_words, words_to_show
+from stickbreak.inference.tables import checked_table
+from stickbreak.inference.words import check_same_words, no_documents, words_to_show
 
 Float = NDArray[np.float64]
 
@@ -328,9 +330,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing
                 check_same_words(self, X)
             return X
         X = checked_sparse(X)
-        checked = validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False, reset=reset)
+        options = {
+            "accept_sparse": "csr",
+            "ensure_all_finite": False,
+            "reset": reset,
+            "ensure_min_samples": int(reset),  # a fitted model describes no documents, too
+        }
+        checked = checked_table(self, X, Mistake.of_counts, InvalidCorpus, dtype=None, **options)
         if getattr(checked, "dtype", np.dtype(float)).kind not in "biuf":
-            checked = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=reset
-            )
-        return Corpus.from_counts(checked, vocabulary=getattr(self, "feature_names_in_", None))
+            checked = checked_table(self, X, Mistake.of_counts, InvalidCorpus, dtype=np.float64, **options)
+        words = getattr(self, "feature_names_in_", None)
+        return Corpus.from_counts(checked, vocabulary=words) if checked.shape[0] else no_documents(self.vocabulary_)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
+from stickbreak.corpus.csr import assemble_csr
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.inference.requirements import check_whole
 
@@ -49,6 +50,12 @@ def check_same_words(model: HasWords, corpus: Corpus, *, otherwise: str = "") ->
     raise InvalidCorpus(
         f"column {column} is {corpus.vocabulary[column]!r} in the corpus but {named[column]!r} in the model; {advice}"
     )
+
+
+def no_documents(words: tuple[str, ...]) -> Corpus:
+    """Return a corpus of no documents over the words of a model."""
+    nothing = np.zeros(0, np.int32)
+    return Corpus(assemble_csr(nothing, nothing, np.zeros(1, np.int32), len(words)), words)
 
 
 def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:

@@ -363,7 +363,7 @@ class GibbsHDP(FittedGibbs):
         int
             `n_topics`, or as many as there are tokens if these are fewer.
         """
-        return min(int(self.n_topics), int(Corpus.from_counts(X).n_tokens))
+        return min(super().starting_topics(X), int(Corpus.from_counts(X).n_tokens))
 
     def _ensemble(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Ensemble:
         """Build the chains."""
