@@ -48,15 +48,19 @@ class Tally:
 
     Attributes
     ----------
-    compiled, loaded : int
-        Kernels, one for each combination of types.
-    kept_in : dict of Path to int
-        Folder -> kernels that this process put there.
+    compiled, kept, loaded : int
+        Kernels, one for each combination of types: those compiled, those of them that were kept, those found.
+    folders : set of Path
+        Where they were found and kept.
+    temporary : bool
+        Whether some were kept in the folder for temporary files.
     """
 
     compiled: int = 0
+    kept: int = 0
     loaded: int = 0
-    kept_in: dict[Path, int] = field(default_factory=dict)
+    folders: set[Path] = field(default_factory=set)
+    temporary: bool = False
 
 
 TALLY = Tally()
@@ -203,6 +207,7 @@ class _KernelCache(NullCache):
                     continue  # not there, stale or damaged
                 found = CompileResult._rebuild(target_context, *pickle.loads(content[_DIGEST:]))
                 TALLY.loaded += 1
+                TALLY.folders.add(place.folder)
                 return found
         return None
 
@@ -222,7 +227,9 @@ class _KernelCache(NullCache):
                 except OSError as error:
                     refusals.append(f"{place.folder}: {error.strerror or error}")
                     continue
-                TALLY.kept_in[place.folder] = TALLY.kept_in.get(place.folder, 0) + 1
+                TALLY.kept += 1
+                TALLY.folders.add(place.folder)
+                TALLY.temporary |= place.private
                 if place.private:
                     _tell_of_temporary(place.folder, refusals[0])
                 return

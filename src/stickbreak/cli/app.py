@@ -15,6 +15,7 @@ from stickbreak.cli.report import report
 from stickbreak.cli.topics import topics
 from stickbreak.cli.transform import transform
 from stickbreak.cli.tree import tree
+from stickbreak.cli.warm import warm
 from stickbreak.exceptions import StickbreakError
 
 _BAD_INPUT, _INTERRUPTED = 2, 130
@@ -84,7 +85,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (fit, topics, tree, transform, evaluate, report, demo):
+for _command in (fit, topics, tree, transform, evaluate, report, demo, warm):
     app.command()(_command)
 
 

@@ -157,7 +157,7 @@ def decoded(content: bytes, encoding: str, where: str, offset: int = 0) -> str:
 def _check_encoding(encoding: str) -> None:
     try:
         line_end = "\n".encode(encoding)
-    except LookupError as error:
+    except (LookupError, UnicodeError) as error:
         raise InputError(f"encoding {encoding!r} is unknown; use a name such as 'utf-8' or 'latin-1'") from error
     if line_end.removeprefix(codecs.BOM_UTF8) != b"\n":  # utf-8-sig is fine
         raise InputError(f"encoding {encoding!r} cannot be read by lines; convert the file to UTF-8")
