@@ -146,10 +146,11 @@ def _is_ours_alone(folder: Path) -> bool:
 def _places(beside: Path) -> list[_Place]:
     """List where kernels of a source folder are kept, the best place first."""
     own = f"stickbreak_{hashlib.sha256(os.fsencode(beside)).hexdigest()[:16]}"
-    if numba.config.CACHE_DIR:
-        folders = [Path(numba.config.CACHE_DIR).absolute() / own]
+    given: str = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    if given:
+        folders = [Path(given).absolute() / own]
     else:
-        home = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)
+        home = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)  # type: ignore[no-untyped-call]
         folders = [beside / "__pycache__", home / own]
     places = [_Place(folder) for folder in folders if folder.is_absolute()]  # "~" that nobody expands: no home
     with contextlib.suppress(OSError):  # no folder for temporary files
@@ -205,7 +206,8 @@ class _KernelCache(NullCache):
                 content = place.read(name)
                 if content is None or content[:_DIGEST] != _checksum(identity, content[_DIGEST:]):
                     continue  # not there, stale or damaged
-                found = CompileResult._rebuild(target_context, *pickle.loads(content[_DIGEST:]))
+                parts = pickle.loads(content[_DIGEST:])
+                found = CompileResult._rebuild(target_context, *parts)  # type: ignore[no-untyped-call]
                 TALLY.loaded += 1
                 TALLY.folders.add(place.folder)
                 return found
@@ -218,7 +220,7 @@ class _KernelCache(NullCache):
             if not self._places or cres.library.has_dynamic_globals or not all(part.can_cache for part in cres.lifted):
                 return
             name, identity = self._identity(sig, cres.codegen)
-            payload = dumps(cres._reduce())
+            payload: bytes = dumps(cres._reduce())  # type: ignore[no-untyped-call]
             content = _checksum(identity, payload) + payload
             refusals = []
             for place in self._places:

@@ -4,7 +4,7 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +14,6 @@ from stickbreak.cli.methods import METHODS
 from stickbreak.cli.options import Json, Quiet
 from stickbreak.cli.output import print_json, say, show
 from stickbreak.exceptions import InputError, WriteError
-
-if TYPE_CHECKING:
-    from stickbreak.corpus import Corpus
 
 _VECTORS = "vectors"  # the models of vectors, which only Python fits
 _FAMILIES = (*METHODS, _VECTORS)
@@ -95,16 +92,10 @@ def _fit_words(method: str) -> None:
             held_out=0.1,
             quiet=True,
         )
-        for documents in _forms(corpus, Path(folder) / "corpus"):
-            job.run(documents, InputSettings(), None)
-            model = stickbreak.load(out)
-            model.transform(documents)
-            evaluate(model, documents)
-
-
-def _forms(corpus: "Corpus", folder: Path) -> "list[Corpus]":
-    """Return the corpus as texts and counts give it."""
-    return [corpus]
+        job.run(corpus, InputSettings(), None)
+        model = stickbreak.load(out)
+        model.transform(corpus)
+        evaluate(model, corpus)
 
 
 def _fit_vectors() -> None:
@@ -118,5 +109,5 @@ def _fit_vectors() -> None:
     groups = stickbreak.GroupedVectors.from_values(values, offsets=np.arange(0, 241, 20))
     for model, data in ((stickbreak.GaussianHDP(random_state=0), groups), (stickbreak.GaussianDPMixture(), values)):
         model.fit(data)
-        model.transform(data)
+        model.predict(data)
         model.score(data)
