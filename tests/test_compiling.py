@@ -183,7 +183,8 @@ def test_without_a_writable_place_a_private_temporary_folder_serves(house, caplo
     assert house.enter().shifted(3.0) == 8.0
     folder = private(house)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert compiling.TALLY.kept_in == {folder: 2}
+    assert (compiling.TALLY.kept, compiling.TALLY.folders) == (2, {folder})
+    assert compiling.TALLY.temporary
     [record] = caplog.records
     assert record.name == "stickbreak"
     assert record.levelno == logging.INFO
@@ -268,7 +269,7 @@ def test_folder_of_the_user_is_respected(house, monkeypatch, tmp_path):
 def test_folder_of_the_user_that_cannot_be_written_stops_no_kernel(house, monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "no_folder" / "given"))
     assert house.enter().shifted(3.0) == 8.0
-    assert compiling.TALLY.kept_in == {private(house): 2}
+    assert (compiling.TALLY.kept, compiling.TALLY.folders) == (2, {private(house)})
 
 
 def test_warm_folder_that_may_only_be_read_serves(house, monkeypatch):

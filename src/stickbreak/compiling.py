@@ -48,15 +48,19 @@ class Tally:
 
     Attributes
     ----------
-    compiled, loaded : int
-        Kernels, one for each combination of types.
-    kept_in : dict of Path to int
-        Folder -> kernels that this process put there.
+    compiled, kept, loaded : int
+        Kernels, one for each combination of types: those compiled, those of them that were kept, those found.
+    folders : set of Path
+        Where they were found and kept.
+    temporary : bool
+        Whether some were kept in the folder for temporary files.
     """
 
     compiled: int = 0
+    kept: int = 0
     loaded: int = 0
-    kept_in: dict[Path, int] = field(default_factory=dict)
+    folders: set[Path] = field(default_factory=set)
+    temporary: bool = False
 
 
 TALLY = Tally()
@@ -142,10 +146,11 @@ def _is_ours_alone(folder: Path) -> bool:
 def _places(beside: Path) -> list[_Place]:
     """List where kernels of a source folder are kept, the best place first."""
     own = f"stickbreak_{hashlib.sha256(os.fsencode(beside)).hexdigest()[:16]}"
-    if numba.config.CACHE_DIR:
-        folders = [Path(numba.config.CACHE_DIR).absolute() / own]
+    given: str = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    if given:
+        folders = [Path(given).absolute() / own]
     else:
-        home = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)
+        home = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)  # type: ignore[no-untyped-call]
         folders = [beside / "__pycache__", home / own]
     places = [_Place(folder) for folder in folders if folder.is_absolute()]  # "~" that nobody expands: no home
     with contextlib.suppress(OSError):  # no folder for temporary files
@@ -201,8 +206,10 @@ class _KernelCache(NullCache):
                 content = place.read(name)
                 if content is None or content[:_DIGEST] != _checksum(identity, content[_DIGEST:]):
                     continue  # not there, stale or damaged
-                found = CompileResult._rebuild(target_context, *pickle.loads(content[_DIGEST:]))
+                parts = pickle.loads(content[_DIGEST:])
+                found = CompileResult._rebuild(target_context, *parts)  # type: ignore[no-untyped-call]
                 TALLY.loaded += 1
+                TALLY.folders.add(place.folder)
                 return found
         return None
 
@@ -213,7 +220,7 @@ class _KernelCache(NullCache):
             if not self._places or cres.library.has_dynamic_globals or not all(part.can_cache for part in cres.lifted):
                 return
             name, identity = self._identity(sig, cres.codegen)
-            payload = dumps(cres._reduce())
+            payload: bytes = dumps(cres._reduce())  # type: ignore[no-untyped-call]
             content = _checksum(identity, payload) + payload
             refusals = []
             for place in self._places:
@@ -222,7 +229,9 @@ class _KernelCache(NullCache):
                 except OSError as error:
                     refusals.append(f"{place.folder}: {error.strerror or error}")
                     continue
-                TALLY.kept_in[place.folder] = TALLY.kept_in.get(place.folder, 0) + 1
+                TALLY.kept += 1
+                TALLY.folders.add(place.folder)
+                TALLY.temporary |= place.private
                 if place.private:
                     _tell_of_temporary(place.folder, refusals[0])
                 return

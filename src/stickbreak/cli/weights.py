@@ -190,8 +190,9 @@ def _cell(name: str) -> str:
 
 def _csv_line(row: list[Any]) -> str:
     """Return a line; a name with what separates cells in some countries is quoted, too."""
-    separable = any(separator in row[0] for separator in _SEPARATORS)
     line = io.StringIO()
-    quoting = csv.QUOTE_NONNUMERIC if separable else csv.QUOTE_MINIMAL
-    csv.writer(line, lineterminator="\n", quoting=quoting).writerow(row)
+    if any(separator in row[0] for separator in _SEPARATORS):
+        csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerow(row)
+    else:
+        csv.writer(line, lineterminator="\n").writerow(row)
     return line.getvalue()
