@@ -18,6 +18,7 @@ from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.parameters import packed, unpacked
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
+from stickbreak.likelihoods.quadratic import whole
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 
 LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
@@ -103,7 +104,8 @@ class VectorModel(BaseEstimator):
         posterior = self.posterior_
         for begin in range(0, len(values), BLOCK):
             rows = slice(begin, begin + BLOCK)
-            yield rows, self.likelihood_.predictive_log(posterior, np.asarray(values[rows]))
+            part = np.asarray(values[rows])
+            yield rows, self.likelihood_.predictive_log(posterior, whole(part))[: len(part)]
 
     def _draw(
         self, n: int, weights: Float, random_state: int | np.random.RandomState | None
