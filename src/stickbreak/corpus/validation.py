@@ -145,7 +145,7 @@ def _as_dense(X: Any) -> np.ndarray:
         raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {array.ndim}")
     if array.dtype.kind not in "biuf":
         raise InvalidCorpus(f"counts must be numbers, not of dtype {array.dtype}; pass integer or float counts")
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _without_missing(table: Any) -> np.ndarray:

@@ -60,7 +60,7 @@ class FittedGaussianHDP(VectorFit):
         with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
             for rows in _blocks(groups.offsets):
                 part = groups[rows]
-                batch = VectorBatch(self.likelihood_, part.values, part.offsets)
+                batch = VectorBatch(self.likelihood_, part.values, part.offsets, whole=True)
                 visit = model.local_step(batch, parameters, None, settings, executor)
                 theta[rows, :-1] += visit.documents.dense(parameters.n_topics)
         return theta / theta.sum(axis=1, keepdims=True)

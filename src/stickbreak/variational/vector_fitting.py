@@ -61,7 +61,7 @@ class Vectors:
         values, origin = self.values[place], likelihood.origin
         if origin.any():  # in float64: a cast before it would lose the digits of vectors far from zero
             values = values - origin
-        return VectorBatch(likelihood.from_origin(), np.asarray(values, dtype=dtype), indptr)
+        return VectorBatch(likelihood.from_origin(), np.ascontiguousarray(values, dtype=dtype), indptr)
 
 
 class VectorFit(VectorModel):
@@ -232,7 +232,7 @@ class VectorFit(VectorModel):
         n_components = self.n_components if given is None else len(given)
         size = min(n, max(SAMPLE, SAMPLE_PER_COMPONENT * n_components))
         rows = np.sort(rng.choice(n, size, replace=False)) if size < n else np.arange(n)
-        sample = np.asarray(vectors.values[rows], dtype=np.float64)
+        sample = np.ascontiguousarray(vectors.values[rows], dtype=np.float64)
         return seeded(self.likelihood_, sample, n_components, rng, seeds=given)
 
     def _identity(self, vectors: Vectors, seed: int) -> Identity:

@@ -19,6 +19,7 @@ from stickbreak.inference.checkpoint import check_trace
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.parameters import packed, unpacked
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
+from stickbreak.likelihoods.quadratic import whole
 from stickbreak.ranges import are_sticks, are_sums
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 
@@ -105,7 +106,8 @@ class VectorModel(AllOrNothing):
         posterior = self.posterior_
         for begin in range(0, len(values), BLOCK):
             rows = slice(begin, begin + BLOCK)
-            yield rows, self.likelihood_.predictive_log(posterior, np.asarray(values[rows]))
+            part = np.asarray(values[rows])
+            yield rows, self.likelihood_.predictive_log(posterior, whole(part))[: len(part)]
 
     def _draw(
         self, n: int, weights: Float, random_state: int | np.random.RandomState | None
