@@ -40,6 +40,9 @@ _SEARCHED = 200  # inputs that are tried alone after a death that none of them r
 class Trials(Protocol):
     """What a mode does: make input number n (always the same), and try it in a folder of its own."""
 
+    def good(self) -> Iterable[Any]:
+        """Give inputs as they should be; the parent tries them first, and so imports and compiles everything."""
+
     def make(self, number: int) -> Any:
         """Return the input of this number; its `group` says what it is, for the table."""
 
