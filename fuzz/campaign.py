@@ -129,6 +129,6 @@ def _tell(mode: str, outcome: Outcome, trials: Trials, arguments: argparse.Names
         place = arguments.keep / f"{mode}-{arguments.seed}-{outcome.number}"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        trials.make(outcome.number).keep(place, "refused")
+        trials.make(outcome.number).keep(place)
         print(f"  kept:   {place}")
     sys.stdout.flush()

@@ -297,5 +297,6 @@ def _last_words(folder: Path, status: int) -> str:
         lines = (folder / "died").read_text(errors="replace").splitlines()
     except OSError:
         return name
-    words = [line.strip() for line in lines[:3] if line.strip() and not line.startswith(("Fatal", "  File", "Current"))]
+    strange = ("Fatal", "  File", "Current", "Thread", "Extension")  # what faulthandler writes
+    words = [line.strip() for line in lines[:3] if line.strip() and not line.startswith(strange)]
     return f"{name}: {' '.join(words)[:200]}" if words else name

@@ -61,7 +61,7 @@ class Input:
         for name, content in self.files.items():
             (folder / name).write_bytes(content)
 
-    def keep(self, folder: Path, expected: str) -> None:
+    def keep(self, folder: Path, expected: str = "either") -> None:
         """Put the files, and what is asked, into a folder that `kept` takes up."""
         self.write(folder / "model")
         call = {"call": self.kind, "fit": self.fit, "uses": self.uses, "expected": expected}
@@ -131,16 +131,21 @@ class Loaders:
 
     def attempt(self, given: Input, folder: Path) -> None:
         """Load a model and use it, or go on from a checkpoint."""
-        place, fit = folder / "saved", FITS[given.fit]
-        given.write(place)
-        X = fit.documents()
-        if given.kind == "model":
-            model = stickbreak.load(place)
-            for use in given.uses:
-                _USES[use](model, X, folder)
-        else:
-            model = _small(fit, given.fit, _MORE_LAPS).fit(X, checkpoint=place, resume=True)
-        _weights(model, X, folder)
+        attempt(given, folder)
+
+
+def attempt(given: Input, folder: Path) -> None:
+    """Load a model and use it, or go on from a checkpoint; raise Unsound if numbers are not finite."""
+    place, fit = folder / "saved", FITS[given.fit]
+    given.write(place)
+    X = fit.documents()
+    if given.kind == "model":
+        model = stickbreak.load(place)
+        for use in given.uses:
+            _USES[use](model, X, folder)
+    else:
+        model = _small(fit, given.fit, _MORE_LAPS).fit(X, checkpoint=place, resume=True)
+    _weights(model, X, folder)
 
 
 # --- changes --------------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class Input:
                 file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
 
-    def keep(self, folder: Path, expected: str) -> None:
+    def keep(self, folder: Path, expected: str = "either") -> None:
         """Put the files, and how they are read, into a folder that `kept` takes up."""
         self.write(folder)
         call = {"call": self.call, "target": self.target, "options": self.options, "expected": expected}
@@ -108,21 +108,26 @@ class Readers:
 
     def attempt(self, given: Input, folder: Path) -> None:
         """Read an input and look at what came of it."""
-        if given.call == "from_counts":
-            check_corpus(Corpus.from_counts(_matrix(given.files[given.target])))
-            return
-        given.write(folder)
-        path = folder / given.target
-        if given.call == "open_vectors":
-            check_vectors(open_vectors(path))
-        elif given.call == "open_corpus":
-            check_corpus(open_corpus(path))
-        elif given.call == "vocabulary":
-            check_words(read_vocabulary(path, **given.options))
-        elif given.call == "stop words":
-            check_words(read_stop_words(path))
-        else:
-            _read(path, dict(given.options))
+        attempt(given, folder)
+
+
+def attempt(given: Input, folder: Path) -> None:
+    """Read an input and look at what came of it; raise Unsound if that is not what the library promises."""
+    if given.call == "from_counts":
+        check_corpus(Corpus.from_counts(_matrix(given.files[given.target])))
+        return
+    given.write(folder)
+    path = folder / given.target
+    if given.call == "open_vectors":
+        check_vectors(open_vectors(path))
+    elif given.call == "open_corpus":
+        check_corpus(open_corpus(path))
+    elif given.call == "vocabulary":
+        check_words(read_vocabulary(path, **given.options))
+    elif given.call == "stop words":
+        check_words(read_stop_words(path))
+    else:
+        _read(path, dict(given.options))
 
 
 def read_stop_words(path: Path) -> tuple[str, ...]:
