@@ -193,7 +193,7 @@ def _matrix(content: bytes) -> Any:
         shape = arrays["shape"].reshape(-1).tolist()
     try:
         matrix._shape = tuple(int(size) for size in shape)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, TypeError):
         matrix._shape = (2, 2)
     return matrix
 

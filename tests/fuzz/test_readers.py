@@ -1,0 +1,33 @@
+"""Files changed by chance, and every file that once failed: read, or refused in one of our own sentences."""
+
+from pathlib import Path
+
+import pytest
+
+BROKEN = Path(__file__).parents[1] / "data" / "broken"
+FILES = sorted(folder.name for folder in BROKEN.iterdir() if folder.is_dir() and not (folder / "model").is_dir())
+
+
+def test_files_changed_by_chance_are_read_or_refused(fuzz):
+    code, printed = fuzz("readers", "--inputs", 800, "--seed", 0, "--batch", 200)
+    assert code == 0, printed
+    assert "readers, seed 0: 800 inputs" in printed
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_file_that_once_failed_is_read_or_refused(broken, name):
+    assert name in broken, f"{name} has no line of its own"
+    assert not broken[name].startswith("FAILED"), broken[name]
+
+
+def test_input_of_a_number_is_the_same_alone_and_among_others(fuzz):
+    _, alone = fuzz("readers", "--first", 7, "--inputs", 1, "--only", "lines")
+    _, among = fuzz("readers", "--first", 5, "--inputs", 4, "--only", "lines", "--workers", 1)
+    assert "1 inputs in" in alone
+    assert "4 inputs in" in among
+
+
+def test_unknown_format_is_refused(fuzz):
+    code, printed = fuzz("readers", "--inputs", 1, "--only", "no such format")
+    assert code == 1
+    assert "no format is called" in printed
