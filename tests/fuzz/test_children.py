@@ -42,10 +42,11 @@ def warn_on_purpose(): warnings.warn("careful", UserWarning)
 def unsound(): raise Unsound("a count of -1")
 DEEDS = dict(refuse=refuse, raw=raw, die=die, hang=hang, grow=grow, grow_in_c=grow_in_c, hide=hide, babble=babble,
              escape=escape, warn=warn, warn_on_purpose=warn_on_purpose, unsound=unsound)
-found = {}
+found, failed = {}, 0
 for outcome in Children(Trials(), Limits(memory=1 << 30, seconds=1.0, batch=20), 2).run(range(30)):
     found.setdefault(outcome.number, outcome)
-print(len(found), found[5 if sys.argv[1] != "later" else 9].kind, sum(o.failed for o in found.values()))
+    failed += outcome.failed
+print(len(found), found[5 if sys.argv[1] != "later" else 9].kind, failed)
 """
 
 
@@ -68,3 +69,7 @@ print(len(found), found[5 if sys.argv[1] != "later" else 9].kind, sum(o.failed f
 )
 def test_trial_that_fails_costs_one_input_alone(fresh_fuzz, deed, outcome):
     assert fresh_fuzz(PLANTED, deed) == f"30 {outcome}"
+
+
+def test_damage_that_kills_a_later_input_is_told(fresh_fuzz):
+    assert fresh_fuzz(PLANTED, "later") == "30 result 1"  # input 9 alone is well; that the process died is a failure

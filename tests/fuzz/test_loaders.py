@@ -18,3 +18,15 @@ def test_saved_models_and_checkpoints_changed_by_chance_are_used_or_refused(fuzz
 def test_model_that_once_failed_is_used_or_refused(broken, name):
     assert name in broken, f"{name} has no line of its own"
     assert not broken[name].startswith("FAILED"), broken[name]
+
+
+SAME = """
+import hashlib
+from fuzz.loaders import Loaders
+loaders = Loaders(3, "gaussian")
+print(hashlib.sha256(repr([loaders.make(number) for number in range(100)]).encode()).hexdigest())
+"""
+
+
+def test_input_of_a_number_is_the_same_in_every_run(fresh_fuzz):
+    assert fresh_fuzz(SAME) == fresh_fuzz(SAME)
