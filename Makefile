@@ -5,15 +5,21 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INPUTS ?= 1000000
+LOADS ?= 100000
+SEED ?= 0
+KEEP ?= fuzz-failures
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
 
-.PHONY: help demo test docs cli-docs bench bench-quick lock clean
+.PHONY: help demo test fuzz docs cli-docs bench bench-quick lock clean
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
 	@echo "make test      format, lint, types and tests"
+	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for some hours (a short run:"
+	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
 	@echo "make docs      the documentation, as a web site in site/"
 	@echo "make cli-docs  renew the help texts in docs/cli.md"
 	@echo "make bench     the benchmarks, for many hours (STICKBREAK_DATA names the folder of the corpora)"
@@ -29,6 +35,15 @@ test: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# Each trial runs even if one before it has failed.
+fuzz: $(VENV)/dev.stamp
+	@failed=0; \
+	for trial in "readers --inputs $(INPUTS) --keep $(KEEP)" "loaders --inputs $(LOADS) --keep $(KEEP)" \
+			kills faults determinism numbers; do \
+		echo "python -m fuzz $$trial --seed $(SEED)"; \
+		$(BIN)/python -m fuzz $$trial --seed $(SEED) || failed=1; \
+	done; exit $$failed
 
 docs: $(VENV)/dev.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site

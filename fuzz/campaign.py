@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from fuzz.children import Children, Limits
+from fuzz.children import Children, Limits, Trials
 from fuzz.outcomes import FAILURES, RESULT, Outcome
 
 _PROGRESS = 60.0  # seconds between two lines about where the run is
@@ -76,10 +76,10 @@ def add_campaign_arguments(parser: argparse.ArgumentParser, inputs: int, what: s
     parser.set_defaults(what=what)
 
 
-def run_campaign(mode: str, trials: Any, arguments: argparse.Namespace) -> int:
+def run_campaign(mode: str, trials: Trials, arguments: argparse.Namespace) -> int:
     """Try the inputs in child processes and print what came of them; return the number of failures."""
     numbers = range(arguments.first, arguments.first + arguments.inputs)
-    trials.warm()
+    refused = _unchanged(trials)
     tally, started, told = Tally(), time.monotonic(), time.monotonic()
     children = Children(trials, Limits(batch=arguments.batch), arguments.workers)
     for n, outcome in enumerate(children.run(numbers), start=1):
@@ -99,7 +99,20 @@ def run_campaign(mode: str, trials: Any, arguments: argparse.Namespace) -> int:
         print(f"{len(outcomes):>7,} x {_described(outcomes[0])}")
     failed = tally.count(failed=True)
     print(f"{mode}, seed {arguments.seed}: {len(numbers):,} inputs in {seconds:.0f} s, {failed:,} failed")
-    return failed
+    return failed + refused
+
+
+def _unchanged(trials: Trials) -> int:
+    """Try the good inputs in this process; tell those that fail and return their number."""
+    refused = 0
+    for given in trials.good():
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                trials.attempt(given, Path(folder))
+            except Exception as error:
+                refused += 1
+                print(f"FAILED as it is: {given.group}: {type(error).__name__}: {error}")
+    return refused
 
 
 def _described(outcome: Outcome) -> str:
@@ -107,7 +120,7 @@ def _described(outcome: Outcome) -> str:
     return f"{outcome.group}: {outcome.kind}: {outcome.text}{place} (input {outcome.number})"
 
 
-def _tell(mode: str, outcome: Outcome, trials: Any, arguments: argparse.Namespace) -> None:
+def _tell(mode: str, outcome: Outcome, trials: Trials, arguments: argparse.Namespace) -> None:
     """Print a failure when it is first seen, with what repeats it, and keep its input."""
     print(f"FAILED {_described(outcome)}")
     only = f" --only '{arguments.only}'" if arguments.only else ""
@@ -116,6 +129,6 @@ def _tell(mode: str, outcome: Outcome, trials: Any, arguments: argparse.Namespac
         place = arguments.keep / f"{mode}-{arguments.seed}-{outcome.number}"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        trials.make(outcome.number).keep(place, "refused")
+        trials.make(outcome.number).keep(place)
         print(f"  kept:   {place}")
     sys.stdout.flush()

@@ -40,6 +40,9 @@ _SEARCHED = 200  # inputs that are tried alone after a death that none of them r
 class Trials(Protocol):
     """What a mode does: make input number n (always the same), and try it in a folder of its own."""
 
+    def good(self) -> Iterable[Any]:
+        """Give inputs as they should be; the parent tries them first, and so imports and compiles everything."""
+
     def make(self, number: int) -> Any:
         """Return the input of this number; its `group` says what it is, for the table."""
 
@@ -294,5 +297,6 @@ def _last_words(folder: Path, status: int) -> str:
         lines = (folder / "died").read_text(errors="replace").splitlines()
     except OSError:
         return name
-    words = [line.strip() for line in lines[:3] if line.strip() and not line.startswith(("Fatal", "  File", "Current"))]
+    strange = ("Fatal", "  File", "Current", "Thread", "Extension")  # what faulthandler writes
+    words = [line.strip() for line in lines[:3] if line.strip() and not line.startswith(strange)]
     return f"{name}: {' '.join(words)[:200]}" if words else name

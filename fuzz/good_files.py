@@ -19,6 +19,8 @@ import scipy.sparse as sp
 
 from fuzz.mutations import Mutation, encoded, mutate_bytes, mutate_text, packed
 from fuzz.structure import (
+    members,
+    mutate_array,
     mutate_json,
     mutate_json_lines,
     mutate_matrix_market,
@@ -46,6 +48,10 @@ class Good:
     call: str = "read"
     options: dict[str, Any] = field(default_factory=dict)
     weight: int = 1
+
+
+def _gzipped(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)  # the same bytes at any time
 
 
 def _single(group: str, name: str, content: bytes, mutation: Mutation, **more: Any) -> Good:
@@ -81,9 +87,9 @@ def _texts() -> list[Good]:
         _single("utf-16", "a.txt", plain.decode().encode("utf-16"), encoded(text, "utf-16")),
         _single("utf-16", "a.csv", commas.decode().encode("utf-16"), encoded(text, "utf-16")),
         _single("utf-16", "a.jsonl", jsonl.decode().encode("utf-16-be"), encoded(mutate_json_lines, "utf-16-be")),
-        _single("gzip", "a.jsonl.gz", gzip.compress(jsonl), packed(mutate_json_lines)),
-        _single("gzip", "a.csv.gz", gzip.compress(commas), packed(text)),
-        _single("gzip", "a.txt.gz", gzip.compress(plain), packed(text)),
+        _single("gzip", "a.jsonl.gz", _gzipped(jsonl), packed(mutate_json_lines)),
+        _single("gzip", "a.csv.gz", _gzipped(commas), packed(text)),
+        _single("gzip", "a.txt.gz", _gzipped(plain), packed(text)),
         Good(
             "folder of texts",
             "texts",
@@ -113,10 +119,10 @@ def _counts() -> list[Good]:
             dict.fromkeys(("a.ldac", "a.vocab", "a.titles"), text),
         ),
         _single("ldac", "a.dat", ldac, text),
-        _single("gzip", "docword.a.txt.gz", gzip.compress(uci), packed(text)),
-        _single("gzip", "a.ldac.gz", gzip.compress(ldac), packed(text)),
+        _single("gzip", "docword.a.txt.gz", _gzipped(uci), packed(text)),
+        _single("gzip", "a.ldac.gz", _gzipped(ldac), packed(text)),
         _single("vocabulary", "vocab.txt", _WORDS, text, call="vocabulary"),
-        _single("vocabulary", "vocab.txt.gz", gzip.compress(_WORDS), packed(text), call="vocabulary"),
+        _single("vocabulary", "vocab.txt.gz", _gzipped(_WORDS), packed(text), call="vocabulary"),
         _single("stop words", "stop.txt", b"the\nand\nof\nd'un\n", text, call="stop words"),
     ]
 
@@ -143,8 +149,7 @@ def _matrices() -> list[Good]:
         for kind, content in markets.items()
     ]
     goods += [
-        _single("gzip", "a.mtx.gz", gzip.compress(markets[kind]), packed(mutate_matrix_market))
-        for kind in ("real", "array")
+        _single("gzip", "a.mtx.gz", _gzipped(markets[kind]), packed(mutate_matrix_market)) for kind in ("real", "array")
     ]
     archives = {
         kind: _npz(sparse.tobsr((2, 2)) if kind == "bsr" else sparse.asformat(kind))
@@ -166,7 +171,7 @@ def _matrices() -> list[Good]:
 def _npz(matrix: Any, compressed: bool = False) -> bytes:
     file = io.BytesIO()
     sp.save_npz(file, matrix, compressed=compressed)
-    return file.getvalue()
+    return zipped(list(members(file.getvalue()).items()), compressed)  # without the time of day
 
 
 def _wide(matrix: Any) -> Any:
@@ -237,8 +242,6 @@ def _in_memory() -> list[Good]:
 
 def _mutate_arrays(random: Random, content: bytes) -> bytes:
     """Change the arrays of a matrix, leaving them arrays."""
-    from fuzz.structure import members, mutate_array
-
     files = dict(members(content))
     for name in random.sample([name for name in files if name != "format.npy"], random.choice((1, 1, 2))):
         files[name] = npy(mutate_array(random, np.load(io.BytesIO(files[name]), allow_pickle=False)))

@@ -89,16 +89,16 @@ def _refused(error: StickbreakError) -> tuple[str, str]:
     if not text:
         return "message", "an error without a text"
     if len(text) >= LONGEST_MESSAGE:
-        return "message", f"{len(text)} characters: {_printable(text[:_SHOWN])}"
+        return "message", f"too long: {len(text)} characters, {_printable(text[:_SHOWN])}"
     control = next((c for c in text if unicodedata.category(c) in ("Cc", "Cs")), None)
     if control is not None:
-        return "message", f"control character U+{ord(control):04X}: {_printable(text[:_SHOWN])}"
+        return "message", f"control character: U+{ord(control):04X} in {_printable(text[:_SHOWN])}"
     cause = error.__cause__ or error.__context__
     while cause is not None:
         if isinstance(cause, MemoryError):
             return "memory", f"MemoryError behind: {text[:_SHOWN]}"
         cause = cause.__cause__ or cause.__context__
-    return type(error).__name__, text[:_SHOWN]
+    return type(error).__name__, text[: 2 * _SHOWN]
 
 
 def _is_ours(warning: warnings.WarningMessage) -> bool:
@@ -127,4 +127,5 @@ def _first_line(error: BaseException) -> str:
 
 
 def _printable(text: str) -> str:
-    return text.encode("ascii", "backslashreplace").decode() if not text.isprintable() else text
+    """Return a text that shows on any screen, control characters as escapes."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,60 @@
+"""The trials by chance run in a process of their own, as their workers are forks of it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def fuzz():
+    """Return a function from the words of `python -m fuzz` to its exit code and what it printed."""
+
+    def run(*words):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+        done = subprocess.run(
+            [sys.executable, "-m", "fuzz", *map(str, words)],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+            cwd=ROOT,
+            env=environment,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def broken(fuzz):
+    """Return the line of every input of tests/data/broken, by its name."""
+    _, printed = fuzz("repeat", BROKEN)
+    return dict(line.split(": ", 1) for line in printed.splitlines() if ": " in line)
+
+
+BROKEN = Path(__file__).parents[1] / "data" / "broken"
+
+
+@pytest.fixture
+def fresh_fuzz():
+    """Return a function that runs code with a word in a new interpreter that finds `fuzz`, and gives what it prints."""
+
+    def run(code, *words):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            env=environment,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return run
