@@ -23,6 +23,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
         "kernel_prefetch",
         "kernel_random",
         "maximum",
+        "places",
         "ranges",
         "persistence",
     },

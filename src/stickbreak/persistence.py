@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from stickbreak.atomic import replace_folder
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+from stickbreak.places import place_of
 
 __all__ = ["COMPANIONS", "FORMAT_VERSION", "check_target", "read_folder", "write_folder"]
 
@@ -113,7 +114,7 @@ def read_folder(path: str | os.PathLike[str], *, kind: str | None = None) -> tup
         If there is no such folder, it is not one of ours, of another kind, written by a newer version, or
         damaged.
     """
-    folder = Path(path)
+    folder = place_of(path)
     head = read_head(folder)
     if kind is not None and head["kind"] != kind:
         raise ModelFormatError(f"{folder} holds a {head['kind']}, not a {kind}; give the folder of a {kind}")
@@ -144,7 +145,7 @@ def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
     ModelFormatError
         If there is no such folder, it is not one of ours, written by a newer version, or damaged.
     """
-    folder = Path(path)
+    folder = place_of(path)
     if not folder.is_dir():
         problem = "is a file" if folder.exists() else "does not exist"
         raise ModelFormatError(f"{folder} {problem}; give the folder of a saved model")
@@ -191,7 +192,7 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     WriteError
         If the place is taken, its parent does not exist or cannot be written to.
     """
-    target = Path(path)
+    target = place_of(path)
     if os.path.lexists(target) and not _is_empty_folder(target):
         _check_replaceable(target, overwrite)
     parent = target.absolute().parent
