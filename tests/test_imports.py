@@ -25,6 +25,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
         "kernel_random",
         "maximum",
         "memory",
+        "places",
         "ranges",
         "persistence",
     },

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from stickbreak.atomic import TAKEN, clear_up, follow, replace_folder, told_as_write_error
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+from stickbreak.places import place_of
 
 __all__ = ["COMPANIONS", "FORMAT_VERSION", "check_target", "read_folder", "write_folder"]
 
@@ -115,11 +116,12 @@ def read_folder(path: str | os.PathLike[str], *, kind: str | None = None) -> tup
         If there is no such folder, it is not one of ours, of another kind, written by a newer version, or
         damaged.
     """
-    folder, before = Path(path), _version_at(path)
+    folder = place_of(path)
+    before = _version_at(folder)
     try:
         return _read_folder(folder, kind)
     except ModelFormatError:
-        if _version_at(path) == before:
+        if _version_at(folder) == before:
             raise
     return read_folder(path, kind=kind)  # a writer has replaced it between model.json and the arrays
 
@@ -165,7 +167,7 @@ def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
     ModelFormatError
         If there is no such folder, it is not one of ours, written by a newer version, or damaged.
     """
-    folder = Path(path)
+    folder = place_of(path)
     if not os.path.exists(folder):
         clear_up(folder)
     if not folder.is_dir():
@@ -216,7 +218,7 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False, advic
     WriteError
         If the place is taken, its parent does not exist or cannot be written to.
     """
-    target = Path(path)
+    target = place_of(path)
     with told_as_write_error(path):
         found = follow(path)
         if os.path.lexists(found) and not _is_empty_folder(found):

@@ -19,7 +19,8 @@ from stickbreak.atomic import clear_up
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.inference.streams import seed_from
-from stickbreak.ranges import LARGEST, MOST_WHOLE, SMALLEST, is_concentration
+from stickbreak.places import place_of
+from stickbreak.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration
 
 KIND = "checkpoint"
 Restored = TypeVar("Restored")
@@ -101,7 +102,7 @@ def seed_of_fit(
         If a new checkpoint cannot be written.
     """
     if checkpoint is not None:
-        clear_up(checkpoint)  # of a fit that was killed
+        clear_up(place_of(checkpoint))  # of a fit that was killed
         if not (resume and os.path.exists(checkpoint)):
             check_place(checkpoint)
     seed = seed_from(random_state)
@@ -161,11 +162,11 @@ def read_state(
 
 
 def check_trace(columns: Mapping[str, Any]) -> None:
-    """Raise a ValueError unless a trace has equally long columns of finite numbers, its laps numbered from 1."""
+    """Raise a ValueError unless a trace has equally long columns of numbers in range, its laps numbered from 1."""
     tables = [np.asarray(column) for column in columns.values()]
     plain = all(table.ndim == 1 and table.dtype.kind in "bif" for table in tables)
     require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
-    require(all(bool(np.isfinite(table).all()) for table in tables), "its trace holds a number that is not finite")
+    require(all(are_sums(table, signed=True) for table in tables), "its trace holds a number out of range")
     laps = np.asarray(columns["lap"])
     require(np.array_equal(laps, np.arange(1, laps.size + 1)), "the laps of its trace are not numbered 1, 2, ...")
     require(bool((np.asarray(columns["n_topics"]) >= 0).all()), "its trace has a negative number of topics")

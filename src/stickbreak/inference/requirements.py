@@ -9,6 +9,7 @@ from numbers import Integral
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.memory import memory_installed
+from stickbreak.ranges import MOST_WHOLE
 
 
 def check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
@@ -22,7 +23,7 @@ def check_names(parameter: str, named: Sequence[str], known: Collection[str]) ->
 
 def check_whole(name: str, value: object, least: int) -> int:
     """Return a whole number that is at least `least`, refuse others."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= MOST_WHOLE:
         raise InputError(f"{name} is {value!r}; give a whole number of at least {least}.")
     return int(value)
 

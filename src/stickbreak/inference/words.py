@@ -78,6 +78,8 @@ def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> 
     check_whole("n", n, 1)
     if given is None:
         return known
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or np.ndim(given) != 1:
+        raise InputError(f"vocabulary is {given!r}; give a list of words, one for each column.")
     if len(given) != len(known):
         raise InputError(f"vocabulary has {len(given)} words; the model has {len(known)}: give one each.")
     return given
