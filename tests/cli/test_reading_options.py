@@ -24,7 +24,7 @@ def test_a_delimiter_is_remembered_and_limits_are_not(run, tmp_path):
     run("fit", path, "--out", out, *FIT, "--delimiter", "!", "--max-document-bytes", "100")
     remembered = json.loads((out / "input.json").read_text())
     assert remembered["delimiter"] == "!"
-    assert not any("limit" in key or "bytes" in key for key in remembered)
+    assert not any("limits" in key or "bytes" in key for key in remembered)
 
 
 def test_a_remembered_delimiter_reads_new_tables(tmp_path):
