@@ -68,7 +68,8 @@ def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, vers
     wanted = f"stickbreak {what}"
     if kind != wanted or found > version:
         raise ReadError(
-            f"{file} is of kind {kind!r:.40}, version {found!s:.20}; this stickbreak reads {wanted!r} up to version {version}"
+            f"{file} is of kind {kind!r:.40}, version {found!s:.20}; this stickbreak reads {wanted!r} up "
+            f"to version {version}"
         )
     return meta
 
