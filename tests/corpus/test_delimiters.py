@@ -24,7 +24,7 @@ def test_delimiter_is_told_from_header_and_rows(tmp_path, name, delimiter):
 
 
 def test_usual_delimiter_goes_first_where_two_fit(tmp_path):
-    path = write(tmp_path / "d.csv", "id;a,text\n1;2,bread\n")
+    path = write(tmp_path / "d.csv", "id;a;b,text\n1;2;3,bread\n")
     assert read_texts(path, [0]) == ["bread"]
 
 

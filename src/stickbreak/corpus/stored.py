@@ -64,11 +64,12 @@ def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, vers
         if not isinstance(found, int):
             raise TypeError(f"its version is {found!r}")
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise ReadError(f"{file} is damaged ({error}); write the {what} anew") from error
+        raise ReadError(f"{file} is damaged ({error!s:.80}); write the {what} again") from error
     wanted = f"stickbreak {what}"
     if kind != wanted or found > version:
         raise ReadError(
-            f"{file} is of kind {kind!r}, version {found}; this stickbreak reads {wanted!r} up to version {version}"
+            f"{file} is of kind {kind!r:.40}, version {found!s:.20}; this stickbreak reads {wanted!r} up "
+            f"to version {version}"
         )
     return meta
 
