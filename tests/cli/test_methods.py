@@ -28,7 +28,8 @@ def test_help_says_what_each_method_is_for_and_with_how_many_topics_it_starts(ru
     text = " ".join(run("fit", "--help").stdout.replace("│", " ").split())
     for name, method in METHODS.items():
         assert f"{name}: {method.purpose}" in text
-        n_topics = getattr(stickbreak, method.estimator)().n_topics
+        model = getattr(stickbreak, method.estimator)()
+        n_topics = model.n_topics or model.default_topics
         assert (f"{n_topics} for {name}" if n_topics != 100 else "100 for the others") in text
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from fuzz.models import weights
 from scipy import sparse
 from tests.contract.small import OF_WORDS, SMALL, data_of, unfitted
 
@@ -134,6 +135,14 @@ def test_frame_of_counts_of_any_dtype_is_taken(dtype):
     if dtype != "numbers as text":
         read = Corpus.from_counts(DTYPES[dtype](frame)).counts.toarray()
         np.testing.assert_array_equal(read, plain.astype(int))
+
+
+@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("kind", ["dok", "lil", "bsr", "dia"])
+def test_sparse_matrix_of_any_kind_is_taken(name, kind):
+    X = sparse.csr_matrix(COUNTS).asformat(kind)
+    expected, model = unfitted(name).fit(COUNTS), unfitted(name).fit(X)
+    np.testing.assert_array_equal(weights(model, X), weights(expected, COUNTS))
 
 
 @pytest.mark.parametrize("dtype", ["float", "Int64", "arrow"])

@@ -100,7 +100,7 @@ def test_fractional_counts_are_weights():
         ([[np.inf, -np.inf]], "row 0, column 0 is inf"),
         ([[3_000_000_000]], "above 2147483647"),
         ([[1, 2], [3]], "must be numbers"),
-        ([["a", "b"]], "not of dtype"),
+        ([["a", "b"]], "lists of words"),
         (["a text", "another"], "count_texts"),
         ([[1j]], "not of dtype complex"),
         (sp.csr_matrix([[1j]]), "not of dtype complex"),

@@ -39,6 +39,8 @@ def obvious_mistake(X: Any) -> Mistake | None:
     X : object
         As it was given. A generator is not read.
     """
+    if hasattr(X, "tocsr"):  # sparse; some kinds are dicts, too
+        return None
     if isinstance(X, str):
         advice = "count texts by stickbreak.corpus.count_texts([...]), or read a file by stickbreak.corpus.read(path)"
         return Mistake("X is a single string", advice)
@@ -106,7 +108,7 @@ def _text_entry(array: np.ndarray) -> Mistake | None:
 
 def _first(values: Any) -> Any:
     """Return the first entry that is not missing; None where there is none to be seen."""
-    if not isinstance(values, Iterable) or isinstance(values, str | bytes) or hasattr(values, "tocsr"):
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes):
         return None
     for value, _ in zip(iter(values), range(_LOOKED_AT), strict=False):
         if value is not None and not (isinstance(value, float) and value != value) and type(value).__name__ != "NAType":

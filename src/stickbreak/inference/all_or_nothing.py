@@ -27,7 +27,8 @@ class AllOrNothing(BaseEstimator):
         ValueError
             Also where scikit-learn is told to skip its validation: kernels rely on it.
         """
-        self._validate_params()
+        if hasattr(self, "_parameter_constraints"):
+            self._validate_params()
 
     def _undoing(self) -> Callable[[], None]:
         """Return what takes back the changes that calls make inside the attributes of now, beyond replacing them."""
