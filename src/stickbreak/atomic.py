@@ -64,6 +64,8 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     with _told_as_write_error(target):
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        if target.exists() and not target.is_file():  # renamed onto /dev/null, a file would take its place
+            raise WriteError(f"cannot write {target}: it is a device or a pipe; give the name of a file")
         temporary = _beside(target)
         try:
             yield temporary

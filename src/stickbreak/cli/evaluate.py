@@ -19,6 +19,7 @@ from stickbreak.cli.options import (
     Vocabulary,
 )
 from stickbreak.cli.output import print_json, show
+from stickbreak.cli.paths import check_input
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def evaluate(
 
     if no_resample and left_to_right is None:
         raise InputError("--no-resample is about the left-to-right likelihood; give --left-to-right 20, too")
+    check_input(documents)
     fitted = load_words(model)
     given = InputSettings(format, text_field, name_field, encoding, vocabulary)
     read = read_for_model(documents, model, fitted, given)

@@ -9,6 +9,7 @@ from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.fitting import FitJob
 from stickbreak.cli.methods import DEFAULT, parameters_of
 from stickbreak.cli.output import say
+from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.text_options import text_options
 from stickbreak.exceptions import InputError
 
@@ -142,6 +143,9 @@ def fit(
         force=force,
         quiet=quiet,
     )
+    check_input(documents)
+    if job.report is not None:
+        check_output(job.report, documents)
     job.check()
     text = text_options(
         stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents

@@ -19,6 +19,7 @@ from stickbreak.cli.options import (
     Vocabulary,
 )
 from stickbreak.cli.output import print_json, say
+from stickbreak.cli.paths import check_input, check_output
 
 
 def report(
@@ -37,6 +38,8 @@ def report(
     """Write the report on a model as one HTML file that opens without a network."""
     from stickbreak.report import build_report, write_report
 
+    check_input(documents)
+    check_output(out, documents)
     fitted = load_words(model)
     given = InputSettings(format, text_field, name_field, encoding, vocabulary)
     read = read_for_model(documents, model, fitted, given)
