@@ -82,6 +82,8 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         target = follow(path)
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        if target.exists() and not target.is_file():  # renamed onto /dev/null, a file would take its place
+            raise WriteError(f"cannot write {target}: it is a device or a pipe; give the name of a file")
         with _workplace(target) as workplace:
             temporary = workplace / target.name
             yield temporary

@@ -23,6 +23,7 @@ from stickbreak.cli.options import (
     Vocabulary,
 )
 from stickbreak.cli.output import print_json, show
+from stickbreak.cli.paths import check_input
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def evaluate(
 
     if no_resample and left_to_right is None:
         raise InputError("--no-resample is about the left-to-right likelihood; give --left-to-right 20, too")
+    check_input(documents)
     fitted = load_words(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)

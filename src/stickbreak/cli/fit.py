@@ -9,6 +9,7 @@ from stickbreak.cli.documents import InputSettings, read_limits
 from stickbreak.cli.fitting import FitJob
 from stickbreak.cli.methods import DEFAULT, parameters_of
 from stickbreak.cli.output import say
+from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.text_options import text_options
 from stickbreak.exceptions import InputError
 
@@ -146,6 +147,9 @@ def fit(
         force=force,
         quiet=quiet,
     )
+    check_input(documents)
+    if job.report is not None:
+        check_output(job.report, documents)
     job.check()
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     text = text_options(

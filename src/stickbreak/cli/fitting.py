@@ -83,6 +83,11 @@ class FitJob:
             raise InputError(f"--held-out is {self.held_out}; give a share (0.1) or a number of documents (500)")
         check_target(self.out, overwrite=self.force)
         if self.checkpoint is not None:
+            if self.checkpoint.resolve().is_relative_to(self.out.resolve()):
+                raise InputError(
+                    f"--checkpoint {self.checkpoint} is in the folder of --out, which the model will fill; give a "
+                    "folder beside it"
+                )
             check_target(self.checkpoint, overwrite=self.resume or self.force, advice=_TAKEN_CHECKPOINT)
         if self.report is not None and self.report.absolute().parent != self.out.absolute():
             _check_file(self.report)
@@ -254,6 +259,8 @@ def _check_file(path: Path) -> None:
     parent = path.absolute().parent
     if path.is_dir():
         raise WriteError(f"cannot write {path}: it is a folder; give the name of a file")
+    if path.exists() and not path.is_file():
+        raise WriteError(f"cannot write {path}: it is a device or a pipe; give the name of a file")
     if not parent.is_dir():
         raise WriteError(f"cannot write {path}: its parent folder does not exist; create it first")
     if not os.access(parent, os.W_OK | os.X_OK):

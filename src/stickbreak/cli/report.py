@@ -23,6 +23,7 @@ from stickbreak.cli.options import (
     Vocabulary,
 )
 from stickbreak.cli.output import print_json, say
+from stickbreak.cli.paths import check_input, check_output
 
 
 def report(
@@ -45,6 +46,8 @@ def report(
     """Write the report on a model as one HTML file that opens without a network."""
     from stickbreak.report import build_report, write_report
 
+    check_input(documents)
+    check_output(out, documents)
     fitted = load_words(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)

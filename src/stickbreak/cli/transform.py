@@ -23,6 +23,7 @@ from stickbreak.cli.options import (
     Vocabulary,
 )
 from stickbreak.cli.output import print_json, say
+from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.weights import check_weight_file, csv_lines, jsonl_lines, write_weights
 from stickbreak.exceptions import NoDocuments
 
@@ -53,8 +54,10 @@ def transform(
     of the whole collection (of a tree: none). A file without documents gives a
     table without rows. A tree takes only --out FILE.npz.
     """
+    check_input(documents)
     if out is not None:
         check_weight_file(out)
+        check_output(out, documents)
     fitted = load_words(model)
     check_weight_file(out, fitted)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)

@@ -1,0 +1,53 @@
+"""Which paths a command may read and write: no output lands on an input, on a pipe or among the files of a model."""
+
+import stat
+from pathlib import Path
+
+from stickbreak.exceptions import ReadError, WriteError
+
+__all__ = ["check_input", "check_output"]
+
+_OF_A_MODEL = ("model.json", "arrays.safetensors", "input.json")
+
+
+def check_input(path: Path) -> None:
+    """Refuse a pipe, which would be waited for, and can be read only once.
+
+    Parameters
+    ----------
+    path : Path
+        File or folder with documents.
+
+    Raises
+    ------
+    ReadError
+        If it is a pipe or a socket.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return  # whoever reads it says what is wrong
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        raise ReadError(f"{path} is a pipe, but documents are read more than once; write them to a file first")
+
+
+def check_output(path: Path, *inputs: Path) -> None:
+    """Refuse a file that would take the place of what is read, or of a part of a model.
+
+    Parameters
+    ----------
+    path : Path
+        File to be written.
+    *inputs : Path
+        Files and folders that the command reads.
+
+    Raises
+    ------
+    WriteError
+        If it is one of them, or named as a part of a model.
+    """
+    for given in inputs:
+        if path.exists() and given.exists() and path.samefile(given):
+            raise WriteError(f"cannot write {path}: it is also the input; choose another name")
+    if path.name in _OF_A_MODEL:
+        raise WriteError(f"cannot write {path}: {path.name} is the name of a part of a model; choose another name")
