@@ -115,13 +115,17 @@ def read_folder(path: str | os.PathLike[str], *, kind: str | None = None) -> tup
         If there is no such folder, it is not one of ours, of another kind, written by a newer version, or
         damaged.
     """
-    folder, before = Path(path), _version_at(path)
-    try:
-        return _read_folder(folder, kind)
-    except ModelFormatError:
-        if _version_at(path) == before:
-            raise
-    return read_folder(path, kind=kind)  # a writer has replaced it between model.json and the arrays
+    while True:
+        before = _version_at(path)
+        try:
+            found = _read_folder(Path(path), kind)
+        except ModelFormatError:
+            if _version_at(path) == before:
+                raise
+        else:
+            if _version_at(path) == before:
+                return found
+        # a writer has replaced the folder between model.json and the arrays
 
 
 def _version_at(path: str | os.PathLike[str]) -> tuple[int, int] | None:
