@@ -206,7 +206,7 @@ def _emptied(place: Path) -> None:
 def _run_command(arguments: list[str], corpus: Corpus, place: Path, signals: Signals | None) -> Ended:
     """Run `stickbreak fit` on the documents, with a checkpoint."""
     given = ["fit", *arguments, "--out", str(place / "model"), "--checkpoint", str(place / "ck")]
-    code = _popen([*given, "--resume", "--force", "--quiet", "--seed", "3", "--jobs", "1"], signals)
+    code = _popen([*given, "--resume", "--force", "--quiet", "--no-report", "--seed", "3", "--jobs", "1"], signals)
     if code == -signal.SIGKILL:
         return Ended("killed", None)
     if code in (130, -signal.SIGINT):  # the latter: before the command line was loaded
