@@ -439,11 +439,29 @@ def test_place_for_checkpoints_is_checked_before_the_fit(corpus, tmp_path, place
     else:
         target = tmp_path / "missing" / "place"
     events: list[dict] = []
-    with pytest.raises((WriteError, InputError), match="place"):
+    told = "place.*parent folder does not exist" if place == "no parent" else "place.*or the folder of a checkpoint"
+    with pytest.raises((WriteError, InputError), match=told):
         fit(corpus, checkpoint=target, callback=events.append)
     assert events == [], "the fit had begun before its checkpoint was refused"
     if place == "a folder of somebody else":
         assert (target / "precious.txt").read_text() == "mine"
+
+
+def test_checkpoint_stays_in_its_place_when_the_working_folder_changes(corpus, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    fit(corpus, checkpoint="place", n_laps=3, callback=lambda event: os.chdir(tmp_path / "elsewhere"))
+    assert os.listdir(tmp_path / "elsewhere") == []
+    assert_same(fit(corpus, checkpoint=tmp_path / "place", resume=True), fit(corpus))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links as Unix has them")
+def test_checkpoint_behind_a_link_is_written_where_the_link_leads(corpus, tmp_path):
+    (tmp_path / "link").symlink_to("place")  # which is not there yet
+    fit(corpus, checkpoint=tmp_path / "link", n_laps=3, resume=True)
+    assert_same(fit(corpus, checkpoint=tmp_path / "link", resume=True), fit(corpus))
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "place" / "model.json").exists()
 
 
 def test_disk_full_at_a_checkpoint_keeps_the_one_before(corpus, tmp_path, monkeypatch):

@@ -311,3 +311,23 @@ def test_a_head_nested_without_end_is_refused(tmp_path):
     (folder / "model.json").write_text("[" * 100_000)
     with pytest.raises(ModelFormatError, match="nested too deeply"):
         read_folder(folder)
+
+
+@pytest.mark.parametrize("moment", ["before the arrays are checked", "before the arrays are read"])
+def test_folder_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch, moment):
+    """Never the values of one and the arrays of the other, and no error either."""
+    import safetensors.numpy
+
+    folder = saved(tmp_path)
+    place, name = (persistence, "_checksum") if "checked" in moment else (safetensors.numpy, "load_file")
+    real, calls = getattr(place, name), []
+
+    def overtaken(file):
+        if not calls:
+            calls.append(file)
+            saved(tmp_path, arrays={"x": np.ones(50)}, meta={"a": 2}, overwrite=True)
+        return real(file)
+
+    monkeypatch.setattr(place, name, overtaken)
+    arrays, meta = read_folder(folder)
+    assert (arrays["x"].tolist(), meta) == ([1.0] * 50, {"a": 2})

@@ -271,7 +271,7 @@ def _swap(temporary: Path, target: Path, path: str | os.PathLike[str], overwrite
             if os.path.lexists(target):
                 if _exchange(temporary, target):
                     return
-                os.rename(target, temporary.with_name(f"{_OLD}{attempt:02}"))
+                os.rename(target, temporary.with_name(f"{_OLD}{attempt}"))
             os.rename(temporary, target)
             return
         except OSError as error:
@@ -281,9 +281,12 @@ def _swap(temporary: Path, target: Path, path: str | os.PathLike[str], overwrite
 
 def _bring_back(workplace: Path, target: Path) -> None:
     """Put what was set aside in a workplace back in its place, if nothing else is there now."""
-    aside = sorted(workplace.glob(f"{_OLD}[0-9][0-9]"))
-    if aside and not os.path.lexists(target):
-        os.rename(aside[-1], target)
+    if os.path.lexists(target):
+        return
+    for attempt in reversed(range(_TRIES)):
+        if os.path.lexists(workplace / f"{_OLD}{attempt}"):
+            os.rename(workplace / f"{_OLD}{attempt}", target)
+            return
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -117,13 +117,17 @@ def read_folder(path: str | os.PathLike[str], *, kind: str | None = None) -> tup
         damaged.
     """
     folder = place_of(path)
-    before = _version_at(folder)
-    try:
-        return _read_folder(folder, kind)
-    except ModelFormatError:
-        if _version_at(folder) == before:
-            raise
-    return read_folder(path, kind=kind)  # a writer has replaced it between model.json and the arrays
+    while True:
+        before = _version_at(folder)
+        try:
+            found = _read_folder(folder, kind)
+        except ModelFormatError:
+            if _version_at(folder) == before:
+                raise
+        else:
+            if _version_at(folder) == before:
+                return found
+        # a writer has replaced the folder between model.json and the arrays
 
 
 def _version_at(path: str | os.PathLike[str]) -> tuple[int, int] | None:

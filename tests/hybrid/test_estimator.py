@@ -20,6 +20,7 @@ from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import ALIVE_TOKENS, Priors
 from stickbreak.hybrid.steps import Rules
 from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.initialization import start
 from stickbreak.persistence import read_folder, write_folder
 
 from .problems import expected_counts
@@ -389,6 +390,25 @@ def test_interrupt_waits_for_the_end_of_a_step(corpus, monkeypatch):
     assert_same(left, right.partial_fit(corpus[:30]))
     assert (left.n_steps_, left.n_documents_seen_) == (1, 30)
     assert_same(left.partial_fit(corpus[30:60]), right.partial_fit(corpus[30:60]))
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_interrupt_gives_up_the_start_of_a_stream(corpus, monkeypatch):
+    """What follows from a start that was cut short is not what follows from the whole one."""
+    left, right = (HybridHDP(n_topics=6, init_sweeps=4, total_documents=90, random_state=1) for _ in range(2))
+    before = dict(left.__dict__)
+    smoothed = start.smoothed_cvb0
+
+    def interrupted(*given, **named):
+        signal.raise_signal(signal.SIGINT)
+        return smoothed(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(start, "smoothed_cvb0", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            left.partial_fit(corpus[:30])
+    assert left.__dict__ == before
+    assert_same(left.partial_fit(corpus[:30]), right.partial_fit(corpus[:30]))
 
 
 def test_pickle_holds_no_room_of_the_last_step(corpus):
