@@ -32,6 +32,7 @@ from stickbreak.corpus import (
     read,
     read_texts,
 )
+from stickbreak.corpus.limits import ReadLimits
 from stickbreak.corpus.vocabularies import read_vocabulary
 
 _LOOSE = {"min_df": 1, "max_df": 1.0, "stop_words": None}
@@ -162,6 +163,12 @@ def _options(random: Random, good: Good) -> dict[str, Any]:
         options["name_field"] = random.choice(("text", "id", "year", "no such", ""))
     if random.random() < 0.05:
         options["vocabulary"] = random.choice((["bread", "butter", "salt", "pepper"], ["bread"], [], ["x", "x"]))
+    if random.random() < 0.05:
+        options["delimiter"] = random.choice((";", "\t", "|", ",", "", "ab", "\n", '"', "x", "é"))
+    if random.random() < 0.03:
+        options["limits"] = {
+            random.choice(("document_bytes", "unpacked_bytes", "declared_size")): random.choice((1, 20, 10**9))
+        }
     if random.random() < 0.1:
         options["chunk_size"] = random.choice((1, 2, 3))
     if random.random() < 0.2:
@@ -173,10 +180,12 @@ def _read(path: Path, options: dict[str, Any]) -> None:
     row = options.pop("texts of row", None)
     if "text" in options:
         options["text"] = TextOptions(**options["text"])
+    if "limits" in options:
+        options["limits"] = ReadLimits(**options["limits"])
     corpus = read(path, **options)
     check_corpus(corpus)
     if row is not None:
-        shared = ("format", "text_field", "encoding", "chunk_size")
+        shared = ("format", "text_field", "encoding", "chunk_size", "delimiter", "limits")
         found = read_texts(path, [row], **{name: options[name] for name in shared if name in options})
         if len(found) != 1 or not isinstance(found[0], str):
             raise Unsound(f"read_texts gives {found!r:.100} for a row")
