@@ -1,50 +1,68 @@
 """Outputs that are either complete or absent: written beside the target, then renamed onto it.
 
-A reader never sees half a file. A failure (disk full, no permission, Ctrl-C) leaves the target as it was,
-and nothing beside it.
+A reader never sees half a file. A failure (disk full, no permission, Ctrl-C) leaves the target as it was, and nothing
+beside it. What is written grows in a hidden folder beside the target, its workplace, which the writer keeps locked. A
+writer that is killed leaves its workplace there. The next one that writes the same target, or reads it in vain,
+removes it: the system has taken the lock off, so a writer that lives is never disturbed. Where the system has no such
+locks (Windows, some network disks), nothing is removed.
+
+A symbolic link is followed, as `open` does: what it points to is written or replaced, and the link stays.
 """
 
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from stickbreak.exceptions import WriteError
 
-__all__ = ["replace_file", "replace_folder"]
+if sys.platform != "win32":
+    import fcntl
 
+__all__ = ["TAKEN", "clear_up", "follow", "replace_file", "replace_folder", "told_as_write_error"]
+
+TAKEN = "Add --force (in Python: overwrite=True) to replace it."
 _HERE, _RENAME_EXCHANGE = -100, 2  # AT_FDCWD and the flag of renameat2, as Linux defines them
+_NEW, _OLD = "new", "old"  # in the workplace of a folder: what is written; what was at the target
+_LONGEST = 200  # bytes of a name that a workplace takes over: most file systems allow 255
+_TRIES = 20  # to put a folder in its place while others do the same
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space or choose another place",
     errno.EDQUOT: "the disk quota is used up; free some space or choose another place",
     errno.EACCES: "permission denied; choose a place that you may write to",
     errno.EPERM: "permission denied; choose a place that you may write to",
     errno.EROFS: "the file system is read-only; choose another place",
+    errno.EIO: "the disk reports an error; check it or choose another place",
     errno.ENOENT: "its parent folder does not exist; create it first",
     errno.ENOTDIR: "its parent is not a folder; choose another place",
     errno.EISDIR: "it is a folder; give the name of a file",
     errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+    errno.ELOOP: "it is a symbolic link that leads back to itself; remove the link or choose another place",
 }
+_LOST = (errno.EIO, errno.ENOSPC, errno.EDQUOT)  # what has been written may not be on the disk
+_OVERTAKEN = (errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # another writer was quicker
 
 
 @contextlib.contextmanager
 def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside `path`; rename it onto `path` when the block ends without an error.
+    """Give a temporary path near `path`; rename it onto `path` when the block ends without an error.
 
     Parameters
     ----------
     path : str or PathLike
         The file to be written; an existing file is replaced, and stays as it is until the new one is
-        complete.
+        complete. A symbolic link is followed.
 
     Yields
     ------
     Path
-        Where to write. When the block raises, the file there is removed.
+        Where to write; it has the name of the file. When the block raises, the file there is removed.
 
     Raises
     ------
@@ -60,29 +78,27 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> (folder / "answer.txt").read_text()
     '42'
     """
-    target = Path(path)
-    with _told_as_write_error(target):
+    with told_as_write_error(path):
+        target = follow(path)
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-        temporary = _beside(target)
-        try:
+        with _workplace(target) as workplace:
+            temporary = workplace / target.name
             yield temporary
             _flush(temporary)
             os.replace(temporary, target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        _flush_directory(target.absolute().parent)
+        with contextlib.suppress(OSError):  # the new file is in its place
+            _flush_directory(target.parent)
 
 
 @contextlib.contextmanager
 def replace_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a new empty folder beside `path`; rename it onto `path` when the block ends without an error.
+    """Give a new empty folder near `path`; rename it onto `path` when the block ends without an error.
 
     Parameters
     ----------
     path : str or PathLike
-        The folder to be written.
+        The folder to be written. A symbolic link is followed.
     overwrite : bool
         Replace a folder (or file) that is already there. The old one stays until the new one is complete.
         The caller decides whether what is there may go.
@@ -98,44 +114,174 @@ def replace_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
         When `path` exists and `overwrite` is false, or when the system refuses (disk full, no permission,
         ...).
     """
-    target = Path(path)
-    with _told_as_write_error(target):
-        _refuse_existing(target, overwrite)
-        temporary = _beside(target)
-        temporary.mkdir()
-        try:
+    with told_as_write_error(path):
+        target = follow(path)
+        _refuse_existing(path, target, overwrite)
+        with _workplace(target) as workplace:
+            temporary = workplace / _NEW
+            temporary.mkdir()
             yield temporary
             for file in sorted(temporary.rglob("*")):
                 _flush_directory(file) if file.is_dir() else _flush(file)
             _flush_directory(temporary)
-            _refuse_existing(target, overwrite)  # it may have appeared while the block ran
-            _swap(temporary, target)
+            _swap(temporary, target, path, overwrite)
+        with contextlib.suppress(OSError):  # the new folder is in its place
+            _flush_directory(target.parent)
+
+
+def clear_up(path: str | os.PathLike[str]) -> None:
+    """Put right what a writer of `path` left that was killed: bring back what it had set aside, remove its workplace.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Where it was to write. Nothing happens where the system refuses: the next writer tries again.
+    """
+    with contextlib.suppress(OSError, WriteError):
+        target = follow(path)
+        for workplace in _workplaces(target):
+            with contextlib.suppress(OSError):  # such as the lock of a writer that lives
+                lock = _lock(workplace)
+                try:
+                    _bring_back(workplace, target)
+                    if lock is not None:
+                        _remove(workplace)
+                finally:
+                    _unlock(lock)
+
+
+@contextlib.contextmanager
+def told_as_write_error(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Tell every OSError of the block as a WriteError that names `path`."""
+    try:
+        yield
+    except WriteError:
+        raise
+    except OSError as error:
+        if error.errno == errno.ENOENT and os.path.isdir(os.path.dirname(os.path.realpath(path))):
+            reason = f"{error.strerror}: {error.filename}"  # not the parent: some file that the block wanted
+        elif error.errno is None:  # NumPy's way to say that the system took only a part
+            reason = f"only a part was written ({error}); free some space, as the disk is probably full"
+        else:
+            reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+        raise WriteError(f"cannot write {path}: {reason}") from error
+
+
+def follow(path: str | os.PathLike[str]) -> Path:
+    """Return where a path leads, whatever becomes of the working folder.
+
+    Raises
+    ------
+    OSError
+        If links lead in a circle.
+    WriteError
+        If the name cannot be one of a file.
+    """
+    if "\0" in os.fspath(path):
+        raise WriteError(f"cannot write {str(path)!r}: a name cannot hold the character \\0; choose another name")
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
+
+
+@contextlib.contextmanager
+def _workplace(target: Path) -> Iterator[Path]:
+    """Give a folder beside the target (hence on the same file system), locked until it is removed."""
+    clear_up(target)
+    workplace, lock = _new_workplace(target)
+    try:
+        yield workplace
+    finally:
+        try:
+            with contextlib.suppress(OSError):
+                _bring_back(workplace, target)
+                _remove(workplace)
+        finally:
+            _unlock(lock)
+
+
+def _new_workplace(target: Path) -> tuple[Path, int | None]:
+    """Make a workplace and lock it."""
+    while True:
+        workplace = target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}.tmp")
+        workplace.mkdir()
+        try:
+            return workplace, _lock(workplace)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another writer came before the lock, and removes what it takes for left behind
         except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
+            _remove(workplace)
             raise
-        _flush_directory(target.absolute().parent)
 
 
-def _swap(temporary: Path, target: Path) -> None:
+def _prefix(target: Path) -> str:
+    """Return how the names of the workplaces of a target begin; hidden on Unix."""
+    name = os.fsencode(target.name)
+    return f".{target.name}." if len(name) <= _LONGEST else f".{target.name[:40]}~{zlib.crc32(name):08x}."
+
+
+def _workplaces(target: Path) -> list[Path]:
+    """Return the workplaces that writers of a target have, or have left."""
+    pattern = re.compile(re.escape(_prefix(target)) + r"[0-9a-f]{8}\.tmp")
+    with os.scandir(target.parent) as entries:
+        return [Path(entry) for entry in entries if pattern.fullmatch(entry.name) and not entry.is_symlink()]
+
+
+def _lock(workplace: Path) -> int | None:
+    """Lock a folder until it is unlocked, or this process ends; None where the system has no such locks.
+
+    Raises
+    ------
+    BlockingIOError
+        If another writer has the lock.
+    FileNotFoundError
+        If another writer has removed the folder.
+    """
+    if sys.platform == "win32":
+        return None
+    descriptor = os.open(workplace, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.stat(workplace)  # whoever had the lock before may have removed the folder
+    except BaseException as error:
+        os.close(descriptor)
+        if isinstance(error, OSError) and not isinstance(error, BlockingIOError | FileNotFoundError):
+            return None
+        raise
+    return descriptor
+
+
+def _unlock(lock: int | None) -> None:
+    if lock is not None:
+        os.close(lock)
+
+
+def _swap(temporary: Path, target: Path, path: str | os.PathLike[str], overwrite: bool) -> None:
     """Put `temporary` in the place of `target`, in one step where the system can exchange two folders.
 
-    Elsewhere what was there is set aside, and brought back on failure; a kill between the two renames leaves it
-    beside the target, under its hidden name.
+    Elsewhere what was there is set aside in the workplace: `_bring_back` undoes that if it ends there, and `clear_up`
+    after a kill between the two renames.
     """
-    if not os.path.lexists(target):
-        os.rename(temporary, target)
-        return
-    if _exchange(temporary, target):
-        _remove(temporary)
-        return
-    old = _beside(target)
-    os.rename(target, old)
-    try:
-        os.rename(temporary, target)
-    except BaseException:
-        os.rename(old, target)
-        raise
-    _remove(old)
+    for attempt in range(_TRIES):
+        _refuse_existing(path, target, overwrite)  # it may have appeared meanwhile
+        try:
+            if os.path.lexists(target):
+                if _exchange(temporary, target):
+                    return
+                os.rename(target, temporary.with_name(f"{_OLD}{attempt:02}"))
+            os.rename(temporary, target)
+            return
+        except OSError as error:
+            if error.errno not in _OVERTAKEN or attempt + 1 == _TRIES:
+                raise
+
+
+def _bring_back(workplace: Path, target: Path) -> None:
+    """Put what was set aside in a workplace back in its place, if nothing else is there now."""
+    aside = sorted(workplace.glob(f"{_OLD}[0-9][0-9]"))
+    if aside and not os.path.lexists(target):
+        os.rename(aside[-1], target)
 
 
 def _exchange(one: Path, other: Path) -> bool:
@@ -156,38 +302,21 @@ def _exchange(one: Path, other: Path) -> bool:
     return bool(renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _RENAME_EXCHANGE) == 0)
 
 
-def _remove(old: Path) -> None:
-    if old.is_dir() and not old.is_symlink():
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        old.unlink()
-
-
-def _refuse_existing(target: Path, overwrite: bool) -> None:
-    if not overwrite and os.path.lexists(target):
-        raise WriteError(f"{target} already exists; choose another name or ask to overwrite it")
-
-
-def _beside(target: Path) -> Path:
-    """Name a path in the same folder (hence the same file system) that is not in use; hidden on Unix."""
-    return target.absolute().with_name(f".{target.name[:60]}.{secrets.token_hex(4)}.tmp")
-
-
-@contextlib.contextmanager
-def _told_as_write_error(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except WriteError:
-        raise
-    except OSError as error:
-        parent = target.absolute().parent
-        if error.errno == errno.ENOENT and parent.is_dir():
-            reason = f"{error.strerror}: {error.filename}"  # not the parent: some file that the block wanted
-        elif error.errno is None:  # NumPy's way to say that the system took only a part
-            reason = f"only a part was written ({error}); free some space, as the disk is probably full"
+def _remove(path: Path) -> None:
+    """Remove a folder or file; a second time where something failed once."""
+    for _ in range(2):
+        if os.path.isdir(path) and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
         else:
-            reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
-        raise WriteError(f"cannot write {target}: {reason}") from error
+            with contextlib.suppress(OSError):
+                path.unlink()
+        if not os.path.lexists(path):
+            return
+
+
+def _refuse_existing(path: str | os.PathLike[str], target: Path, overwrite: bool) -> None:
+    if not overwrite and os.path.lexists(target):
+        raise WriteError(f"{path} already exists. {TAKEN}")
 
 
 def _flush(file: Path) -> None:
@@ -198,9 +327,12 @@ def _flush(file: Path) -> None:
 
 def _flush_directory(folder: Path) -> None:
     """Make renames in `folder` durable, where the system can (it cannot on Windows)."""
-    with contextlib.suppress(OSError):
+    try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    except OSError as error:
+        if error.errno in _LOST:
+            raise

@@ -4,6 +4,7 @@ __all__ = [
     "InputError",
     "InvalidCorpus",
     "ModelFormatError",
+    "NoDocuments",
     "ReadError",
     "StickbreakError",
     "WriteError",
@@ -24,6 +25,10 @@ class InvalidCorpus(InputError):
 
 class ReadError(InputError):
     """A file that cannot be read as asked; the text names the path and, where there is one, the line."""
+
+
+class NoDocuments(ReadError):
+    """A file that can be read and holds no document at all."""
 
 
 class ModelFormatError(InputError):

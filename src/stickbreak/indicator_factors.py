@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stickbreak.compiling import njit
 from stickbreak.stirling import StirlingRatios, opened_ratio, seated_ratio
 
 Factors = NDArray[np.float64]

@@ -7,7 +7,8 @@ numbers whatever ran before, on any thread.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from stickbreak.compiling import njit
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

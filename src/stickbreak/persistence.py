@@ -5,6 +5,7 @@ of thing that is saved, the arrays that belong to it (with a checksum) and its o
 vocabulary included).
 """
 
+import errno
 import json
 import math
 import os
@@ -17,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.atomic import replace_folder
+from stickbreak.atomic import TAKEN, clear_up, follow, replace_folder, told_as_write_error
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+from stickbreak.places import place_of
 
 __all__ = ["COMPANIONS", "FORMAT_VERSION", "check_target", "read_folder", "write_folder"]
 
@@ -47,7 +49,8 @@ def write_folder(
     ----------
     path : str or path-like
         The folder. It must not exist yet, or be empty, or (with `overwrite`) be one that this function
-        wrote; the old one stays until the new one is complete.
+        wrote; the old one stays until the new one is complete. A symbolic link is followed: what it points to is
+        written or replaced.
     kind : str
         What is saved, for example "VariationalHDP" or "checkpoint"; `read_folder` asks for it.
     arrays : mapping of str to ndarray
@@ -113,7 +116,27 @@ def read_folder(path: str | os.PathLike[str], *, kind: str | None = None) -> tup
         If there is no such folder, it is not one of ours, of another kind, written by a newer version, or
         damaged.
     """
-    folder = Path(path)
+    folder = place_of(path)
+    before = _version_at(folder)
+    try:
+        return _read_folder(folder, kind)
+    except ModelFormatError:
+        if _version_at(folder) == before:
+            raise
+    return read_folder(path, kind=kind)  # a writer has replaced it between model.json and the arrays
+
+
+def _version_at(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Return what tells the folder at a path from one that replaces it; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _read_folder(folder: Path, kind: str | None) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    """Read a folder that nobody replaces at the same time."""
     head = read_head(folder)
     if kind is not None and head["kind"] != kind:
         raise ModelFormatError(f"{folder} holds a {head['kind']}, not a {kind}; give the folder of a {kind}")
@@ -144,7 +167,9 @@ def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
     ModelFormatError
         If there is no such folder, it is not one of ours, written by a newer version, or damaged.
     """
-    folder = Path(path)
+    folder = place_of(path)
+    if not os.path.exists(folder):
+        clear_up(folder)
     if not folder.is_dir():
         problem = "is a file" if folder.exists() else "does not exist"
         raise ModelFormatError(f"{folder} {problem}; give the folder of a saved model")
@@ -176,7 +201,7 @@ def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
     return head
 
 
-def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def check_target(path: str | os.PathLike[str], *, overwrite: bool = False, advice: str = TAKEN) -> None:
     """Refuse a folder that `write_folder` would refuse; to be asked before a long computation.
 
     Parameters
@@ -185,32 +210,37 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
         Where the folder will be written.
     overwrite : bool, default=False
         Whether a folder of ours may be replaced.
+    advice : str, optional
+        What to do if the place is taken. Default: how to overwrite it.
 
     Raises
     ------
     WriteError
         If the place is taken, its parent does not exist or cannot be written to.
     """
-    target = Path(path)
-    if os.path.lexists(target) and not _is_empty_folder(target):
-        _check_replaceable(target, overwrite)
-    parent = target.absolute().parent
-    if not parent.is_dir():
-        raise WriteError(f"cannot write {target}: its parent folder does not exist; create it first")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise WriteError(f"cannot write {target}: permission denied; choose a place that you may write to")
+    target = place_of(path)
+    with told_as_write_error(path):
+        found = follow(path)
+        if os.path.lexists(found) and not _is_empty_folder(found):
+            if not overwrite:
+                raise WriteError(f"{target} already exists. {advice}")
+            _check_replaceable(target)
+        if not found.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(found.parent))
+        if not os.access(found.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(found.parent))
 
 
-def _check_replaceable(target: Path, overwrite: bool) -> None:
+def _check_replaceable(target: Path) -> None:
     """Refuse to replace anything but a folder that holds our files alone."""
-    if not overwrite:
-        raise WriteError(f"{target} already exists; choose another name or ask to overwrite it")
     try:
         read_head(target)
     except ModelFormatError as error:
         raise WriteError(
             f"{target} already exists and is no saved model, so it is not overwritten; choose another name"
         ) from error
+    for name in COMPANIONS:
+        clear_up(target / name)
     strangers = sorted(entry.name for entry in target.iterdir() if entry.name not in (_MODEL, _ARRAYS, *COMPANIONS))
     if strangers:
         raise WriteError(
@@ -219,7 +249,7 @@ def _check_replaceable(target: Path, overwrite: bool) -> None:
 
 
 def _is_empty_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink() and next(path.iterdir(), None) is None
+    return os.path.isdir(path) and next(path.iterdir(), None) is None
 
 
 def _writable(name: str, array: NDArray) -> NDArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from stickbreak.compiling import njit
 
 _HALF_LOG_TWO_PI = 0.9189385332046727
 

@@ -5,11 +5,12 @@ import sys
 from importlib.metadata import version
 
 import pytest
+from typer.testing import CliRunner
 
 import stickbreak.cli.app as app_module
 from stickbreak.cli.app import app
 
-COMMANDS = ("fit", "topics", "tree", "transform", "evaluate", "report", "demo")
+COMMANDS = ("fit", "topics", "tree", "transform", "evaluate", "report", "demo", "warm")
 
 
 def test_help_names_every_command(run):
@@ -90,6 +91,22 @@ def test_exhausted_memory_is_one_sentence(monkeypatch, refuse, text):
     assert "memory" in line
     assert text in line
     assert "give fewer documents" in line
+
+
+@pytest.mark.parametrize("options", [["--left-to-right", 10**23], ["--seed", 10**23]])
+def test_number_that_no_machine_holds_is_a_sentence_or_accepted(model, documents, options):
+    result = CliRunner().invoke(app, ["evaluate", str(model), str(documents), *map(str, options)])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert result.exit_code in (0, 2)
+
+
+@pytest.mark.parametrize("error", [ValueError("Maximum allowed size exceeded"), OverflowError("int too big")])
+def test_numbers_that_are_too_large_for_arrays_are_one_sentence(monkeypatch, refuse, error):
+    def greedy(*_):
+        raise error
+
+    monkeypatch.setattr("stickbreak.load", greedy)
+    assert str(error) in refuse("topics", "x")
 
 
 def test_errors_that_are_not_on_purpose_keep_their_traceback(monkeypatch, run):

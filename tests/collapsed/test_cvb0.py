@@ -158,7 +158,7 @@ def kept(values, smallest, u):
     topic, share, sums = np.zeros(slots, np.uint16), np.zeros(slots, np.float32), np.zeros(-(-values.size // 16))
     padded = np.pad(values, (0, 16 * sums.size - values.size))
     _kernels._chunk_sums(padded, sums)
-    n = _kernels._keep(padded, sums, sums.sum(), smallest, u, topic, share, 0)
+    n = _kernels._keep(padded, sums, values.size, sums.sum(), smallest, u, topic, share, 0)
     out = np.zeros(values.size)
     out[topic[:n]] = share[:n]
     return out
@@ -197,3 +197,24 @@ def test_rounding_needs_no_more_room_than_there_is():
 def test_no_share_is_lost_where_all_are_kept():
     values = np.random.default_rng(2).dirichlet(np.full(40, 0.2))
     np.testing.assert_allclose(kept(values, 0.0, 0.7), values, atol=1e-7)
+
+
+@pytest.mark.parametrize("smallest", [0.0, 1 / 200, 1 / 15, 0.5])
+@pytest.mark.parametrize("value", [0.0, 5e-324, 1e-310, 1e-60, 1.0, 1e60, 1e308, np.inf, np.nan])
+def test_shares_are_of_topics_that_are_there_and_numbers_whatever_the_values_are(value, smallest):
+    rng = np.random.default_rng(3)
+    for n_topics in (1, 3, 16, 17, 40):
+        for u in (0.0, rng.random(), 1.0 - 2.0**-53):
+            values = np.where(rng.random(n_topics) < 0.5, value, rng.random(n_topics) * 1e-3)
+            padded, sums = np.zeros(16 * -(-n_topics // 16)), np.zeros(-(-n_topics // 16))
+            padded[:n_topics] = values
+            _kernels._chunk_sums(padded, sums)
+            slots = slots_of(smallest, n_topics)
+            topic, share = np.full(slots + 50, 9999, np.uint16), np.zeros(slots + 50, np.float32)
+            n = _kernels._keep(padded, sums, n_topics, sums.sum(), smallest, u, topic[:slots], share[:slots], 0)
+            assert n <= slots
+            assert (topic[:n] < n_topics).all()
+            assert (topic[slots:] == 9999).all()
+            assert np.isfinite(share[:n]).all()
+            assert n == 0 or share[:n].sum() == pytest.approx(1.0, abs=1e-5)
+            assert n > 0 or not values.any()

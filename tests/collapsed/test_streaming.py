@@ -62,7 +62,7 @@ def test_step_equals_its_twin(fractional, size):
     corpus = small_corpus(3, n_words=9, fractional=fractional)
     topics = topics_of(9, 5)
     want, log_p = twin(topics, dense(corpus), 4.0, size, 3)
-    found = step(topics, corpus, PRIORS, RULES, 4.0, size, ONE)
+    topics, found = step(topics, corpus, PRIORS, RULES, 4.0, size, ONE)
     assert found == pytest.approx(log_p, rel=1e-6)
     np.testing.assert_allclose(topics.counts * topics.scale, want[0], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(topics.N, want[1], rtol=1e-6)
@@ -79,7 +79,7 @@ def test_scale_may_become_small_and_changes_nothing(monkeypatch):
         monkeypatch.setattr(streaming, "SMALLEST_SCALE", smallest)
         topics = topics_of(9, 5)
         for corpus in corpora:
-            step(topics, corpus, PRIORS, RULES, 4.0, 0.3, ONE)
+            topics, _ = step(topics, corpus, PRIORS, RULES, 4.0, 0.3, ONE)
         runs.append(topics)
     assert runs[0].scale < 0.2 < runs[1].scale
     np.testing.assert_allclose(runs[0].counts * runs[0].scale, runs[1].counts * runs[1].scale, rtol=1e-4)
@@ -90,7 +90,7 @@ def test_every_step_rounds_with_numbers_of_its_own():
     for n_steps, seed in ((0, 1), (0, 1), (1, 1), (0, 2)):
         topics = topics_of(9, 30)
         topics.n_steps = n_steps
-        step(topics, corpus, PRIORS, StepRules(0.3, 2, (), seed), 1.0, 0.5, ONE)
+        topics, _ = step(topics, corpus, PRIORS, StepRules(0.3, 2, (), seed), 1.0, 0.5, ONE)
         found.append(topics.N)
     np.testing.assert_array_equal(found[0], found[1])
     assert not np.array_equal(found[0], found[2])

@@ -238,13 +238,16 @@ def test_uci_is_read_with_any_blanks(tmp_path):
 
 
 def test_uci_quick_and_careful_reading_agree(tmp_path, monkeypatch):
-    from stickbreak.corpus import uci as module
+    from stickbreak.corpus import number_lines
 
     matrix = np.random.default_rng(0).poisson(0.3, size=(50, 40))
     path = write(tmp_path / "docword.txt", uci(matrix))
-    assert module._entries_quickly(path, (50, 40, np.count_nonzero(matrix))) is not None
+    blocks = []
+    quickly = number_lines._at_once
+    monkeypatch.setattr(number_lines, "_at_once", lambda *args: blocks.append(quickly(*args)) or blocks[-1])
     quick = read(path).counts
-    monkeypatch.setattr(module, "_entries_quickly", lambda *_: None)
+    assert blocks[0] is not None
+    monkeypatch.setattr(number_lines, "_at_once", lambda *_: None)
     assert (quick != read(path).counts).nnz == 0
     np.testing.assert_array_equal(quick.toarray(), matrix)
 

@@ -264,7 +264,10 @@ def test_ctrl_c_during_the_start_ends_a_fit_after_its_first_lap():
     model = VariationalHDP(n_topics=3, n_laps=6, tolerance=0.0, init_sweeps=3, random_state=0)
     model.fit(corpus, callback=callback)
     assert model.n_laps_ == 1
-    assert "interrupted" in model.stop_reason_
+    told = "interrupted: the start was cut short; stopped after lap 1 of 6; the model is usable."
+    assert model.stop_reason_ == told
+    model.set_params(n_laps=1).fit(corpus, callback=callback)
+    assert model.stop_reason_ == told.replace("6", "1"), "the limit of laps is not why it stopped"
 
 
 def test_second_ctrl_c_in_a_fit_interrupts_and_restores_the_handler():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import chi2, t
 
 ALARM = 1e-4  # accepted rate of false alarms of a chi-square test, all of fixed seeds
 BLOCKS = 50
@@ -31,3 +31,11 @@ def z_scores(values, exact, exact_variance=0.0, least_error=0.0):
     blocks = values[: len(values) // BLOCKS * BLOCKS].reshape(BLOCKS, -1, values.shape[1]).mean(axis=1)
     error = np.sqrt(blocks.var(axis=0, ddof=1) / BLOCKS + exact_variance)
     return (blocks.mean(axis=0) - exact) / np.maximum(error, np.maximum(least_error, FLOOR))
+
+
+def largest_z(n, n_blocks=BLOCKS):
+    """Return what the largest |z| of n scores passes with a probability of ALARM at most, all of them right.
+
+    Scores are from means over blocks: Student's t; None: from so many terms that they are normal.
+    """
+    return float(t.isf(ALARM / (2 * n), np.inf if n_blocks is None else n_blocks - 1))

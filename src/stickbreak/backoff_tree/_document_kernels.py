@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from stickbreak.backoff_tree._list_kernels import change_leaf, lower_bound
 from stickbreak.backoff_tree._product_kernels import (
@@ -22,6 +21,7 @@ from stickbreak.backoff_tree._tree_kernels import (
     take_token,
     write_path,
 )
+from stickbreak.compiling import njit
 from stickbreak.kernel_prefetch import prefetch
 from stickbreak.kernel_random import open_stream, uniform
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from stickbreak.backoff_tree._document_kernels import draw_leaf
 from stickbreak.backoff_tree._lacking_kernels import weigh_lacking
 from stickbreak.backoff_tree._product_kernels import NOWHERE, weigh
 from stickbreak.backoff_tree._tree_kernels import add_token, clear_document, open_document, take_token, write_path
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import mix, open_stream
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from stickbreak.backoff_tree._tree_kernels import CHILD, ENTRIES, ID, NEXT, TOKENS
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import uniform
 
 

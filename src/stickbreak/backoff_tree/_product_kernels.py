@@ -9,10 +9,10 @@ what is asked of the word at one node does not wait for the answer at another.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from stickbreak.backoff_tree._list_kernels import lower_bound
 from stickbreak.backoff_tree._tree_kernels import CHILD, ENTRIES, ID, NEXT, NOBODY, TOKENS, child_of, node_of
+from stickbreak.compiling import njit
 from stickbreak.kernel_prefetch import prefetch
 from stickbreak.kernel_random import uniform
 

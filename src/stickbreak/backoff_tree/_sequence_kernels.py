@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from stickbreak.backoff_tree._document_kernels import draw_leaf
 from stickbreak.backoff_tree._lacking_kernels import draw_lacking
 from stickbreak.backoff_tree._product_kernels import NOWHERE
 from stickbreak.backoff_tree._tree_kernels import ENTRIES, TOKENS, add_token, clear_document, take_token, write_path
+from stickbreak.compiling import njit
 from stickbreak.inference._sequence_kernels import log_averages, open_particle
 from stickbreak.kernel_random import uniform
 

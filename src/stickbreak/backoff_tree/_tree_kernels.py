@@ -7,7 +7,8 @@ tokens below it (desc+) and the tokens below it. Rows that are free are chained 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from stickbreak.compiling import njit
 
 ID, CHILD, NEXT, ENTRIES, TOKENS, N_COLUMNS = 0, 1, 2, 3, 4, 5
 NOBODY = -1

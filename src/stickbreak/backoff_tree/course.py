@@ -16,10 +16,11 @@ from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.checkpoint import KIND, read_state, require
+from stickbreak.inference.checkpoint import KIND, is_table, read_state, require, whole_number
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.loop import Lap, Trace
 from stickbreak.inference.run import Identity, Place
+from stickbreak.ranges import are_discounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +117,9 @@ class TreeCourse:
         require(z.size == 0 or (z.min() >= 0 and z.max() < shape.n_leaves), "a leaf is outside the tree")
         for name in ("delta_doc", "delta_word"):
             delta = arrays[name]
-            require(delta.shape == (shape.depth,) and delta.dtype == np.float64, "a level has no discount")
-            require(bool((delta > 0).all()) and delta.sum() < 1, "its discounts are not positive with a sum below one")
-        sampler.shape, sampler.n_passes = shape, int(values["n_passes"])
+            require(is_table(delta, shape.depth), "a level has no discount")
+            require(are_discounts(delta), "its discounts are not positive with a sum below one")
+        sampler.shape, sampler.n_passes = shape, whole_number("n_passes", values["n_passes"])
         sampler.settled = sampler.n_passes > 0
         sampler.z, sampler.delta_doc, sampler.delta_word = z.copy(), arrays["delta_doc"], arrays["delta_word"]
         self._likelihood = {str(name): float(value) for name, value in values["likelihood"].items()}

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.backoff_tree.course import TreeCourse
@@ -19,10 +18,12 @@ from stickbreak.backoff_tree.fitted import FittedTree
 from stickbreak.backoff_tree.requirements import check_parameters, course_settings
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import whole
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.requirements import check_whole
+from stickbreak.inference.requirements import check_tokens, check_whole
 from stickbreak.inference.run import Identity, at_work, run_fit
 
 _FREE = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
@@ -129,15 +130,15 @@ class BackoffTreeTopics(FittedTree):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [Interval(Integral, 1, None, closed="left")],
+        "n_topics": [whole(1)],
         "branching": [StrOptions({"wide", "tall"}), list, tuple, np.ndarray],
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
         "learn": [list, tuple],
-        "learn_every": [Interval(Integral, 1, None, closed="left")],
-        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "learn_every": [whole(1)],
+        "n_sweeps": [whole(1)],
         "stages": [list, tuple],
-        "stage_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "stage_sweeps": [whole(1)],
         "updates": [StrOptions({"parallel", "serial"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -175,7 +176,11 @@ class BackoffTreeTopics(FittedTree):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_parameters(self)
+
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -211,7 +216,7 @@ class BackoffTreeTopics(FittedTree):
             If a parameter does not fit the tree, or the checkpoint is of another fit.
         """
         corpus = self._corpus(X, reset=True)
-        check_parameters(self, corpus)
+        check_tokens(corpus)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         identity = self._identity(corpus, seed)
         with at_work(self, callback) as (report, executor):
@@ -230,6 +235,7 @@ class BackoffTreeTopics(FittedTree):
         self.start_seconds_ = run.start_seconds
         return self
 
+    @all_or_nothing
     def continue_fit(self, X: Any, *, n_sweeps: int, callback: Callback | None = None) -> Self:
         """Go on with this model, which may have been saved and loaded; the result equals that of one longer fit.
 
@@ -254,6 +260,7 @@ class BackoffTreeTopics(FittedTree):
         """
         return self._go_on(X, n_sweeps, None, callback)
 
+    @all_or_nothing
     def expand(self, X: Any, k: int, *, n_sweeps: int, callback: Callback | None = None) -> Self:
         """Make every leaf a node with k leaves, and go on: from coarse topics to fine ones.          math.md (T9)
 

@@ -20,12 +20,14 @@ from stickbreak.backoff_tree.state import Float, Int, Int32
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.inference.checkpoint import check_trace, is_table, whole_number
 from stickbreak.inference.document_completion import Completion
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel
 from stickbreak.inference.requirements import check_whole
 from stickbreak.inference.run import Identity, Run
 from stickbreak.inference.words import words_to_show
+from stickbreak.ranges import are_discounts
 
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
@@ -391,9 +393,9 @@ class FittedTree(ContinuedModel):
         if (np.diff(leaf)[inner[1:]] <= 0).any():
             raise ValueError("the leaves of a word do not ascend")
         for delta in (self.alpha_levels_, self.eta_levels_):
-            if delta.shape != (shape.depth,) or not (delta > 0).all() or not delta.sum() < 1:
+            if not is_table(delta, shape.depth) or not are_discounts(delta):
                 raise ValueError("its discounts do not fit its tree")
-        if len({column.shape for column in self.trace_.values()}) > 1:
-            raise ValueError("the columns of its trace are not equally long")
-        self._validate_params()
+        check_trace(self._trace.columns)
+        whole_number("n_laps_", self.n_laps_)
+        self._check_parameters()
         self._model = self._build()

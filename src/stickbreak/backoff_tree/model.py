@@ -141,7 +141,7 @@ class TreeModel:
             last = first + 1 + int(np.searchsorted(np.cumsum(lengths[first + 1 :]), _BLOCK_TOKENS))
             counts = sparse.csr_matrix(corpus[first:last].counts.multiply(known))
             counts.eliminate_zeros()
-            yield Tokens.from_corpus(Corpus.from_counts(counts))
+            yield Tokens.from_corpus(Corpus.from_counts(counts) if corpus.n_documents else corpus)
             first = last
 
     def leaf_words(self) -> LeafWords:

@@ -14,9 +14,9 @@ from stickbreak.backoff_tree.course import CourseSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.backoff_tree.state import Float, Int
-from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_tokens, check_whole
+from stickbreak.inference.requirements import check_names, check_whole
+from stickbreak.ranges import LEAST_DISCOUNT, are_discounts
 
 
 class Parameters(Protocol):
@@ -34,14 +34,13 @@ class Parameters(Protocol):
     updates: str
 
 
-def check_parameters(given: Parameters, corpus: Corpus) -> None:
-    """Refuse what no fit could make sense of.
+def check_parameters(given: Parameters) -> None:
+    """Refuse what no fit could make sense of, whatever its documents.
 
     Raises
     ------
-    InvalidCorpus, InputError
+    InputError
     """
-    check_tokens(corpus)
     course = course_settings(given)
     if len(course.stages) * course.stage_sweeps >= given.n_sweeps:
         raise InputError(
@@ -88,8 +87,8 @@ def discounts(name: str, given: Any, shape: TreeShape) -> Float:
             delta = np.empty(0)
         if delta.shape != (shape.depth,):
             raise InputError(f"{name} is {given!r}; give their sum, or one discount for each of {shape.depth} levels.")
-    if not (delta > 0).all() or not delta.sum() < 1:
-        raise InputError(f"{name} is {given!r}; give positive discounts that sum to less than 1.")
+    if not are_discounts(delta):
+        raise InputError(f"{name} is {given!r}; give discounts of {LEAST_DISCOUNT:g} or more that sum to less than 1.")
     return delta
 
 

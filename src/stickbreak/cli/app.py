@@ -15,9 +15,11 @@ from stickbreak.cli.report import report
 from stickbreak.cli.topics import topics
 from stickbreak.cli.transform import transform
 from stickbreak.cli.tree import tree
+from stickbreak.cli.warm import warm
 from stickbreak.exceptions import StickbreakError
 
 _BAD_INPUT, _INTERRUPTED = 2, 130
+_ARRAYS_TOO_LARGE = ("Maximum allowed size exceeded", "array is too big")  # how NumPy refuses what no machine holds
 _FROM_SCIKIT_LEARN = "InvalidParameterError"  # how an estimator refuses a parameter; scikit-learn is not imported here
 
 
@@ -55,9 +57,11 @@ class _Commands(TyperGroup):
         except StickbreakError as error:
             complain(str(error))
         except ValueError as error:
-            if type(error).__name__ != _FROM_SCIKIT_LEARN:
+            if type(error).__name__ != _FROM_SCIKIT_LEARN and not str(error).startswith(_ARRAYS_TOO_LARGE):
                 raise
-            complain(str(error))
+            complain(_out_of_memory(error) if str(error).startswith(_ARRAYS_TOO_LARGE) else str(error))
+        except OverflowError as error:
+            complain(f"a number that was given is too large ({error}); give a smaller one")
         except MemoryError as error:
             complain(_out_of_memory(error))
         except BrokenPipeError:
@@ -70,7 +74,7 @@ class _Commands(TyperGroup):
         raise typer.Exit(_BAD_INPUT)
 
 
-def _out_of_memory(error: MemoryError) -> str:
+def _out_of_memory(error: MemoryError | ValueError) -> str:
     """Say what was asked for, if NumPy told it."""
     asked = f" ({str(error).rstrip('.')})" if str(error) else ""
     return f"the memory does not suffice{asked}; give fewer documents, words or topics, or use a larger machine"
@@ -84,7 +88,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (fit, topics, tree, transform, evaluate, report, demo):
+for _command in (fit, topics, tree, transform, evaluate, report, demo, warm):
     app.command()(_command)
 
 

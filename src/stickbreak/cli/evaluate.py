@@ -5,19 +5,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stickbreak.cli.documents import Documents, InputSettings, read_for_model
+from stickbreak.cli.documents import Documents, InputSettings, read_for_model, read_limits
+from stickbreak.cli.models import load_words
 from stickbreak.cli.options import (
+    Delimiter,
     Encoding,
     Format,
     InputPath,
     Json,
+    MaxDeclared,
+    MaxDocumentBytes,
+    MaxUnpackedBytes,
     ModelPath,
     NameField,
     Seed,
     TextField,
     Vocabulary,
 )
-from stickbreak.cli.output import print_json
+from stickbreak.cli.output import print_json, show
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -54,23 +59,27 @@ def evaluate(
     name_field: NameField = None,
     vocabulary: Vocabulary = None,
     encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    max_document_bytes: MaxDocumentBytes = None,
+    max_unpacked_bytes: MaxUnpackedBytes = None,
+    max_declared: MaxDeclared = None,
     as_json: Json = False,
 ) -> None:
     """Score a model on documents that it has not seen: completion of their halves, coherence of topics."""
-    import stickbreak
     from stickbreak.evaluation import evaluate as score
 
     if no_resample and left_to_right is None:
         raise InputError("--no-resample is about the left-to-right likelihood; give --left-to-right 20, too")
-    fitted = stickbreak.load(model)
-    given = InputSettings(format, text_field, name_field, encoding, vocabulary)
+    fitted = load_words(model)
+    limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
+    given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)
     read = read_for_model(documents, model, fitted, given)
     scores = score(fitted, read.corpus, seed=seed, n_particles=left_to_right, resample=not no_resample)
     if as_json:
         drawn = {"particles": left_to_right, "resample": not no_resample}
         print_json(_as_json(scores, read) | _left_to_right_json(scores.left_to_right, drawn))
     else:
-        typer.echo("\n".join([*_as_text(scores, read), *_left_to_right_text(scores.left_to_right, left_to_right)]))
+        show("\n".join([*_as_text(scores, read), *_left_to_right_text(scores.left_to_right, left_to_right)]))
 
 
 def completion_json(completion: "Completion") -> dict[str, Any]:

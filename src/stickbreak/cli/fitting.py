@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from stickbreak.atomic import replace_folder
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.evaluate import completion_json
 from stickbreak.cli.methods import DEFAULT, METHODS
-from stickbreak.cli.output import TopicLine, describe_topics, print_json, print_topics, say
+from stickbreak.cli.output import TopicLine, describe_topics, print_json, print_topics, say, show
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.persistence import check_target
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FitJob", "FitResult"]
 
+_TAKEN_CHECKPOINT = "Add --resume to go on from it, or --force to replace it."
 Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
 
 
@@ -84,7 +83,7 @@ class FitJob:
             raise InputError(f"--held-out is {self.held_out}; give a share (0.1) or a number of documents (500)")
         check_target(self.out, overwrite=self.force)
         if self.checkpoint is not None:
-            check_target(self.checkpoint, overwrite=self.resume or self.force)
+            check_target(self.checkpoint, overwrite=self.resume or self.force, advice=_TAKEN_CHECKPOINT)
         if self.report is not None and self.report.absolute().parent != self.out.absolute():
             _check_file(self.report)
 
@@ -140,22 +139,22 @@ class FitJob:
             if self.resume and not self.checkpoint.exists():
                 self._tell(f"there is no checkpoint at {self.checkpoint} yet: starting from the beginning")
         self._tell(
-            f"fitting {train.n_documents:,} documents{self._starting(model)} "
+            f"fitting {train.n_documents:,} documents{self._starting(model, train)} "
             f"(Ctrl-C ends after the {model.lap_noun} and keeps the model) ..."
         )
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train, callback=progress.update, **options)
         return model
 
-    def _starting(self, model: Any) -> str:
-        n_topics = self.n_topics_start(model)
-        return "" if n_topics is None else f", starting with {n_topics} topics"
+    def _starting(self, model: Any, train: "Corpus") -> str:
+        n_topics = self.n_topics_start(model, train)
+        return "" if n_topics is None else f", starting with {n_topics} topic{'s' * (n_topics != 1)}"
 
-    def n_topics_start(self, model: Any) -> int | None:
-        """Return the topics at the start of a model; None where the start decides their number."""
+    def n_topics_start(self, model: Any, train: "Corpus") -> int | None:
+        """Return the topics that a fit to the documents starts with; None where the start decides their number."""
         method = METHODS[self.method]
         start = self.parameters.get("init", method.default_start)
-        return int(model.n_topics) if start in method.counted_starts else None
+        return int(model.starting_topics(train)) if start in method.counted_starts else None
 
     def _score(self, model: Any, held: "Corpus") -> "Completion | None":
         """Score the held-out documents; None, with a message, if they are too short for that."""
@@ -198,13 +197,12 @@ class FitResult:
             print_json(self._as_json(topics))
             return
         print_topics(topics)
-        typer.echo("")
-        typer.echo(self._summary())
+        show("\n" + self._summary())
 
     def _summary(self) -> str:
         """Say how many topics, why the fit stopped, how good it is, and where everything is."""
         model, done = self.model, self.completion
-        start = self.job.n_topics_start(model)
+        start = self.job.n_topics_start(model, self.train)
         lines = [
             f"topics     {model.n_topics_}" + ("" if start is None else f" (started with {start})"),
             f"stopped    {model.stop_reason_}",
@@ -234,7 +232,7 @@ class FitResult:
             "n_words": self.corpus.n_words,
             "n_tokens": self.corpus.n_tokens,
             "method": self.job.method,
-            "n_topics_start": self.job.n_topics_start(model),
+            "n_topics_start": self.job.n_topics_start(model, self.train),
             "n_topics": int(model.n_topics_),
             "n_laps": int(model.n_laps_),
             "converged": bool(model.converged_),

@@ -45,7 +45,7 @@ Topics = Annotated[
         "--topics",
         least=1,
         help="Topics to start with; unneeded ones go away. For tree: its leaves, at least. "
-        "Otherwise 200 for collapsed, 972 for tree, 100 for the others.",
+        "Otherwise 200 for collapsed, 972 for tree, 100 for the others, and fewer for a small collection.",
     ),
 ]
 Alpha = Annotated[

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +18,15 @@ __all__ = [
     "print_topics",
     "printable",
     "say",
+    "show",
+    "strict_json",
     "words_as_json",
 ]
 
 
 _MOST_LINES = 100  # of topics that are the leaves of a tree
+_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNREADABLE = "\ufffd"
 
 
 class _Topics(Protocol):
@@ -105,7 +110,7 @@ def print_topics(topics: Sequence[TopicLine]) -> None:
     rows = [(str(t.id), f"{t.weight:.2%}", " ".join(printable(word) for word in t.words)) for t in topics]
     if not sys.stdout.isatty():
         for row in [("topic", "weight", "words"), *rows]:
-            typer.echo(f"{row[0]:>5}  {row[1]:>7}  {row[2]}")
+            show(f"{row[0]:>5}  {row[1]:>7}  {row[2]}")
         return
     from rich import box
     from rich.console import Console
@@ -121,25 +126,30 @@ def print_topics(topics: Sequence[TopicLine]) -> None:
     Console().print(table)
 
 
-def printable(text: str) -> str:
-    """Replace what could steer a terminal (control characters of a name or word that was read from a file).
+def printable(text: str, *, keep: str = "") -> str:
+    """Replace what could steer a terminal in a name or word that was read from a file.
+
+    These are the control characters, line and paragraph separators, the overrides and isolates of the direction of
+    writing, and halves of characters.
 
     Parameters
     ----------
     text : str
         Anything.
+    keep : str, default=""
+        Of these, the characters to leave as they are.
 
     Returns
     -------
     str
-        In one line.
+        In one line, unless line ends are kept.
 
     Examples
     --------
     >>> printable("naïve" + chr(27) + "[31m")
     'naïve\ufffd[31m'
     """
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return _STEERING.sub(lambda found: found[0] if found[0] in keep else _UNREADABLE, text)
 
 
 def print_json(value: Mapping[str, Any], *, indent: int | None = 2) -> None:
@@ -152,7 +162,24 @@ def print_json(value: Mapping[str, Any], *, indent: int | None = 2) -> None:
     indent : int or None, default=2
         None for a single line.
     """
-    typer.echo(json.dumps(_strict(value), allow_nan=False, indent=indent))
+    show(strict_json(_strict(value), indent=indent))
+
+
+def strict_json(value: Any, *, indent: int | None = None) -> str:
+    """Return strict JSON in ASCII without a control character (of which JSON itself lets one pass, delete).
+
+    Parameters
+    ----------
+    value : object
+        Nested dicts, lists, str and finite numbers.
+    indent : int or None, default=None
+        None for a single line.
+
+    Returns
+    -------
+    str
+    """
+    return json.dumps(value, allow_nan=False, indent=indent).replace("\x7f", "\\u007f")
 
 
 def _strict(value: Any) -> Any:
@@ -165,15 +192,26 @@ def _strict(value: Any) -> Any:
     return value
 
 
+def show(text: str) -> None:
+    """Print a result on standard output.
+
+    Parameters
+    ----------
+    text : str
+        A few lines; what could steer a terminal is replaced.
+    """
+    typer.echo(printable(text, keep="\n"))
+
+
 def say(text: str) -> None:
     """Tell the person at the terminal something, on standard error.
 
     Parameters
     ----------
     text : str
-        A sentence or a few lines.
+        A sentence or a few lines; what could steer a terminal is replaced.
     """
-    typer.echo(text, err=True)
+    typer.echo(printable(text, keep="\n"), err=True)
 
 
 def complain(text: str) -> None:

@@ -1,16 +1,21 @@
 """`stickbreak transform`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from stickbreak.cli.documents import InputSettings, read_for_model
+from stickbreak.cli.documents import Documents, InputSettings, read_for_model, read_limits
+from stickbreak.cli.models import load_words
 from stickbreak.cli.options import (
+    Delimiter,
     Encoding,
     Format,
     InputPath,
     Json,
+    MaxDeclared,
+    MaxDocumentBytes,
+    MaxUnpackedBytes,
     ModelPath,
     NameField,
     Quiet,
@@ -19,6 +24,7 @@ from stickbreak.cli.options import (
 )
 from stickbreak.cli.output import print_json, say
 from stickbreak.cli.weights import check_weight_file, csv_lines, jsonl_lines, write_weights
+from stickbreak.exceptions import NoDocuments
 
 
 def transform(
@@ -33,6 +39,10 @@ def transform(
     name_field: NameField = None,
     vocabulary: Vocabulary = None,
     encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    max_document_bytes: MaxDocumentBytes = None,
+    max_unpacked_bytes: MaxUnpackedBytes = None,
+    max_declared: MaxDeclared = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -40,16 +50,19 @@ def transform(
 
     New documents are read as those of the fit were. Words that the model does not
     know are left out; a document without any word that it knows gets the weights
-    of the whole collection (of a tree: none). A tree takes only --out FILE.npz.
+    of the whole collection (of a tree: none). A file without documents gives a
+    table without rows. A tree takes only --out FILE.npz.
     """
-    import stickbreak
-
     if out is not None:
         check_weight_file(out)
-    fitted = stickbreak.load(model)
+    fitted = load_words(model)
     check_weight_file(out, fitted)
-    given = InputSettings(format, text_field, name_field, encoding, vocabulary)
-    read = read_for_model(documents, model, fitted, given)
+    limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
+    given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)
+    try:
+        read = read_for_model(documents, model, fitted, given)
+    except NoDocuments:
+        read = _nothing(fitted)
     if not quiet:
         say(f"{read.corpus.n_documents:,} documents; {read.outside_sentence()}")
     if out is None:
@@ -69,3 +82,11 @@ def transform(
         )
     elif not quiet:
         say(f"weights of {fitted.n_topics_} topics written to {out}")
+
+
+def _nothing(fitted: Any) -> Documents:
+    """Return no documents, in the words of a model."""
+    from stickbreak.corpus import Corpus
+
+    words = fitted.vocabulary_
+    return Documents(Corpus.from_counts([[0] * len(words)], words)[:0], 0, None)

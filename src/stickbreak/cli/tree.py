@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stickbreak.cli.models import load_words
 from stickbreak.cli.options import Json, ModelPath
 from stickbreak.cli.output import print_json, printable, words_as_json
 from stickbreak.exceptions import InputError
@@ -37,11 +38,9 @@ def tree(
     as_json: Json = False,
 ) -> None:
     """Print the tree of topics of a model of --method tree: every node with its share, tokens and words."""
-    import stickbreak
-
     if node is not None and leaf is not None:
         raise InputError("--node and --leaf contradict each other; give one of them")
-    fitted = stickbreak.load(model)
+    fitted = load_words(model)
     root = _root(fitted, model)
     if leaf is not None:
         shown = _way(root.leaf(leaf), words)

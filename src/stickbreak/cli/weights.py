@@ -2,12 +2,12 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stickbreak.atomic import replace_file
+from stickbreak.cli.output import printable, strict_json
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["WEIGHT_FORMATS", "check_weight_file", "csv_lines", "jsonl_lines", "write_weights"]
 
 WEIGHT_FORMATS = (".csv", ".jsonl", ".npz", ".parquet")
+_FORMULA, _SEPARATORS = "=+-@\uff1d\uff0b\uff0d\uff20", ";\t"  # with the wide forms of the four
 
 Blocks = Iterator[tuple[tuple[str, ...], "np.ndarray"]]
 
@@ -69,6 +70,9 @@ def weight_blocks(model: Any, corpus: "Corpus") -> Blocks:
 def csv_lines(model: Any, corpus: "Corpus") -> Iterator[str]:
     """Yield the table as CSV: a header, then a line for each document.
 
+    A spreadsheet takes no name for a formula: those that would be one get a single quote in front. Control characters
+    become U+FFFD, but for line ends and tabs inside a name.
+
     Parameters
     ----------
     model : fitted model
@@ -82,7 +86,7 @@ def csv_lines(model: Any, corpus: "Corpus") -> Iterator[str]:
     yield _csv_line(["document", *_columns(model)])
     for names, weights in weight_blocks(model, corpus):
         for name, row in zip(names, weights.tolist(), strict=True):
-            yield _csv_line([name, *row])
+            yield _csv_line([_cell(name), *row])
 
 
 def jsonl_lines(model: Any, corpus: "Corpus") -> Iterator[str]:
@@ -100,7 +104,7 @@ def jsonl_lines(model: Any, corpus: "Corpus") -> Iterator[str]:
     """
     for names, weights in weight_blocks(model, corpus):
         for name, row in zip(names, weights.tolist(), strict=True):
-            yield json.dumps({"document": name, "weights": row}, allow_nan=False) + "\n"
+            yield strict_json({"document": name, "weights": row}) + "\n"
 
 
 def write_weights(model: Any, corpus: "Corpus", path: Path) -> None:
@@ -140,16 +144,19 @@ def _write_npz(model: Any, corpus: "Corpus", file: Path) -> None:
     import numpy as np
 
     if getattr(model, "sparse_weights", False):
-        rows = model.transform(corpus)
+        from scipy.sparse import csr_array
+
+        rows = model.transform(corpus) if len(corpus) else csr_array((0, model.n_leaves_))
         with open(file, "wb") as handle:
             np.savez_compressed(
-                handle, names=np.array(corpus.document_names), format=b"csr", data=rows.data, indices=rows.indices,
+                handle, names=_names(corpus), format=b"csr", data=rows.data, indices=rows.indices,
                 indptr=rows.indptr, shape=np.array(rows.shape),
             )  # fmt: skip
         return
-    weights = np.concatenate([block for _, block in weight_blocks(model, corpus)])
+    no_rows = np.empty((0, model.topic_word_.shape[0]))
+    weights = np.concatenate([no_rows, *(block for _, block in weight_blocks(model, corpus))])
     with open(file, "wb") as handle:  # savez would change a name that does not end in .npz
-        np.savez_compressed(handle, names=np.array(corpus.document_names), weights=weights)
+        np.savez_compressed(handle, names=_names(corpus), weights=weights)
 
 
 def _write_parquet(model: Any, corpus: "Corpus", file: Path) -> None:
@@ -164,11 +171,28 @@ def _write_parquet(model: Any, corpus: "Corpus", file: Path) -> None:
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
+def _names(corpus: "Corpus") -> "np.ndarray":
+    import numpy as np
+
+    return np.array(corpus.document_names, dtype=np.str_)
+
+
 def _columns(model: Any) -> list[str]:
     return [f"topic_{k}" for k in range(model.topic_word_.shape[0])]
 
 
+def _cell(name: str) -> str:
+    """Return a name as a spreadsheet takes it: as text, never as a formula."""
+    text = printable(name.replace("\r\n", "\n"), keep="\n\t")
+    is_formula = name[:1] in ("\t", "\r", "\n") or text.lstrip()[:1] in tuple(_FORMULA)
+    return "'" + text if is_formula else text
+
+
 def _csv_line(row: list[Any]) -> str:
+    """Return a line; a name with what separates cells in some countries is quoted, too."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(row)
+    if any(separator in row[0] for separator in _SEPARATORS):
+        csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerow(row)
+    else:
+        csv.writer(line, lineterminator="\n").writerow(row)
     return line.getvalue()

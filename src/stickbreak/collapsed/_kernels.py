@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import open_stream, uniform
 from stickbreak.special import digamma
 
 CHUNK = 16  # topics that are passed over at once where none of them is kept
+LEAST_TOTAL, MOST_TOTAL = 1e-30, 1e30  # of values, whose shares pass through float32: 1e-45 to 3e38
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -30,13 +31,35 @@ def _chunk_sums(value, sums):
         sums[c] = total
 
 
-@njit(cache=True, nogil=True)
-def _keep(value, sums, total, smallest, u, topic, share, at):
+@njit(cache=True, nogil=True, error_model="numpy")
+def _level(value, sums, n_topics):
+    """Scale values that are too small or too large for shares; all become alike if one is not a number. Sum them."""
+    largest, finite = 0.0, True
+    for k in range(n_topics):
+        largest = max(largest, value[k])
+        finite = finite and value[k] < np.inf
+    if finite and largest == 0.0:
+        return 0.0
+    for k in range(n_topics):
+        value[k] = value[k] / largest if finite else 1.0
+    _chunk_sums(value, sums)
+    total = 0.0
+    for i in range(sums.size):
+        total += sums[i]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _keep(value, sums, n_topics, total, smallest, u, topic, share, at):
     """Write the shares that are kept from `at` on and return where they end, ceil(1 / smallest) + 1 further at most.
 
     A value of at least t = smallest * total stays as it is. Of the others one is kept, as t, wherever their running sum
     passes (j - u) t, j = 1, 2, ...: each with probability value / t.                                 math.md (C3)
+
+    `value` is padded to whole chunks. Nothing is kept of the padding or beyond the room, whatever the values are.
     """
+    if not LEAST_TOTAL < total < MOST_TOTAL:
+        total = _level(value, sums, n_topics)
     t = smallest * total
     running, n, kept = u * t, at, 0.0
     for c in range(sums.size):
@@ -56,7 +79,7 @@ def _keep(value, sums, total, smallest, u, topic, share, at):
                         continue
                     running -= t
                     amount = t
-                if amount > 0.0 and n < topic.size:
+                if amount > 0.0 and k < n_topics and n < topic.size:
                     topic[n] = k
                     share[n] = amount
                     kept += amount
@@ -66,7 +89,7 @@ def _keep(value, sums, total, smallest, u, topic, share, at):
     return n
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _expected_tables(n, absent, prior, base, tables):
     """tables[k] += expected tables of a document in topic k.                                        math.md (C2)
 
@@ -78,7 +101,7 @@ def _expected_tables(n, absent, prior, base, tables):
             tables[k] += present * prior[k] * (digamma(prior[k] + n[k] / present) - base[k])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def update_documents(
     indptr,
     word,
@@ -150,7 +173,7 @@ def update_documents(
                 length += c
             else:
                 log_p += c * math.log((total + rest) / (length - own + concentration))
-            end = _keep(value, sums, total, smallest, uniform(rng), new_topic, new_share, at)
+            end = _keep(value, sums, K, total, smallest, uniform(rng), new_topic, new_share, at)
             for j in range(start[p], start[p + 1]):
                 n[topic[j]] -= c * np.float64(share[j])
             for j in range(at, end):
@@ -169,7 +192,7 @@ def update_documents(
     return log_p
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _count_tables(begin, end, count, start, topic, share, n, absent):
     """Sum N_dk anew and q(N_dk = 0) = prod_w (1 - r_dwk) ^ c_dw of a document."""
     n[:] = 0.0
@@ -198,7 +221,7 @@ def replace_shares(word, count, old_start, old_topic, old_share, start, topic, s
                 N[topic[j]] += x
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def first_shares(indptr, word, topic_word, theta, smallest, key, first, new_start, new_topic, new_share):
     """Write shares r_dwk ∝ topic_word[w, k] theta[d, k], kept as by `update_documents`.        math.md (C1), (C3)"""
     K = theta.shape[1]
@@ -214,7 +237,7 @@ def first_shares(indptr, word, topic_word, theta, smallest, key, first, new_star
             total = 0.0
             for i in range(sums.size):
                 total += sums[i]
-            at = _keep(value, sums, total, smallest, uniform(rng), new_topic, new_share, at)
+            at = _keep(value, sums, K, total, smallest, uniform(rng), new_topic, new_share, at)
             new_start[p + 1] = at
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from stickbreak.compiling import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _weights(begin, end, count, start, topic, share, prior, theta):
     """theta[k] = N_dk + prior_k of a document; return its sum."""
     theta[:] = prior
@@ -21,7 +22,7 @@ def _weights(begin, end, count, start, topic, share, prior, theta):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _predict(row, eta, inverse, theta, phi):
     """phi[k] = (S_kw + eta) / (N_k + W eta); return sum_k theta_k phi_k."""
     total = 0.0
@@ -31,7 +32,7 @@ def _predict(row, eta, inverse, theta, phi):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _inverses(N, total_eta):
     """1 / (N_k + W eta)."""
     out = np.empty(N.size)
@@ -40,7 +41,7 @@ def _inverses(N, total_eta):
     return out
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def crossings(indptr, word, count, held, start, topic, share, S, N, prior, eta, total_eta, least, X, Y):
     """X[l, m] += sum_i c_i theta_l phi_m / p_i and Y[l] += sum_i c_i theta_l / p_i over tokens held back.  math.md (C9)
 
@@ -62,7 +63,7 @@ def crossings(indptr, word, count, held, start, topic, share, S, N, prior, eta, 
                         row[m] += weight * phi[m]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def gains(indptr, word, count, held, start, topic, share, S, N, prior, eta, total_eta, least, pairs, out):
     """out[q] += (sum_i c_i g_i, sum_i c_i g_i^2), g_i = log p_i' / p_i of the merge of a pair.       math.md (C8)"""
     K = N.size
@@ -88,7 +89,7 @@ def gains(indptr, word, count, held, start, topic, share, S, N, prior, eta, tota
                 out[q, 1] += held[p] * gain * gain
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def relabel(start, topic, share, to, new_start, new_topic, new_share):
     """Give the shares of topic k to topic to[k]; a count has at most one share of a topic."""
     at = 0

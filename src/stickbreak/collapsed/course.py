@@ -13,13 +13,23 @@ from stickbreak import persistence
 from stickbreak.collapsed.cvb0 import add_up, assembled, random_start, sweep
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.merging import due, give_back, hold_back, merge
-from stickbreak.collapsed.state import CollapsedState, Float, Priors, cut, packed_shares, unpack_shares
+from stickbreak.collapsed.state import (
+    SMALLEST_BETA,
+    SUM_TOLERANCE,
+    CollapsedState,
+    Float,
+    Priors,
+    cut,
+    packed_shares,
+    unpack_shares,
+)
 from stickbreak.collapsed.streaming import Topics, alive
 from stickbreak.corpus import Corpus
-from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
+from stickbreak.inference.checkpoint import KIND, is_table, read_state, require, whole_number
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.loop import Lap, Trace
 from stickbreak.inference.run import Identity, Place
+from stickbreak.ranges import are_sums, is_concentration
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +114,15 @@ class CollapsedCourse:
             If it cannot be of these documents.
         """
         K, turns, beta, tables = self.rules.n_topics, cut(self._corpus), arrays["beta"], arrays["tables"]
-        require(is_table(beta, K) and bool((beta > 0).all()), "its corpus weights are not positive")
-        require(is_table(tables, K) and bool((tables >= 0).all()), "its tables are negative")
+        require(is_table(beta, K) and bool((beta >= SMALLEST_BETA).all()), "its corpus weights are not positive")
+        require(float(beta.sum()) <= 1.0 + K * SMALLEST_BETA + SUM_TOLERANCE, "its corpus weights sum to more than one")
+        require(is_table(tables, K) and are_sums(tables), "its tables are negative or too large")
         unpack_shares(dict(arrays), [shard for turn in turns for shard in turn], K)
         priors = Priors(*(float(values[name]) for name in ("alpha", "gamma", "eta")))
-        require(
-            all(0 < value < np.inf for value in (priors.alpha, priors.gamma, priors.eta)), "a prior is not positive"
-        )
+        require(all(map(is_concentration, (priors.alpha, priors.gamma, priors.eta))), "a prior is out of its range")
         self.state = assembled(turns, self._corpus.n_words, beta.copy())
-        self.state.tables, self.state.n_sweeps, self.priors = tables.copy(), int(values["n_sweeps"]), priors
+        self.state.tables, self.priors = tables.copy(), priors
+        self.state.n_sweeps = whole_number("n_sweeps", values["n_sweeps"])
         self._hold_back()
 
     def write(self, place: Place, trace: Trace, identity: Identity) -> None:

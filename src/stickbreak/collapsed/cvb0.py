@@ -222,4 +222,4 @@ def corpus_weights(tables: Float, gamma: float) -> Float:
 
 def slots_of(smallest: float, n_topics: int) -> int:
     """Return how many shares a count can have."""
-    return n_topics if smallest == 0 else min(n_topics, ceil(1 / smallest) + 1)
+    return n_topics if smallest * n_topics < 1 else min(n_topics, ceil(1 / smallest) + 1)

@@ -9,22 +9,22 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.collapsed.course import CollapsedCourse, Rules, columns_of
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
-from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.requirements import check_tables
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
+from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.requirements import check_names, check_start, check_tokens, check_total, check_whole
+from stickbreak.inference.requirements import check_tokens, check_total, check_whole
 from stickbreak.inference.run import Identity, Run, at_work, run_fit
 from stickbreak.inference.steps import step_size
 from stickbreak.inference.streams import seed_from
@@ -44,8 +44,9 @@ class CollapsedHDP(FittedCollapsed):
 
     Parameters
     ----------
-    n_topics : int, default=200
+    n_topics : int or None, default=None
         Most topics (the truncation K). Those that lose their tokens to others are not shown.
+        None: 200, or a quarter of the tokens where the documents hold fewer than that.
     alpha, gamma, eta : float, default=5.0, 1.0, 0.05
         Concentrations of the documents and of the corpus, and pseudo-count of every word in every topic: where they
         start, if they are learned.
@@ -141,21 +142,21 @@ class CollapsedHDP(FittedCollapsed):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [Interval(Integral, 1, MOST_TOPICS, closed="both")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
+        "n_topics": [None, Interval(Integral, 1, MOST_TOPICS, closed="both")],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "eta": CONCENTRATION,
         "learn": [list, tuple],
-        "merge_laps": [Interval(Integral, 0, None, closed="left")],
+        "merge_laps": [whole(0)],
         "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [None, Interval(Real, 0, None, closed="left")],
-        "local_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "n_laps": [whole(1)],
+        "tolerance": [None, TOLERANCE],
+        "local_sweeps": [whole(1)],
+        "init_sweeps": [whole(1)],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
-        "learning_offset": [None, Interval(Real, 0, None, closed="left")],
-        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
+        "learning_offset": [None, OFFSET],
+        "total_documents": [None, whole(1)],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["boolean"],
@@ -164,7 +165,7 @@ class CollapsedHDP(FittedCollapsed):
     def __init__(
         self,
         *,
-        n_topics: int = 200,
+        n_topics: int | None = None,
         alpha: float = 5.0,
         gamma: float = 1.0,
         eta: float = 0.05,
@@ -202,7 +203,7 @@ class CollapsedHDP(FittedCollapsed):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -238,10 +239,9 @@ class CollapsedHDP(FittedCollapsed):
             If a parameter does not fit the documents, or the checkpoint is of another fit.
         """
         corpus = self._corpus(X, reset=True)
-        check_names("learn", self.learn, LEARNABLE)
         check_tokens(corpus)
-        check_start(corpus, int(self.n_topics))
-        check_tables(corpus, int(self.n_topics), float(self.smallest_share), min(self.n_laps, self.merge_laps))
+        n_topics = self._settled_topics(corpus)
+        check_tables(corpus, n_topics, float(self.smallest_share), min(self.n_laps, self.merge_laps))
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         identity = self._identity(corpus, seed)
         with at_work(self, callback) as (report, executor):
@@ -260,7 +260,7 @@ class CollapsedHDP(FittedCollapsed):
             self._finish(course, run, identity)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def continue_fit(self, X: Any, *, n_laps: int, callback: Callback | None = None) -> Self:
         """Go on with this model, which may have been saved and loaded; the result equals that of one longer fit.
 
@@ -302,7 +302,7 @@ class CollapsedHDP(FittedCollapsed):
             self._finish(course, run, kept.identity)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take one step on a minibatch of a stream.
 
@@ -329,15 +329,13 @@ class CollapsedHDP(FittedCollapsed):
             If a parameter does not fit the documents, or more of them were seen than `total_documents`.
         """
         first = not hasattr(self, "_topics")
-        check_names("learn", self.learn, LEARNABLE)
         corpus = self._corpus(X, reset=first)
         seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
         total = seen if self.total_documents is None else int(self.total_documents)
         check_total(total, seen)
         if first:
             check_tokens(corpus)
-            check_start(corpus, int(self.n_topics))
-            check_tables(corpus, int(self.n_topics), float(self.smallest_share), 0)
+            check_tables(corpus, self._settled_topics(corpus), float(self.smallest_share), 0)
         if corpus.n_tokens > 0:
             with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
                 self._learn(corpus, total, first, executor)
@@ -351,7 +349,7 @@ class CollapsedHDP(FittedCollapsed):
         rules = StepRules(float(self.smallest_share), int(self.local_sweeps), tuple(self.learn), seed)
         if first:
             priors, trace = Priors(float(self.alpha), float(self.gamma), float(self.eta)), Trace()
-            sweeps = int(self.n_topics), int(self.init_sweeps)
+            sweeps = self.starting_topics(corpus), int(self.init_sweeps)
             topics, log_p = begin(corpus, *sweeps, priors, rules, share, executor)
             self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
             self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
@@ -361,7 +359,7 @@ class CollapsedHDP(FittedCollapsed):
                 of_all = corpus.n_documents / (self.n_documents_seen_ + corpus.n_documents)
                 self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), of_all)
             size = step_size(topics.n_steps + 1, float(self.learning_decay), self.learning_offset_)
-            log_p = step(topics, corpus, priors, rules, share, size, executor)
+            topics, log_p = step(topics, corpus, priors, rules, share, size, executor)
         priors = learned(topics, priors, rules.learn)
         trace.append(
             {
@@ -390,9 +388,9 @@ class CollapsedHDP(FittedCollapsed):
         """Build the laps of a fit."""
         priors = Priors(float(self.alpha), float(self.gamma), float(self.eta))
         moves = int(self.merge_laps), float(self.held_back)
-        rules = Rules(int(self.n_topics), priors, float(self.smallest_share), tuple(self.learn), seed, *moves)
+        rules = Rules(self.starting_topics(corpus), priors, float(self.smallest_share), tuple(self.learn), seed, *moves)
         return CollapsedCourse(corpus, rules, executor)
 
     def _identity(self, corpus: Corpus, seed: int) -> Identity:
         """Return what a checkpoint must agree with."""
-        return identity_of(self, corpus, seed, free=_NOT_IDENTITY)
+        return identity_of(self, corpus, seed, free=_NOT_IDENTITY, n_topics=self.starting_topics(corpus))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.state import Float, Priors
 from stickbreak.collapsed.streaming import Topics, alive
+from stickbreak.inference.checkpoint import check_learned, require, whole_number
 from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel, KeptState
 from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
+from stickbreak.inference.requirements import check_names
+from stickbreak.ranges import LARGEST_OFFSET
 
 
 class FittedCollapsed(ContinuedModel):
@@ -34,6 +39,7 @@ class FittedCollapsed(ContinuedModel):
         "n_documents_seen_",
     )
 
+    default_topics: ClassVar[int] = 200
     kept_noun: ClassVar[str] = "shares"
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
 
@@ -44,6 +50,7 @@ class FittedCollapsed(ContinuedModel):
     learning_offset_: float | None
     n_documents_seen_: int
     n_jobs: int | None
+    learn: Sequence[str]
     _topics: Topics
     _seed: int
 
@@ -125,6 +132,21 @@ class FittedCollapsed(ContinuedModel):
         self.alpha_, self.gamma_, self.eta_ = priors.alpha, priors.gamma, priors.eta
         self.n_laps_, self.objective_ = len(trace), float(trace.columns["objective"][-1])
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("learn", self.learn, LEARNABLE)
+
+    def _undoing(self) -> Callable[[], None]:
+        """Take back the rows that a step of `partial_fit` has overwritten."""
+        undo_others, topics = super()._undoing(), self.__dict__.get("_topics")
+
+        def undo() -> None:
+            undo_others()
+            if topics is not None:
+                topics.take_back()
+
+        return undo
+
     def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         arrays, values = self._topics.packed()
         values["seed"], kept = self._seed, self._kept
@@ -135,7 +157,7 @@ class FittedCollapsed(ContinuedModel):
 
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._topics = Topics.unpacked(arrays, values["topics"], self.n_features_in_)
-        self._seed, self._kept = int(values["topics"]["seed"]), None
+        self._seed, self._kept = whole_number("seed", values["topics"]["seed"]), None
         if "fit" in values:
             shares = {name.removeprefix("fit."): a for name, a in arrays.items() if name.startswith("fit.")}
             self._kept = KeptState(shares, values["fit"], values["identity"])
@@ -143,14 +165,9 @@ class FittedCollapsed(ContinuedModel):
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
-        for name in ("alpha_", "gamma_", "eta_"):
-            value = getattr(self, name)
-            if not isinstance(value, float) or not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value!r}, not a positive number")
+        check_learned(self, ("alpha", "gamma", "eta"))
         for name in ("n_laps_", "n_documents_seen_"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
-                raise ValueError(f"{name} is no number of laps or documents")
-        if not isinstance(self.objective_, float):
-            raise ValueError("its objective is no number")
-        if self.learning_offset_ is not None and not float(self.learning_offset_) >= 0:
-            raise ValueError("the offset of its steps cannot be")
+            whole_number(name, getattr(self, name))
+        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is no number")
+        offset = self.learning_offset_
+        require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")

@@ -10,6 +10,7 @@ from scipy.special import digamma
 from stickbreak.collapsed import _kernels
 from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Priors
 from stickbreak.maximum import maximiser
+from stickbreak.ranges import within
 
 LEARNABLE = ("alpha", "gamma", "eta")
 SHAPE, RATE = 1.0, 1.0  # of the Gamma prior of each, as the samplers have it
@@ -48,7 +49,7 @@ def learn(state: CollapsedState, priors: Priors, names: Collection[str], lengths
 def best_alpha(tables: float, alpha: float, lengths: Float) -> float:
     """Return alpha <- (a + M) / (b + sum_d psi(alpha + N_d) - psi(alpha)).                            math.md (C5)"""
     opened = float((digamma(alpha + lengths) - digamma(alpha)).sum())
-    return (SHAPE + tables) / (RATE + opened)
+    return within((SHAPE + tables) / (RATE + opened))
 
 
 def best_gamma(tables: float, n_topics: int, start: float) -> float:

@@ -16,6 +16,7 @@ Int = NDArray[np.int64]
 
 MOST_TOPICS = 1 << 16  # topics of shares are stored in two bytes
 SMALLEST_BETA = 1e-12
+SUM_TOLERANCE = 1e-3  # of the sum of a count's shares, which are added in float32
 ALIVE = 0.5  # tokens of a topic that is shown
 TURNS = 16  # of a lap: the counts S are brought up to date after each
 COUNT_BYTES = 220  # that a stored count of a start takes, about: its word and number, and some thirty shares at most
@@ -135,9 +136,12 @@ def unpack_shares(arrays: dict[str, NDArray], parts: Sequence[Shard], n_topics: 
         raise ValueError("its shares are not those of these documents")
     if kept.dtype != np.uint16 or topic.dtype != np.uint16 or share.dtype != np.float32:
         raise ValueError("its shares are no shares")
-    if topic.size and (int(topic.max()) >= n_topics or not np.isfinite(share).all() or (share < 0).any()):
-        raise ValueError("a share is negative or of a topic that is not there")
+    if topic.size and (int(topic.max()) >= n_topics or not ((share >= 0) & (share <= 1 + SUM_TOLERANCE)).all()):
+        raise ValueError("a share is not between 0 and 1, or of a topic that is not there")
     start = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))
+    sums = np.add.reduceat(np.append(share, np.float32(0)), start[:-1], dtype=np.float64)[kept > 0]
+    if not (np.abs(sums - 1.0) <= SUM_TOLERANCE).all():
+        raise ValueError("the shares of a count do not sum to one")
     begin = 0
     for part, size in zip(parts, sizes, strict=True):
         low, high = start[begin], start[begin + size]

@@ -16,6 +16,7 @@ from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Int, Priors
 from stickbreak.corpus import Corpus
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.keys import key_of
+from stickbreak.ranges import LARGEST_OFFSET, are_sums, within
 
 ETA_EVERY = 20  # steps: it costs a pass over all pairs of words and topics
 SMALLEST_SCALE = 1e-6
@@ -31,6 +32,9 @@ class Topics:
     tables: Float  # (K,)
     opened: float  # sum_d psi(alpha + N_d) - psi(alpha), what alpha is learned from
     n_steps: int = 0
+    overwritten: tuple[NDArray[np.integer], Float] | None = (
+        None  # words whose rows later topics share and have changed; those rows
+    )
 
     @classmethod
     def of(cls, state: CollapsedState, shown: Int, priors: Priors, lengths: Float, share: float = 1.0) -> Self:
@@ -42,6 +46,12 @@ class Topics:
     def dense(self, topics: Int) -> Float:
         """Return the expected tokens of each word in these topics, (K', W)."""
         return np.ascontiguousarray(self.counts[:, topics].T) * self.scale
+
+    def take_back(self) -> None:
+        """Write what a step has overwritten: these are the topics of now again."""
+        if self.overwritten is not None:
+            words, rows = self.overwritten
+            self.counts[words], self.overwritten = rows, None
 
     def packed(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return everything as arrays and plain values."""
@@ -62,11 +72,15 @@ class Topics:
         if counts.shape != (n_words, K) or N.shape != (K,) or tables.shape != (K,) or K == 0:
             raise ValueError("its topics do not fit its words")
         for array in (counts, N, tables):
-            if array.dtype != np.float64 or not np.isfinite(array).all() or (array < 0).any():
-                raise ValueError("its topics hold a number that is negative or none")
+            if array.dtype != np.float64 or not are_sums(array):
+                raise ValueError("its topics hold a number that is negative, too large or not a number")
         scale, n_steps = float(values["scale"]), int(values["n_steps"])
-        if not 0 < scale <= 1 or n_steps < 0 or not float(values["opened"]) >= 0 or not (tables > 0).any():
+        if not SMALLEST_SCALE <= scale <= 1 or n_steps < 0 or not (tables > 0).any():
             raise ValueError("the scale or the steps of its topics cannot be")
+        if not are_sums(float(values["opened"])):
+            raise ValueError("what its alpha is learned from cannot be")
+        if not np.allclose(counts.sum(axis=0) * scale, N, rtol=1e-6, atol=1e-3):
+            raise ValueError("the counts and the tokens of a topic disagree")
         return cls(counts, scale, N, tables, float(values["opened"]), n_steps)
 
 
@@ -93,7 +107,11 @@ def opened(alpha: float, lengths: Float) -> float:
 
 def offset_for(given: float | None, decay: float, share: float) -> float:
     """Return the offset of the steps, where the first minibatch is this share of those so far.  math.md (C10)"""
-    return max(1.0, share ** (-1.0 / decay) - 1.0) if given is None else float(given)
+    if given is not None:
+        return float(given)
+    if -np.log(share) >= decay * np.log(LARGEST_OFFSET):
+        return LARGEST_OFFSET
+    return max(1.0, share ** (-1.0 / decay) - 1.0)
 
 
 def begin(
@@ -120,17 +138,17 @@ def begin(
 
 def step(
     topics: Topics, corpus: Corpus, priors: Priors, rules: StepRules, share: float, size: float, executor: Executor
-) -> float:
-    """Move the topics towards those that a minibatch, scaled up, asks for.                          math.md (C10)
+) -> tuple[Topics, float]:
+    """Return topics nearer to those that a minibatch, scaled up, asks for, and its log p.             math.md (C10)
 
         S <- (1 - xi) S + xi s S',    M <- (1 - xi) M + xi s M',    s = D / |B|
 
-    Returns log p of its tokens before the step, each word given those before it in its document.
+    The log p is that of its tokens before the step, each word given those before it in its document.
 
     Parameters
     ----------
     topics : Topics
-        Changed in place, at the end.
+        Only of use for `take_back` afterwards: the new topics change their rows of the minibatch's words.
     corpus : Corpus
         The minibatch, with at least one token.
     priors : Priors
@@ -162,18 +180,23 @@ def step(
     bare = [Shard(p.first, p.indptr, p.word, p.count, Shares.none(p.word.size)) for p in parts]
     replace(of_batch, N, bare, [part.shares for part in parts], executor)
     tables = sum((of_shard for _, of_shard, _ in found), np.zeros_like(topics.N))
-    scale = topics.scale * (1.0 - size)
+    counts, scale = topics.counts, topics.scale * (1.0 - size)
     if scale < SMALLEST_SCALE:
-        topics.counts *= scale
-        scale = 1.0
-    topics.scale = scale
-    topics.counts[words] += (size * share / scale) * of_batch
-    topics.N = (1.0 - size) * topics.N + size * share * N
-    topics.tables = (1.0 - size) * topics.tables + size * share * tables
+        counts, scale = counts * scale, 1.0
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-    topics.opened = (1.0 - size) * topics.opened + size * share * opened(priors.alpha, lengths)
-    topics.n_steps += 1
-    return log_p
+    moved = Topics(
+        counts,
+        scale,
+        (1.0 - size) * topics.N + size * share * N,
+        (1.0 - size) * topics.tables + size * share * tables,
+        (1.0 - size) * topics.opened + size * share * opened(priors.alpha, lengths),
+        topics.n_steps + 1,
+    )
+    rows = counts[words]
+    if counts is topics.counts:
+        topics.overwritten = words, rows
+    counts[words] = rows + (size * share / scale) * of_batch
+    return moved, log_p
 
 
 def learned(topics: Topics, priors: Priors, names: tuple[str, ...]) -> Priors:
@@ -181,7 +204,7 @@ def learned(topics: Topics, priors: Priors, names: tuple[str, ...]) -> Priors:
     alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
     tables = float(topics.tables.sum())
     if "alpha" in names:
-        alpha = (SHAPE + tables) / (RATE + topics.opened)
+        alpha = within((SHAPE + tables) / (RATE + topics.opened))
     if "gamma" in names:
         gamma = best_gamma(tables, int((topics.N >= ALIVE).sum()), gamma)
     if "eta" in names and topics.n_steps % ETA_EVERY == 0:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from stickbreak.exceptions import InputError
+from stickbreak.exceptions import InputError, ReadError
 
 __all__ = ["DEFAULT_LIMITS", "ReadLimits"]
 
@@ -54,6 +55,30 @@ class ReadLimits:
     def most_declared(self, n_bytes: int) -> int:
         """Return how many documents or words a file of so many (unpacked) bytes may declare."""
         return max(self.declared_size, n_bytes)
+
+    def check_shape(self, path: Path, shape: tuple[int, int], n_bytes: int) -> None:
+        """Refuse a file that declares more documents or words than its bytes make credible.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        shape : tuple of int
+            (D, W), as the file declares them.
+        n_bytes : int
+            Its size, unpacked.
+
+        Raises
+        ------
+        ReadError
+            If one of them is above the limit; the text says how to raise it.
+        """
+        for size, what in zip(shape, ("documents", "words"), strict=True):
+            if size > self.most_declared(n_bytes):
+                raise ReadError(
+                    f"{path} declares {size} {what} in {n_bytes} bytes; if that is right, raise the limit with "
+                    f"--max-declared (in Python: limits=ReadLimits(declared_size={size}))"
+                )
 
 
 DEFAULT_LIMITS = ReadLimits()

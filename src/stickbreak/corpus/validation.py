@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import row_of_entry
+from stickbreak.corpus.mistakes import mistake_in, obvious_mistake
+from stickbreak.corpus.sparse_checks import fault_of_sparse
 from stickbreak.exceptions import InvalidCorpus
+from stickbreak.memory import memory_installed
 
-__all__ = ["canonical_counts", "checked_names", "checked_vocabulary"]
+__all__ = ["canonical_counts", "checked_names", "checked_sparse", "checked_vocabulary"]
 
 _LARGEST_COUNT = np.iinfo(np.int32).max
+_BYTES_OF_A_ROW = 32  # its place, its length, and as much again for what works on them
+_BYTES_OF_AN_ENTRY = 8  # at least; they are in the memory already
 
 
 def canonical_counts(X: Any) -> sp.csr_matrix:
@@ -39,8 +44,9 @@ def canonical_counts(X: Any) -> sp.csr_matrix:
         what = "documents (rows)" if matrix.shape[0] == 0 else "words (columns)"
         raise InvalidCorpus(f"counts of shape {matrix.shape} have no {what}; a corpus needs at least one of each")
     _check_values(matrix)
+    _check_size(matrix)
     if not matrix.has_canonical_format:
-        matrix = matrix.astype(np.int64) if matrix.dtype.kind in "bi" else matrix.copy()  # sums must not wrap around
+        matrix = matrix.astype(np.int64) if matrix.dtype.kind in "biu" else matrix.copy()  # sums must not wrap around
         matrix.sum_duplicates()
     if not np.all(matrix.data):
         matrix = matrix.copy()
@@ -48,20 +54,71 @@ def canonical_counts(X: Any) -> sp.csr_matrix:
     return _with_dtype(matrix)
 
 
+def checked_sparse(X: Any) -> Any:
+    """Check a sparse matrix inside, then bring it into rows: compiled code would follow broken arrays anywhere.
+
+    Parameters
+    ----------
+    X : scipy sparse matrix or array of shape (D, W), or anything else
+        Left as it is.
+
+    Returns
+    -------
+    csr_matrix or csr_array of shape (D, W), or X
+        X itself if it is in rows, or if it is not sparse.
+
+    Raises
+    ------
+    InvalidCorpus
+        When X has not two dimensions, its arrays contradict each other or its shape, it holds no numbers, or its
+        rows do not fit into the memory.
+    """
+    if not sp.issparse(X):
+        return X
+    X = cast(Any, X)  # SciPy's stubs narrow it to a class that has no methods
+    if len(X.shape) != 2:
+        raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {len(X.shape)}")
+    fault = fault_of_sparse(X)
+    if fault:
+        raise InvalidCorpus(f"the sparse matrix of counts is broken inside: {fault}; build it again")
+    if X.dtype.kind not in "biuf":
+        raise InvalidCorpus(f"counts must be numbers, not of dtype {X.dtype}; pass integer or float counts")
+    if X.dtype == np.float16 and X.format not in ("lil", "dok"):  # SciPy neither sorts nor adds such values up
+        X = X.astype(np.float32)
+    return X if X.format == "csr" else _rows(X)
+
+
+def _rows(X: Any) -> Any:
+    """Convert a sound sparse matrix of another format into rows."""
+    needed, installed = _BYTES_OF_A_ROW * X.shape[0] + _BYTES_OF_AN_ENTRY * X.nnz, memory_installed()
+    too_large = (
+        f"counts of shape {tuple(X.shape)} with {X.nnz} entries need about {needed / 2**30:.3g} GiB in rows, more than "
+        "this machine has; leave out empty documents"
+    )
+    if needed > installed:
+        raise InvalidCorpus(too_large)
+    if X.format == "dia":  # a diagonal outside of the shape holds nothing, and its number may overflow
+        inside = (X.offsets > -X.shape[0]) & (X.offsets < X.shape[1])
+        X = sp.dia_matrix((X.data[inside], X.offsets[inside]), shape=X.shape)
+    elif X.format == "coo" and X.dtype.kind in "biu":
+        if X.nnz and X.data.max() > _LARGEST_COUNT:
+            at = int(X.data.argmax())
+            raise InvalidCorpus(_too_large(f"the count in row {X.row[at]}, column {X.col[at]} is {X.data[at]}"))
+        if X.dtype.kind == "b" or (X.nnz and (X.data.min() < 0 or X.data.sum() > np.iinfo(X.dtype).max)):
+            X = X.astype(np.int64)  # its duplicates are added up, and a sum must not wrap around
+    try:
+        return X.tocsr()
+    except MemoryError as error:
+        raise InvalidCorpus(too_large) from error
+    except (TypeError, ValueError, OverflowError) as error:  # of lists and dictionaries, which may hold anything
+        raise InvalidCorpus(f"the sparse matrix of counts is broken inside: {error}; build it again") from error
+
+
 def _as_csr(X: Any) -> sp.csr_matrix:
     matrix: sp.csr_matrix
     if sp.issparse(X):
-        X = cast(Any, X)  # SciPy's stubs narrow it to a class that has no methods
-        if X.ndim != 2:
-            raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {X.ndim}")
-        if X.format == "csr":
-            matrix = sp.csr_matrix(X)
-            try:
-                matrix.check_format(full_check=True)
-            except ValueError as error:
-                raise InvalidCorpus(f"the sparse matrix of counts is broken inside: {error}; build it anew") from error
-        else:
-            matrix = sp.csr_matrix(X.tocsr())
+        matrix = sp.csr_matrix(checked_sparse(X))
+        matrix.check_format(full_check=True)  # drops what lies behind the last row, gives both indices one type
     else:
         matrix = sp.csr_matrix(_as_dense(X))
     if matrix.dtype.kind not in "biuf":
@@ -70,19 +127,32 @@ def _as_csr(X: Any) -> sp.csr_matrix:
 
 
 def _as_dense(X: Any) -> np.ndarray:
-    if isinstance(X, (str, bytes)) or (isinstance(X, Sequence) and len(X) and isinstance(X[0], str)):
-        raise InvalidCorpus("counts were asked for but text was given; use stickbreak.corpus.count_texts first")
-    try:
-        array = np.asarray(X)
-        if array.dtype == object:
-            array = array.astype(np.float64)
-    except (ValueError, TypeError) as error:
-        raise InvalidCorpus(f"counts must be numbers in a table of documents x words; this is not: {error}") from error
+    mistake = obvious_mistake(X)
+    if mistake is None:
+        try:
+            array = np.asarray(X)
+            if array.dtype == object:
+                array = _without_missing(X) if hasattr(X, "iloc") else array.astype(np.float64)
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            mistake = mistake_in(X)
+            text = f"counts must be numbers in a table of documents x words; this is not: {error}"
+        else:
+            mistake = mistake_in(X) if array.dtype.kind in "US" else None
+            text = ""
+    if mistake is not None or text:
+        raise InvalidCorpus(text if mistake is None else mistake.of_counts()) from None
     if array.ndim != 2:
         raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {array.ndim}")
     if array.dtype.kind not in "biuf":
         raise InvalidCorpus(f"counts must be numbers, not of dtype {array.dtype}; pass integer or float counts")
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _without_missing(table: Any) -> np.ndarray:
+    """Return a table with columns of several types, what is missing as NaN."""
+    return np.column_stack(
+        [np.asarray(table.iloc[:, j].to_numpy(dtype=np.float64, na_value=np.nan)) for j in range(table.shape[1])]
+    )
 
 
 def _check_values(matrix: sp.csr_matrix) -> None:
@@ -103,6 +173,15 @@ def _check_values(matrix: sp.csr_matrix) -> None:
         raise InvalidCorpus(_entry(matrix, at) + "; counts cannot be negative (Negative values in data)")
 
 
+def _check_size(matrix: sp.csr_matrix) -> None:
+    if matrix.data.size and matrix.data.max() > _LARGEST_COUNT:
+        raise InvalidCorpus(_too_large(_entry(matrix, int(matrix.data.argmax()))))
+
+
+def _too_large(entry: str) -> str:
+    return f"{entry}; counts above {_LARGEST_COUNT} are not supported, so scale them down"
+
+
 def _entry(matrix: sp.csr_matrix, at: int) -> str:
     return f"the count in row {row_of_entry(matrix, at)}, column {int(matrix.indices[at])} is {matrix.data[at]}"
 
@@ -110,11 +189,7 @@ def _entry(matrix: sp.csr_matrix, at: int) -> str:
 def _with_dtype(matrix: sp.csr_matrix) -> sp.csr_matrix:
     data = matrix.data
     whole = data.dtype.kind != "f" or bool(np.all(data == np.floor(data)))
-    if data.size and data.max() > _LARGEST_COUNT:
-        at = int(data.argmax())
-        raise InvalidCorpus(
-            f"{_entry(matrix, at)}; counts above {_LARGEST_COUNT} are not supported, so scale them down"
-        )
+    _check_size(matrix)  # of the sums
     wanted = np.int32 if whole else np.float64
     return matrix if data.dtype == wanted else matrix.astype(wanted)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from stickbreak.corpus.halves import first_halves
+from stickbreak.corpus.mistakes import mistake_in
 from stickbreak.corpus.selection import held_out_rows, selected_rows
 from stickbreak.corpus.validation import checked_names
 from stickbreak.exceptions import InputError
@@ -311,9 +312,12 @@ def _not_finite(row: int, column: str, value: float) -> str:
 
 def _as_array(group: Any, g: int) -> np.ndarray:
     try:
-        return np.asarray(group)
+        array = np.asarray(group)
     except (TypeError, ValueError):
         raise InputError(f"group {g} is no table of numbers; give rows of equally many numbers") from None
+    if array.dtype.kind in "USO" and mistake_in(group) is not None:
+        raise InputError(f"group {g} holds texts; give rows of equally many numbers")
+    return array
 
 
 def _checked_offsets(offsets: ArrayLike, n_vectors: int) -> np.ndarray:

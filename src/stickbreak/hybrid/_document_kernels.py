@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import open_stream, uniform
 
 REJECTIONS = 16  # draws from an alias table; then the topics that are not in the document are looked through
@@ -32,8 +32,11 @@ def _rest_mass(base, delta, b, e, place):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _walk_rest(base, delta, b, e, place, u):
-    """Return the topic that is not in the document at which the sum of e_k phi_kw passes u."""
-    chosen = np.int64(-1)
+    """Return the topic that is not in the document at which the sum of e_k phi_kw passes u.
+
+    Where no such topic has a positive weight, it is the topic with the largest e_k.
+    """
+    chosen, largest = np.int64(-1), np.int64(0)
     for k in range(e.size):
         mass = e[k] * (base[k] + delta[b, k])
         if place[k] < 0 and mass > 0.0:
@@ -41,7 +44,9 @@ def _walk_rest(base, delta, b, e, place, u):
             u -= mass
             if u < 0.0:
                 break
-    return chosen
+        if e[k] > e[largest]:
+            largest = np.int64(k)
+    return chosen if chosen >= 0 else largest
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -12,8 +12,8 @@ has tokens in: what a minibatch costs before its first token follows these pairs
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import open_stream, uniform
 from stickbreak.special import exp_digamma
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from stickbreak.compiling import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -11,22 +11,22 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
 from stickbreak.hybrid.fitted import FittedHybrid
-from stickbreak.hybrid.learning import LEARNABLE
-from stickbreak.hybrid.requirements import check_parameters
-from stickbreak.hybrid.starts import begin, offset_after
+from stickbreak.hybrid.requirements import check_parameters, check_sizes
+from stickbreak.hybrid.starts import RANDOM, begin, offset_after
 from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
 from stickbreak.hybrid.steps import HybridCourse, Room, Rules, Steps, row_of
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
+from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Interruption, Trace
-from stickbreak.inference.requirements import check_names, check_total
+from stickbreak.inference.requirements import check_tokens, check_total
 from stickbreak.inference.run import at_work, run_fit
 from stickbreak.inference.streams import seed_from
 
@@ -44,9 +44,10 @@ class HybridHDP(FittedHybrid):
 
     Parameters
     ----------
-    n_topics : int, default=100
+    n_topics : int or None, default=None
         Most topics (the truncation K); those that find no tokens are not shown. From topics that are found first nearly
-        all of them are kept, more than there are groups of documents. Unbounded: topics at the start.
+        all of them are kept, more than there are groups of documents. Unbounded: topics at the start. None: 100, or
+        where topics are found first in documents of fewer tokens than that, a quarter of their tokens.
     top_level : {"truncated", "unbounded"}, default="truncated"
         Whether `n_topics` share gamma, or gamma is for topics that are not there yet: then every minibatch may open a
         new topic, and topics that vanish are dropped. From few topics growth takes many steps; larger ones
@@ -154,24 +155,24 @@ class HybridHDP(FittedHybrid):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [Interval(Integral, 1, None, closed="left")],
+        "n_topics": [None, whole(1)],
         "top_level": [StrOptions({TRUNCATED, UNBOUNDED})],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "eta": CONCENTRATION,
         "learn": [list, tuple],
         "sampler": [StrOptions(set(SAMPLERS))],
         "g_weight": [StrOptions(set(G_WEIGHTS))],
         "phi_weight": [StrOptions(set(WEIGHTS))],
         "init": [str, "array-like"],
-        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "burn_in_sweeps": [Interval(Integral, 0, None, closed="left")],
-        "saved_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "init_sweeps": [whole(1)],
+        "n_laps": [whole(1)],
+        "batch_size": [whole(1)],
+        "burn_in_sweeps": [whole(0)],
+        "saved_sweeps": [whole(1)],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
-        "learning_offset": [None, Interval(Real, 0, None, closed="left")],
-        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
+        "learning_offset": [None, OFFSET],
+        "total_documents": [None, whole(1)],
         "grow_vocabulary": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -181,7 +182,7 @@ class HybridHDP(FittedHybrid):
     def __init__(
         self,
         *,
-        n_topics: int = 100,
+        n_topics: int | None = None,
         top_level: str = TRUNCATED,
         alpha: float = 5.0,
         gamma: float = 1.0,
@@ -227,7 +228,22 @@ class HybridHDP(FittedHybrid):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_parameters(self)
+
+    @property
+    def _finds_topics(self) -> bool:
+        return isinstance(self.init, str) and self.init != RANDOM
+
+    def _checked_topics(self, corpus: Corpus, batch_size: int) -> int:
+        """Return the number of topics to start with; refuse what does not fit the documents or the memory."""
+        check_tokens(corpus)
+        n_topics = self.starting_topics(corpus) if isinstance(self.init, str) else len(self.init)
+        check_sizes(self, corpus, n_topics, batch_size)
+        return self._settled_topics(corpus)
+
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -263,16 +279,8 @@ class HybridHDP(FittedHybrid):
         InputError
             If a parameter does not fit the documents, or the checkpoint is of another fit.
         """
-        with self._unchanged_by_errors():
-            self._fit(X, callback, checkpoint, resume=resume)
-        return self
-
-    def _fit(
-        self, X: Any, callback: Callback | None, checkpoint: str | os.PathLike[str] | None, *, resume: bool
-    ) -> None:
-        """Do what `fit` says."""
         corpus = self._corpus(X, reset=True)
-        check_parameters(self, corpus, int(self.batch_size))
+        n_topics = self._checked_topics(corpus, int(self.batch_size))
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         with at_work(self, callback) as (report, executor):
             priors, offset = self._given_priors(), offset_after(self, min(1.0, self.batch_size / corpus.n_documents))
@@ -280,10 +288,10 @@ class HybridHDP(FittedHybrid):
             course = HybridCourse(steps, corpus, int(self.batch_size))
             run = run_fit(
                 course,
-                lambda stop: course.begin(begin(self, corpus, seed, 1.0, report, stop)),
+                lambda stop: course.begin(begin(self, corpus, n_topics, seed, 1.0, report, stop)),
                 n_laps=self.n_laps,
                 report=report,
-                identity=identity_of(self, corpus, seed, free=_FREE),
+                identity=identity_of(self, corpus, seed, free=_FREE, n_topics=n_topics),
                 checkpoint=checkpoint,
                 resume=resume,
             )
@@ -292,8 +300,8 @@ class HybridHDP(FittedHybrid):
         self.learning_offset_ = offset
         self.n_documents_seen_ = corpus.n_documents
         self.converged_, self.stop_reason_ = run.outcome
+        return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take one step on a minibatch of a stream.
 
@@ -313,7 +321,8 @@ class HybridHDP(FittedHybrid):
         Returns
         -------
         self
-            After a Ctrl-C, too, the step is taken to its end before it is passed on.
+            After a Ctrl-C, too, the step is taken to its end before it is passed on. A start is given up: the model
+            is as it was.
 
         Raises
         ------
@@ -323,12 +332,13 @@ class HybridHDP(FittedHybrid):
         InputError
             If a parameter does not fit the documents, or more of them were seen than `total_documents`.
         """
-        with self._unchanged_by_errors(), Interruption() as interruption:
+        with Interruption() as interruption:
             self._learn(X, interruption)
         if interruption.requested:
             signal.raise_signal(signal.SIGINT)
         return self
 
+    @all_or_nothing
     def _learn(self, X: Any, interruption: Interruption) -> None:
         """Do what `partial_fit` says."""
         first = not hasattr(self, "_state")
@@ -338,26 +348,24 @@ class HybridHDP(FittedHybrid):
         seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
         total = seen if self.total_documents is None else int(self.total_documents)
         check_total(total, seen)
-        if first:
-            check_parameters(self, corpus, corpus.n_documents)
-        else:
-            check_names("learn", self.learn, LEARNABLE)
+        n_topics = self._checked_topics(corpus, corpus.n_documents) if first else 0
+        if not first:
             self._learn_words(corpus)
         if corpus.n_tokens == 0:
             self.n_documents_seen_ = seen
             return
         with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
             if first:
-                self._start(corpus, total, interruption)
+                self._start(corpus, n_topics, total, interruption)
             self._step(corpus, total, executor)
         self.n_documents_seen_ = seen
         self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
 
-    def _start(self, corpus: Corpus, total: int, interruption: Interruption) -> None:
+    def _start(self, corpus: Corpus, n_topics: int, total: int, interruption: Interruption) -> None:
         """Make the start of a stream from its first minibatch."""
         began = time.perf_counter()
         seed, share = seed_from(self.random_state), total / corpus.n_documents
-        self._state = begin(self, corpus, seed, share, lambda event: None, lambda: interruption.requested)
+        self._state = begin(self, corpus, n_topics, seed, share, lambda event: None, interruption.give_up_start)
         self._seed, self._trace = seed, Trace()
         self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
         self.learning_offset_ = offset_after(self, 1.0)

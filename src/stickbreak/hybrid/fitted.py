@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +14,14 @@ from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.hybrid.state import Float, HybridState, Priors
 from stickbreak.hybrid.steps import Room, packed, unpacked
+from stickbreak.inference.checkpoint import check_learned, require, whole_number
 from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
-from stickbreak.inference.words import NamedColumns, check_same_words
+from stickbreak.inference.words import NamedColumns, check_same_words, no_documents
+from stickbreak.ranges import LARGEST_OFFSET
 
 
 class FittedHybrid(TopicModel):
@@ -125,7 +126,8 @@ class FittedHybrid(TopicModel):
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
         """Check documents and make them a Corpus over the words of the model."""
         if not reset and self.grow_vocabulary and (isinstance(X, Corpus) or hasattr(X, "columns")):
-            return self._named_columns().known(Corpus.from_counts(X))
+            empty = not isinstance(X, Corpus) and not len(X)
+            return no_documents(self.vocabulary_) if empty else self._named_columns().known(Corpus.from_counts(X))
         return super()._corpus(X, reset=reset)
 
     def _minibatch(self, X: Any) -> Corpus:
@@ -136,20 +138,26 @@ class FittedHybrid(TopicModel):
             check_same_words(self, X, otherwise=", or set grow_vocabulary=True")
         return self._corpus(X)
 
-    @contextmanager
-    def _unchanged_by_errors(self) -> Iterator[None]:
-        """Leave the model as it was where what follows breaks off, unless a step has begun to change it."""
-        before = dict(self.__dict__)
-        state: HybridState | None = before.get("_state")
-        n_words = 0 if state is None else state.n_words
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            if state is not None and state.whole:
-                state.pairs.shrink(n_words)
-            raise
+    def _undoing(self) -> Callable[[], None]:
+        """Take back new words and new room; after a step that has begun to write the model refuses to go on."""
+        undo_others, state = super()._undoing(), self.__dict__.get("_state")
+        if state is None:
+            return undo_others
+        pairs, n_words, tokens, tables, n_steps = (
+            state.pairs, state.n_words, state.tokens, state.tables, state.n_steps
+        )  # fmt: skip
+
+        def undo() -> None:
+            undo_others()
+            if state.n_steps != n_steps:
+                state.whole = False
+            if self._columns is not None and self._columns.words is not self.vocabulary_:
+                del self._columns
+            if state.whole:
+                state.pairs, state.tokens, state.tables = pairs, tokens, tables
+                pairs.shrink(n_words)
+
+        return undo
 
     def _check_whole(self) -> None:
         """Refuse to go on with, or to save, what a step has left half done."""
@@ -192,19 +200,14 @@ class FittedHybrid(TopicModel):
 
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._state = unpacked(arrays, values, self.n_features_in_)
-        self._seed = int(values["seed"])
+        self._seed = whole_number("seed", values["seed"])
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
-        for name in ("alpha_", "gamma_", "eta_"):
-            value = getattr(self, name)
-            if not isinstance(value, float) or not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value!r}, not a positive number")
-        if not isinstance(self.learning_offset_, float) or not self.learning_offset_ >= 0:
-            raise ValueError("the offset of its steps cannot be")
+        check_learned(self, ("alpha", "gamma", "eta"))
+        offset = self.learning_offset_
+        require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")
         for name in ("n_laps_", "n_documents_seen_"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
-                raise ValueError(f"{name} is no number of laps or documents")
-        if not isinstance(self.objective_, float):
-            raise ValueError("its objective is no number")
+            whole_number(name, getattr(self, name))
+        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is no number")

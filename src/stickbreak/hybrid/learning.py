@@ -14,6 +14,7 @@ from scipy.special import digamma
 from stickbreak.hybrid._learning_kernels import poisson_tails
 from stickbreak.hybrid.state import Float, HybridState, Int, Learned, Priors
 from stickbreak.maximum import maximiser
+from stickbreak.ranges import within
 
 LEARNABLE = ("alpha", "gamma", "eta")
 SHAPE, RATE = 1.0, 1.0  # of the Gamma prior of each, as the samplers have it
@@ -51,7 +52,7 @@ def learn_from(
             before.opened + size * (opened - before.opened),
         )
     if "alpha" in names:
-        alpha = float((SHAPE + max(state.tables.sum() - closed, 0.0)) / (RATE + opened))  # (B8)
+        alpha = within(float((SHAPE + max(state.tables.sum() - closed, 0.0)) / (RATE + opened)))  # (B8)
     if "gamma" in names:
         gamma = best_gamma(state, gamma)
     if "eta" in names and eta_is_due(state.n_steps):

@@ -6,7 +6,7 @@ import numpy as np
 
 from stickbreak.exceptions import InputError
 from stickbreak.hybrid.state import HybridState
-from stickbreak.inference.memory import memory_installed
+from stickbreak.memory import memory_installed
 
 VANISHED_TOKENS = 1e-3  # a topic with fewer expected tokens leaves its column
 
@@ -18,12 +18,12 @@ def make_room(state: HybridState, n_words: int) -> None:
     share S / gamma of the weight of the first one. So nothing is lost with it that a new topic could not be.
 
     The number of columns doubles when all are taken, and is cut down when three quarters are free: the memory follows
-    the topics that are alive.
+    the topics that are alive. What changes is changed in copies: a call that fails later takes up the former arrays.
 
     Parameters
     ----------
     state : HybridState
-        Unbounded; changed in place.
+        Unbounded; it is given other arrays.
     n_words : int
         Words of the minibatch.
 
@@ -34,14 +34,20 @@ def make_room(state: HybridState, n_words: int) -> None:
     """
     gone = (state.tokens < VANISHED_TOKENS) | (state.tables == 0)
     vanished = np.flatnonzero(gone & ((state.tokens > 0) | (state.tables > 0)))
-    state.pairs.drop(vanished)
-    state.tokens[vanished], state.tables[vanished] = 0.0, 0.0
-    kept = np.flatnonzero(state.tables)
+    kept = np.setdiff1d(np.flatnonzero(state.tables), vanished)
     n_columns, n_alive = state.n_topics, kept.size
+    wanted = n_columns
     if n_alive == n_columns:
-        _resize(state, kept, 2 * n_columns, n_words)
+        wanted = 2 * n_columns
+        check_columns(n_words, wanted, f"the fit has found {n_alive} topics")
     elif n_columns > 8 and 4 * (n_alive + 1) <= n_columns:
-        _resize(state, kept, 2 * (n_alive + 1), n_words)
+        wanted = 2 * (n_alive + 1)
+    if vanished.size or wanted != n_columns:
+        state.pairs, state.tokens, state.tables = state.pairs.copy(), state.tokens.copy(), state.tables.copy()
+        state.pairs.drop(vanished)
+        state.tokens[vanished], state.tables[vanished] = 0.0, 0.0
+    if wanted != n_columns:
+        _resize(state, kept, wanted)
 
 
 def check_columns(n_words: int, n_columns: int, what: str) -> None:
@@ -59,10 +65,8 @@ def check_columns(n_words: int, n_columns: int, what: str) -> None:
         )
 
 
-def _resize(state: HybridState, kept: np.ndarray, n_columns: int, n_words: int) -> None:
+def _resize(state: HybridState, kept: np.ndarray, n_columns: int) -> None:
     """Give the state another number of columns; those that are kept come first."""
-    if n_columns > state.n_topics:
-        check_columns(n_words, n_columns, f"the fit has found {kept.size} topics")
     tokens, tables = np.zeros((2, n_columns))
     tokens[: kept.size], tables[: kept.size] = state.tokens[kept], state.tables[kept]
     state.pairs.renumber(kept, n_columns)

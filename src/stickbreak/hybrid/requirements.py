@@ -13,8 +13,8 @@ from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.new_topics import check_columns
 from stickbreak.hybrid.starts import RANDOM
 from stickbreak.hybrid.state import UNBOUNDED
-from stickbreak.inference.requirements import check_names, check_start, check_tokens
-from stickbreak.initialization import STARTS
+from stickbreak.inference.requirements import check_names
+from stickbreak.initialization import STARTS, check_init
 
 SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
 
@@ -22,7 +22,6 @@ SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
 class Parameters(Protocol):
     """The parameters that are checked here."""
 
-    n_topics: int
     eta: float
     learn: Sequence[str]
     phi_weight: str
@@ -30,12 +29,12 @@ class Parameters(Protocol):
     init: Any
 
 
-def check_parameters(given: Parameters, corpus: Corpus, batch_size: int) -> None:
-    """Refuse what no fit could make sense of, and more topics than the memory can carry.
+def check_parameters(given: Parameters) -> None:
+    """Refuse what no fit could make sense of, whatever its documents.
 
     Raises
     ------
-    InvalidCorpus, InputError
+    InputError
     """
     if given.phi_weight == "mean_field" and given.eta < SMALLEST_ETA:
         raise InputError(
@@ -43,15 +42,17 @@ def check_parameters(given: Parameters, corpus: Corpus, batch_size: int) -> None
             f"give {SMALLEST_ETA} or more, or set phi_weight='ratio'."
         )
     check_names("learn", given.learn, LEARNABLE)
-    check_tokens(corpus)
-    n_topics = given.n_topics if isinstance(given.init, str) else len(given.init)
+    check_init(given.init, (RANDOM, *STARTS))
+
+
+def check_sizes(given: Parameters, corpus: Corpus, n_topics: int, batch_size: int) -> None:
+    """Refuse more topics than the memory can carry.
+
+    Raises
+    ------
+    InputError
+    """
     longest = int(np.diff(corpus.counts.indptr).max(initial=0))  # words of a document
     n_words = min(corpus.n_words, longest * min(batch_size, corpus.n_documents))
     n_columns = n_topics * (1 + (given.top_level == UNBOUNDED))  # as many again for topics to come
     check_columns(n_words, n_columns, f"n_topics is {n_topics}")
-    if isinstance(given.init, str):
-        if given.init not in (RANDOM, *STARTS):
-            known = ", ".join(map(repr, (RANDOM, *STARTS)))
-            raise InputError(f"init is {given.init!r}; give one of {known}, or an array of topics (K, W).")
-        if given.init != RANDOM:
-            check_start(corpus, n_topics)

@@ -23,7 +23,6 @@ _BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 
 class Parameters(Protocol):
     """The parameters of a start."""
 
-    n_topics: int
     top_level: str
     alpha: float
     gamma: float
@@ -35,7 +34,13 @@ class Parameters(Protocol):
 
 
 def begin(
-    given: Parameters, corpus: Corpus, seed: int, share: float, report: Callback, stop: Callable[[], bool]
+    given: Parameters,
+    corpus: Corpus,
+    n_topics: int,
+    seed: int,
+    share: float,
+    report: Callback,
+    stop: Callable[[], bool],
 ) -> HybridState:
     """Return the globals at the start.
 
@@ -44,21 +49,22 @@ def begin(
     given : Parameters
     corpus : Corpus
         The documents, or the first minibatch of them.
+    n_topics : int
     seed : int
     share : float
         Documents of all to those of `corpus`.
     report : callable
         Told of each sweep of a start that finds topics.
     stop : callable
-        Whether it is to end early.
+        Whether it is to end early; asked only while some of its work is left.
     """
     unbounded = given.top_level == UNBOUNDED
     if not isinstance(given.init, str):
         return state_from_topics(start_from_topics(given.init, corpus), corpus, share, unbounded=unbounded)
     if given.init == RANDOM:
-        return random_state(corpus, int(given.n_topics), seed, share, unbounded=unbounded)
+        return random_state(corpus, n_topics, seed, share, unbounded=unbounded)
     settings = StartSettings(
-        int(given.n_topics),
+        n_topics,
         given.alpha,
         given.gamma,
         given.eta,

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.inference.checkpoint import is_table
+from stickbreak.ranges import are_sums, is_concentration
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -40,11 +42,9 @@ class Learned:
 
     def check(self) -> None:
         """Raise a ValueError if the parts cannot be of one state."""
-        hyperparameters = np.array([self.alpha, self.gamma, self.eta])
-        statistics = np.array([self.closed, self.opened])
-        if not (np.isfinite([*hyperparameters, *statistics]).all() and (hyperparameters > 0).all()):
-            raise ValueError("its hyperparameters are no positive numbers")
-        if (statistics < 0).any():
+        if not all(map(is_concentration, (self.alpha, self.gamma, self.eta))):
+            raise ValueError("its hyperparameters are out of their range")
+        if not are_sums([self.closed, self.opened]):
             raise ValueError("what its alpha was learned from cannot be")
 
 
@@ -106,8 +106,7 @@ class HybridState:
             ("tables", self.tables, (K,)),
             ("counts", pairs.count, pairs.count.shape),
         ):
-            finite = array.shape == shape and array.dtype == np.float64 and bool(np.isfinite(array).all())
-            if not finite or (array < 0).any():
+            if not is_table(array, *shape) or not are_sums(array):
                 raise ValueError(f"{name} are no finite numbers of {K} topics")
         if K < 1 or pairs.n_words < 1 or pairs.n_topics != K:
             raise ValueError("it has no words, or another number of topics than its parts")

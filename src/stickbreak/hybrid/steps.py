@@ -19,7 +19,7 @@ from stickbreak.hybrid.new_topics import make_room
 from stickbreak.hybrid.state import HybridState, Int, Learned, Priors
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.hybrid.word_weights import Tables, weigh
-from stickbreak.inference.checkpoint import KIND, read_state
+from stickbreak.inference.checkpoint import KIND, read_state, whole_number
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.keys import key_of
 from stickbreak.inference.loop import Lap, Trace
@@ -179,7 +179,7 @@ def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: 
     pairs = WordTopics.unpacked(arrays, arrays["tables"].size, float(values["scale"]))
     if pairs.n_words != n_words:
         raise ValueError(f"its lists are not those of {n_words} words")
-    n_steps, unbounded = int(values["n_steps"]), bool(values["unbounded"])
+    n_steps, unbounded = whole_number("n_steps", values["n_steps"]), bool(values["unbounded"])
     state = HybridState(pairs, arrays["tokens"], arrays["tables"], n_steps, unbounded)
     if values["learned"] is not None:
         state.learned = Learned(**{name: float(value) for name, value in values["learned"].items()})

@@ -102,6 +102,11 @@ class WordTopics:
         """Return S of all pairs, word by word, (pairs,)."""
         return self.scale * self.count[self._places()]
 
+    def copy(self) -> WordTopics:
+        """Return the same lists in arrays of their own."""
+        words = self.first.copy(), self.size.copy(), self.room.copy()
+        return WordTopics(*words, self.topic.copy(), self.count.copy(), self.holders.copy(), self.scale)
+
     def drop(self, topics: Int) -> None:
         """Forget all pairs of some topics."""
         if self.holders[topics].any():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from stickbreak.compiling import njit
 
 LONGEST_STEP = 1e3  # of an extrapolation
 LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import mix, open_stream, uniform
 
 _BELOW_ONE = 1.0 - 2.0**-52
@@ -71,7 +71,7 @@ def draw_topic(v, n_here, topic, n, by_word, running, rng):
     x = uniform(rng) * (own + prior)
     if x < own:
         j, mass = 0, n[0] * by_word[v, topic[0]]
-        while mass <= x:  # the same sums as above, so it ends
+        while mass <= x and j < n_here - 1:  # the same sums as above
             j += 1
             mass += n[j] * by_word[v, topic[j]]
         return topic[j], own + prior

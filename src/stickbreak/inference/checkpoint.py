@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from stickbreak import persistence
+from stickbreak.atomic import clear_up
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.inference.streams import seed_from
+from stickbreak.places import place_of
+from stickbreak.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration
 
 KIND = "checkpoint"
 Restored = TypeVar("Restored")
@@ -37,7 +40,9 @@ def fingerprint(estimator: str, corpus: Corpus, parameters: Mapping[str, Any]) -
     return {"estimator": estimator, "shape": list(counts.shape), "counts": checksum, "vocabulary": words, **plain}
 
 
-def identity_of(model: BaseEstimator, corpus: Corpus, seed: int, *, free: Collection[str]) -> dict[str, Any]:
+def identity_of(
+    model: BaseEstimator, corpus: Corpus, seed: int, *, free: Collection[str], **settled: Any
+) -> dict[str, Any]:
     """Return what a fit that goes on must agree with: all parameters but those that are free to change.
 
     Parameters
@@ -47,8 +52,11 @@ def identity_of(model: BaseEstimator, corpus: Corpus, seed: int, *, free: Collec
     seed : int
         Stands for the parameter random_state.
     free : collection of str
+    **settled
+        Values that stand for parameters which leave them to the fit.
     """
-    kept = {name: _plain(value) for name, value in model.get_params(deep=False).items() if name not in free}
+    given = {**model.get_params(deep=False), **settled}
+    kept = {name: _plain(value) for name, value in given.items() if name not in free}
     return fingerprint(type(model).__name__, corpus, {**kept, "random_state": seed})
 
 
@@ -70,11 +78,17 @@ def check_place(path: str | os.PathLike[str]) -> None:
     WriteError
         If the place cannot be written to.
     """
-    persistence.check_target(path, overwrite=True)
-    if Path(path).is_dir() and any(Path(path).iterdir()):
-        kind = persistence.read_head(path)["kind"]
+    fitting = "give a name that is not taken, or the folder of a checkpoint"
+    if os.path.isfile(path):
+        raise WriteError(f"{path} is a file, not a checkpoint; {fitting}.")
+    if os.path.isdir(path) and os.listdir(path):
+        try:
+            kind = persistence.read_head(path)["kind"]
+        except ModelFormatError:
+            raise WriteError(f"{path} already exists and is not a checkpoint; {fitting}.") from None
         if kind != KIND:
-            raise InputError(f"{path} holds a {kind}, not a checkpoint; choose another place for the checkpoint.")
+            raise InputError(f"{path} holds a {kind}, not a checkpoint; {fitting}.")
+    persistence.check_target(path, overwrite=True)
 
 
 def seed_of_fit(
@@ -87,8 +101,10 @@ def seed_of_fit(
     InputError, WriteError
         If a new checkpoint cannot be written.
     """
-    if checkpoint is not None and not (resume and os.path.lexists(checkpoint)):
-        check_place(checkpoint)
+    if checkpoint is not None:
+        clear_up(place_of(checkpoint))  # of a fit that was killed
+        if not (resume and os.path.exists(checkpoint)):
+            check_place(checkpoint)
     seed = seed_from(random_state)
     if resume and checkpoint is not None and not isinstance(random_state, Integral):
         return seed_of(checkpoint, otherwise=seed)
@@ -135,7 +151,7 @@ def read_state(
                 f"the checkpoint {path} is of a fit with another {different[0]}; resume with the same input and "
                 "settings, or choose another checkpoint."
             )
-        _check_trace(meta["trace"])
+        check_trace(meta["trace"])
         return restore(arrays, meta, identity)
     except KeyError as error:
         raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
@@ -145,10 +161,29 @@ def read_state(
         raise ModelFormatError(f"the checkpoint {path} is damaged ({error}); start the fit anew without it.") from None
 
 
-def _check_trace(columns: Mapping[str, Any]) -> None:
+def check_trace(columns: Mapping[str, Any]) -> None:
+    """Raise a ValueError unless a trace has equally long columns of numbers in range, its laps numbered from 1."""
     tables = [np.asarray(column) for column in columns.values()]
     plain = all(table.ndim == 1 and table.dtype.kind in "bif" for table in tables)
     require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
+    require(all(are_sums(table, signed=True) for table in tables), "its trace holds a number out of range")
+    laps = np.asarray(columns["lap"])
+    require(np.array_equal(laps, np.arange(1, laps.size + 1)), "the laps of its trace are not numbered 1, 2, ...")
+    require(bool((np.asarray(columns["n_topics"]) >= 0).all()), "its trace has a negative number of topics")
+
+
+def whole_number(name: str, value: Any) -> int:
+    """Return a saved number of steps, laps or documents; a ValueError for what is not a whole number of at least 0."""
+    number = not isinstance(value, bool) and isinstance(value, int) and 0 <= value <= MOST_WHOLE
+    require(number, f"{name} is {value!r}, not a whole number")
+    return int(value)
+
+
+def check_learned(model: Any, names: Collection[str]) -> None:
+    """Raise a ValueError if a fitted model has a hyperparameter that no fit can have reached."""
+    for name in names:
+        value = getattr(model, f"{name}_")
+        require(is_concentration(value), f"{name}_ is {value!r}, not a number from {SMALLEST:g} to {LARGEST:g}")
 
 
 def is_table(array: NDArray, *shape: int) -> bool:

@@ -9,24 +9,30 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from stickbreak import persistence
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import ModelFormatError
+from stickbreak.corpus.mistakes import Mistake
+from stickbreak.corpus.validation import checked_sparse
+from stickbreak.exceptions import InvalidCorpus, ModelFormatError
+from stickbreak.inference.all_or_nothing import AllOrNothing
+from stickbreak.inference.checkpoint import check_trace
 from stickbreak.inference.document_completion import document_completion
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import LeftToRight, PredictiveRule, score_sequences
-from stickbreak.inference.loop import Trace
+from stickbreak.inference.loop import Trace, logger
 from stickbreak.inference.parameters import packed, unpacked
-from stickbreak.inference.words import check_same_words, words_to_show
+from stickbreak.inference.requirements import adapted_topics, check_start
+from stickbreak.inference.tables import checked_table
+from stickbreak.inference.words import check_same_words, no_documents, words_to_show
 
 Float = NDArray[np.float64]
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing):
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `fit`, `expected_weights` and `_predictive_rule`, and names in `_fitted_arrays` and
@@ -39,6 +45,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     objective_name: ClassVar[str] = "objective"  # what `objective_` is
     sparse_weights: ClassVar[bool] = False  # too many topics for dense weights of documents: it completes them itself
 
+    default_topics: ClassVar[int] = 100  # where `n_topics` is None
+
+    n_topics: int | None
     n_jobs: int | None = None
     vocabulary_: tuple[str, ...]
     _trace: Trace
@@ -94,6 +103,40 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Word distribution of the inactive topics: the prior mean, uniform, (W,)."""
         check_is_fitted(self)
         return np.full(self.n_features_in_, 1.0 / self.n_features_in_)
+
+    @property
+    def _finds_topics(self) -> bool:
+        """Whether a fit finds `n_topics` topics in its documents, which then must hold as many tokens."""
+        return True
+
+    def starting_topics(self, X: Any) -> int:
+        """Return the number of topics that a fit to some documents starts with.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        int
+            `n_topics`. Where that is None: the default, or for a small collection a quarter of its tokens.
+        """
+        if self.n_topics is not None:
+            return int(self.n_topics)
+        return adapted_topics(self.default_topics, Corpus.from_counts(X)) if self._finds_topics else self.default_topics
+
+    def _settled_topics(self, corpus: Corpus) -> int:
+        """Return `starting_topics`; refuse more than tokens where they are given, and say so where they are fewer."""
+        n_topics = self.starting_topics(corpus)
+        if self.n_topics is not None and self._finds_topics:
+            check_start(corpus, n_topics)
+        elif self.n_topics is None and n_topics < self.default_topics:
+            logger.warning(
+                "the documents hold only %.12g token%s: the fit starts with %d topic%s instead of %d; "
+                "n_topics (--topics) sets another number",
+                corpus.n_tokens, "s" * (corpus.n_tokens != 1), n_topics, "s" * (n_topics != 1), self.default_topics,
+            )  # fmt: skip
+        return n_topics
 
     def transform(self, X: Any) -> Float:
         """Return the expected topic weights of documents.
@@ -273,11 +316,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise ValueError(f"it has {len(words)} words and topics over {topics.shape[1]}, but {W} features")
         if not all(isinstance(word, str) for word in words):
             raise ValueError("its vocabulary holds something else than strings")
-        trace = self.trace_.values()
-        if len({column.shape for column in trace}) > 1 or any(column.ndim != 1 for column in trace):
-            raise ValueError("the columns of its trace are not equally long")
-        if hasattr(self, "_parameter_constraints"):
-            self._validate_params()
+        check_trace(self._trace.columns)
+        self._check_parameters()
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
         """Check documents and make them a Corpus over the words of the model."""
@@ -289,9 +329,15 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             else:
                 check_same_words(self, X)
             return X
-        checked = validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False, reset=reset)
+        X = checked_sparse(X)
+        options = {
+            "accept_sparse": "csr",
+            "ensure_all_finite": False,
+            "reset": reset,
+            "ensure_min_samples": int(reset),  # a fitted model describes no documents, too
+        }
+        checked = checked_table(self, X, Mistake.of_counts, InvalidCorpus, dtype=None, **options)
         if getattr(checked, "dtype", np.dtype(float)).kind not in "biuf":
-            checked = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=reset
-            )
-        return Corpus.from_counts(checked, vocabulary=getattr(self, "feature_names_in_", None))
+            checked = checked_table(self, X, Mistake.of_counts, InvalidCorpus, dtype=np.float64, **options)
+        words = getattr(self, "feature_names_in_", None)
+        return Corpus.from_counts(checked, vocabulary=words) if checked.shape[0] else no_documents(self.vocabulary_)

@@ -35,6 +35,11 @@ class KeptState:
     values: dict[str, Any]
     identity: Identity
 
+    def __post_init__(self) -> None:
+        """Raise a ValueError where a loaded identity is not one."""
+        if not isinstance(self.identity, dict) or not isinstance(self.identity.get("random_state"), int):
+            raise ValueError("it does not say of which fit its kept state is")
+
 
 class ContinuedModel(TopicModel):
     """Base of the estimators that go on where they stood."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +15,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.inference import _sequence_kernels
 from stickbreak.inference.executor import Executor, ThreadExecutor, shards
 from stickbreak.inference.keys import key_of
+from stickbreak.inference.requirements import check_whole
 from stickbreak.inference.streams import seed_from
 
 Float = NDArray[np.float64]
@@ -239,7 +239,7 @@ def score_sequences(
     InputError
         As `left_to_right`, for documents and particles.
     """
-    _check_particles(n_particles)
+    check_whole("n_particles", n_particles, 1)
     whole_counts(corpus)  # refuses fractions
     lengths, seed = corpus.document_lengths, seed_from(random_state)
     if not lengths.any():
@@ -265,12 +265,6 @@ def score_sequences(
         printed,
         unbiased,
     )
-
-
-def _check_particles(n_particles: Any) -> None:
-    """Refuse what is no number of samples."""
-    if isinstance(n_particles, bool) or not isinstance(n_particles, Integral) or n_particles < 1:
-        raise InputError(f"n_particles is {n_particles!r}; give a whole number of samples, 1 or more.")
 
 
 def _in_order(corpus: Corpus, key: np.uint64) -> Sequences:

@@ -44,6 +44,11 @@ class Trace:
         for name, value in row.items():
             self.columns.setdefault(name, []).append(value)
 
+    def cut_back(self, n: int) -> None:
+        """Drop all laps after the first `n`, also one of which only some columns are there."""
+        for column in self.columns.values():
+            del column[n:]
+
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), []))
 
@@ -71,7 +76,19 @@ class Interruption:
 
     def __init__(self) -> None:
         self.requested = False
+        self.cut_start = False  # a start ended early: what follows it is not what follows the whole start
         self._previous: Any = None
+
+    def stop_start(self) -> bool:
+        """Return whether a start ends here; asked only where some of its work is left."""
+        self.cut_start |= self.requested
+        return self.requested
+
+    def give_up_start(self) -> bool:
+        """Interrupt a start at once: a stream does not go on from one that was cut short."""
+        if self.requested:
+            raise KeyboardInterrupt
+        return False
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():

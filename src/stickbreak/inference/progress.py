@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from stickbreak.exceptions import InputError
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -110,7 +112,15 @@ def lap_text(event: Mapping[str, Any]) -> str:
 def progress_bar(
     show: bool, callback: Callable[[dict[str, Any]], None] | None
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Yield a callback that shows every event (if `show`) and hands it on to `callback`."""
+    """Yield a callback that shows every event (if `show`) and hands it on to `callback`.
+
+    Raises
+    ------
+    InputError
+        If `callback` cannot be called.
+    """
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback is {callback!r}; give a function that takes a dict, or None.")
     with FitProgress(show) as bar:
 
         def report(event: dict[str, Any]) -> None:

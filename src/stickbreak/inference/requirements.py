@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from numbers import Integral
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.inference.memory import memory_installed
+from stickbreak.memory import memory_installed
+from stickbreak.ranges import MOST_WHOLE
 
 
 def check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
@@ -21,7 +23,7 @@ def check_names(parameter: str, named: Sequence[str], known: Collection[str]) ->
 
 def check_whole(name: str, value: object, least: int) -> int:
     """Return a whole number that is at least `least`, refuse others."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= MOST_WHOLE:
         raise InputError(f"{name} is {value!r}; give a whole number of at least {least}.")
     return int(value)
 
@@ -30,6 +32,12 @@ def check_tokens(corpus: Corpus) -> None:
     """Refuse documents that hold no token."""
     if corpus.n_tokens == 0:
         raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
+
+
+def adapted_topics(default: int, corpus: Corpus) -> int:
+    """Return the default number of topics, or for documents of fewer tokens a quarter of these."""
+    n_tokens = corpus.n_tokens
+    return default if n_tokens >= default else max(1, math.ceil(n_tokens / 4))
 
 
 def check_start(corpus: Corpus, n_topics: int) -> None:

@@ -79,7 +79,8 @@ def run_fit(
     ----------
     course : Resumable
     begin : callable or None
-        Gives the course its start; it is given a function that says whether to stop early. None: it has one.
+        Gives the course its start. It is given a function that says whether to stop early, and asks it only while some
+        of the work is left. None: the course has a start.
     n_laps : int
     report : callable
         Called with every event.
@@ -88,7 +89,7 @@ def run_fit(
     tolerance : float or None, default=0.0
         Nats per token and lap; only courses with a window stop by it. None: none does.
     checkpoint : path-like, optional
-        Written after every lap.
+        Written after every lap, unless the start was cut short: a fit that is resumed equals one that was never cut.
     resume : bool, default=False
         Take up `checkpoint` if it exists.
     trace : Trace, optional
@@ -98,15 +99,17 @@ def run_fit(
     """
     found = course.read(checkpoint, identity) if checkpoint is not None and resume else None
     trace = found or trace or Trace()
-
-    def after_lap() -> None:
-        if checkpoint is not None:
-            course.write(checkpoint, trace, identity)
+    place = None if checkpoint is None else os.path.abspath(checkpoint)  # a callback may change the working folder
 
     with Interruption() as interruption:
+
+        def after_lap() -> None:
+            if place is not None and not interruption.cut_start:
+                course.write(place, trace, identity)
+
         started = time.perf_counter()
         if found is None and begin is not None:
-            begin(lambda: interruption.requested)
+            begin(interruption.stop_start)
         start_seconds = time.perf_counter() - started
         outcome = drive(
             course.laps(len(trace)),
@@ -120,4 +123,12 @@ def run_fit(
             unit=unit,
             window=course.window,
         )
+    if interruption.cut_start:
+        outcome = Outcome(False, _cut_start(course.noun, len(trace), n_laps, written=place is not None))
     return Run(trace, outcome, start_seconds)
+
+
+def _cut_start(noun: str, done: int, n_laps: int, *, written: bool) -> str:
+    """Say what a Ctrl-C during the start has left."""
+    reason = f"interrupted: the start was cut short; stopped after {noun} {done} of {n_laps}; the model is usable."
+    return reason + " No checkpoint was written: a resumed fit begins again." if written else reason

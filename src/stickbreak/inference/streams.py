@@ -7,13 +7,26 @@ import zlib
 import numpy as np
 from sklearn.utils import check_random_state
 
+from stickbreak.exceptions import InputError
+
 
 def seed_from(random_state: int | np.random.RandomState | None) -> int:
-    """Return one integer seed for a fit from scikit-learn's kinds of random state."""
+    """Return one integer seed for a fit from scikit-learn's kinds of random state.
+
+    Raises
+    ------
+    InputError
+        If it is none of them, or a number out of range.
+    """
+    try:
+        source = check_random_state(random_state)
+    except ValueError:
+        raise InputError(
+            f"random_state is {random_state!r}; give a whole number from 0 to 2**32 - 1, a RandomState, or None."
+        ) from None
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        check_random_state(random_state)  # refuses what is out of range
         return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    return int(source.randint(np.iinfo(np.int32).max))
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:

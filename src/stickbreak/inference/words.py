@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
+from stickbreak.corpus.csr import assemble_csr
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.inference.requirements import check_whole
 
@@ -51,6 +52,12 @@ def check_same_words(model: HasWords, corpus: Corpus, *, otherwise: str = "") ->
     )
 
 
+def no_documents(words: tuple[str, ...]) -> Corpus:
+    """Return a corpus of no documents over the words of a model."""
+    nothing = np.zeros(0, np.int32)
+    return Corpus(assemble_csr(nothing, nothing, np.zeros(1, np.int32), len(words)), words)
+
+
 def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
     """Return the names of the columns of which the top words are to be shown.
 
@@ -71,6 +78,8 @@ def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> 
     check_whole("n", n, 1)
     if given is None:
         return known
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or np.ndim(given) != 1:
+        raise InputError(f"vocabulary is {given!r}; give a list of words, one for each column.")
     if len(given) != len(known):
         raise InputError(f"vocabulary has {len(given)} words; the model has {len(known)}: give one each.")
     return given

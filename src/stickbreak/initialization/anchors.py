@@ -164,7 +164,7 @@ def topic_given_word(
     progress : callable, optional
         Called with the number of blocks of words that are done, and of all.
     stop : callable, optional
-        Asked after each block; once true, each further word goes to its nearest anchor.
+        Asked after each block but the last; once true, each further word goes to its nearest anchor.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def topic_given_word(
         weights[seen[block]] = _kernels.simplex_weights(gram, products[block], TOLERANCE, steps)
         if progress is not None:
             progress(i + 1, n_blocks)
-        if stop is not None and stop():
+        if stop is not None and i + 1 < n_blocks and stop():
             steps = 0
     return weights
 

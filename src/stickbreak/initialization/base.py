@@ -33,7 +33,7 @@ class StartSettings:
     seed: int
     sweeps: int = SWEEPS
     progress: Progress | None = None
-    stop: Callable[[], bool] | None = None  # asked after each sweep: the sweeps so far are a start, too
+    stop: Callable[[], bool] | None = None  # asked after each sweep but the last: the sweeps so far are a start, too
 
 
 def even_weights(n_topics: int) -> Float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
         state = next(states)
         if settings.progress is not None:
             settings.progress(done, settings.sweeps)
-        if settings.stop is not None and settings.stop():
+        if settings.stop is not None and done < settings.sweeps and settings.stop():
             break
     scale = corpus.n_tokens / max(sample.n_tokens, 1e-300)
     return largest_first(Start(np.maximum(state.S, 0.0) * scale, state.beta))
@@ -80,11 +81,46 @@ STARTS: dict[str, Callable[[Corpus, StartSettings], Start]] = {
 }
 
 
+def check_init(init: Any, names: Collection[str]) -> None:
+    """Refuse a start that no fit could make sense of, whatever its documents.
+
+    Parameters
+    ----------
+    init : str or array-like of shape (K, W)
+    names : collection of str
+        The starts that the model knows.
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(init, str):
+        if init not in names:
+            known = ", ".join(map(repr, names))
+            raise InputError(f"init is {init!r}; give one of {known}, or an array of topics (K, W).")
+        return
+    array = _as_table(init)
+    if array.ndim == 0:
+        raise InputError(f"init is {init!r}; give a name or an array of topics (K, W).")
+    if array.ndim == 2:
+        _check_distributions(array)
+
+
+def _as_table(topics: Any) -> Float:
+    try:
+        return np.asarray(topics, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"init is no table of numbers ({error}); give a name or an array of topics (K, W).") from None
+
+
+def _check_distributions(topics: Float) -> None:
+    if not np.isfinite(topics).all() or (topics < 0).any() or (topics.sum(axis=1) <= 0).any():
+        raise InputError("init holds a negative, infinite or missing value or an empty row; give word distributions.")
+
+
 def make_start(name: str, corpus: Corpus, settings: StartSettings) -> Start:
     """Return the named start."""
-    if name not in STARTS:
-        known = ", ".join(repr(key) for key in STARTS)
-        raise InputError(f"init is {name!r}; give one of {known}, or an array of topics (K, W).")
+    check_init(name, STARTS)
     return STARTS[name](corpus, settings)
 
 
@@ -103,16 +139,12 @@ def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
     InputError
         If the shape does not fit the corpus, or a row is negative, not finite or empty.
     """
-    try:
-        array = np.asarray(topics, dtype=np.float64)
-    except ValueError as error:
-        raise InputError(f"init is no table of numbers ({error}); give a name or an array of topics (K, W).") from None
+    array = _as_table(topics)
     if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != corpus.n_words:
         raise InputError(
             f"init has shape {array.shape}; give a row for each topic and {corpus.n_words} columns, one for each word."
         )
-    if not np.isfinite(array).all() or (array < 0).any() or (array.sum(axis=1) <= 0).any():
-        raise InputError("init holds a negative, infinite or missing value or an empty row; give word distributions.")
+    _check_distributions(array)
     mass = array.sum(axis=1)
     if np.allclose(mass, 1.0):
         array = array * (corpus.n_tokens / array.shape[0])

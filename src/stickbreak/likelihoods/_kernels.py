@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from stickbreak.compiling import njit
 from stickbreak.special import digamma, log_gamma
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,16 @@ def mean_and_covariance(X: ArrayLike, *, zero_mean: bool) -> tuple[Float, Float]
             f"{vectors.shape}; give at least one vector"
         )
     n, dim = vectors.shape
-    parts = [vectors[start : start + _BLOCK] for start in range(0, n, _BLOCK)]
+
+    def parts() -> Iterator[NDArray]:  # rows together whatever the order in memory: sums depend on it
+        return (np.ascontiguousarray(vectors[start : start + _BLOCK]) for start in range(0, n, _BLOCK))
+
     mean = np.zeros(dim)
     if not zero_mean:  # summed from the first vector on: copies of it have no rounding that would look like a spread
         first = vectors[0].astype(np.float64)
-        mean = first + np.add.reduce([(part - first).sum(axis=0) for part in parts]) / n
+        mean = first + np.add.reduce([(part - first).sum(axis=0) for part in parts()]) / n
     covariance = np.zeros((dim, dim))
-    for part in parts:
+    for part in parts():
         centred = part - mean
         covariance += centred.T @ centred
     covariance /= n

@@ -35,6 +35,7 @@ FEATURE_ROWS = 256  # vectors of a block of features: 4 MiB at dim 64, which the
 STRIP_ROWS = 64  # vectors of a block that is whitened
 STRIPS = 4  # a triangle in four strips is 5/8 of its square
 GATHERED_ROWS = 4096  # vectors of a block that are gathered for one component
+WHOLE_ROWS = 1024  # a multiple of the vectors of every block of a likelihood
 SPARSE = 0.3  # below this share of responsibilities above 0, gathering the vectors of a component is the faster way
 
 
@@ -66,6 +67,16 @@ def as_vectors(X: NDArray) -> NDArray:
     """Return vectors (n, dim) as they are if they are float32 or float64, otherwise as float64."""
     X = np.asarray(X)
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def whole(X: NDArray) -> NDArray:
+    """Return vectors with copies of the last one after them, so that all blocks that are made of them are full.
+
+    A matrix product rounds a row as the size of the product has it: in blocks of one size the numbers of a vector do
+    not depend on how many others there are, nor on its place among them.
+    """
+    missing = -len(X) % WHOLE_ROWS
+    return np.concatenate([X, np.broadcast_to(X[-1], (missing, X.shape[1]))]) if missing else X
 
 
 def blocks(

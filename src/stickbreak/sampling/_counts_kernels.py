@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.sampling.state import SHIFT, TOPIC
 from stickbreak.stirling import log_stirling
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import open_stream, uniform
 from stickbreak.sampling._topic_draw import (
     HIGH,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import open_stream, uniform
 from stickbreak.sampling._topic_draw import (
     HIGH,
@@ -94,7 +94,7 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
                 k = new_number(totals, free, reuse)
                 coef[k] = 0.0
             joined = scale * n_d[k]
-            opens = uniform(rng) * (joined + alpha * m_k[k]) >= joined
+            opens = not uniform(rng) * (joined + alpha * m_k[k]) < joined  # nor if one of them is not a number
             if opens:
                 t = base
                 while t < base + n_tables and n_t[t] > 0:

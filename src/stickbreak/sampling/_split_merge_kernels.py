@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import exp, lgamma, log, log1p
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import open_stream, uniform
 
 _NOWHERE = np.int8(-1)  # the side of a table that has not been allocated yet

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stickbreak.compiling import njit
 from stickbreak.kernel_random import uniform
 from stickbreak.sampling.state import SHIFT, TOPIC
 

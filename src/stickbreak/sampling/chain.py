@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.inference.checkpoint import whole_number
 from stickbreak.inference.executor import Executor
 from stickbreak.inference.keys import key_of
 from stickbreak.initialization import Start
+from stickbreak.ranges import is_concentration
 from stickbreak.sampling.concentrations import GammaPrior, resample
 from stickbreak.sampling.counts import count_topics, dense_labels, topic_word_table
 from stickbreak.sampling.direct import DirectAssignment
@@ -161,12 +163,12 @@ class Chain:
             If it cannot be of these tokens.
         """
         now = Concentrations(**{name: float(value) for name, value in values["concentrations"].items()})
-        require(all(0 < value < np.inf for value in asdict(now).values()), "its concentrations are not positive")
-        n_topics = int(values["n_topics"])
+        require(all(map(is_concentration, asdict(now).values())), "its concentrations are out of their range")
+        n_topics = whole_number("n_topics", values["n_topics"])
         require(0 <= n_topics <= self._tokens.word.size, "its number of topics cannot be")
         self._state.restore(arrays, n_topics)
         require(dense_labels(self._state.z, n_topics)[1].size == n_topics, "a topic has no token")
-        self.concentrations, self.n_sweeps = now, int(values["n_sweeps"])
+        self.concentrations, self.n_sweeps = now, whole_number("n_sweeps", values["n_sweeps"])
         self._count(n_topics)
 
     def _count(self, n_topics: int) -> None:

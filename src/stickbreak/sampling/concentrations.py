@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import gammaln
 
 from stickbreak.exceptions import InputError
+from stickbreak.ranges import LARGEST, LARGEST_PRIOR, SMALLEST, SMALLEST_PRIOR, within
 from stickbreak.sampling.counts import pair_counts
 from stickbreak.sampling.state import Concentrations, Float, Int, TopicCounts
 
 LEARNABLE = ("alpha", "gamma", "eta")
-SMALLEST = 1e-100  # with a shape near zero a Gamma draw may round to 0, at which no later step could start
 _WIDTH = 1.0  # of the first interval of a slice, in log eta
 
 
@@ -24,7 +24,7 @@ class GammaPrior:
     Raises
     ------
     InputError
-        If one of them is not positive and finite.
+        If one of them is outside of 1e-6 to 1e6.
     """
 
     shape: float
@@ -33,8 +33,11 @@ class GammaPrior:
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            if not 0.0 < value < np.inf:
-                raise InputError(f"the {name} of a Gamma prior is {value}, but must be positive and finite; change it.")
+            if not SMALLEST_PRIOR <= value <= LARGEST_PRIOR:
+                raise InputError(
+                    f"the {name} of a Gamma prior is {value}; give a number from {SMALLEST_PRIOR:g} to "
+                    f"{LARGEST_PRIOR:g}."
+                )
 
 
 def resample(
@@ -77,7 +80,7 @@ def resample_gamma(gamma: float, prior: GammaPrior, K: int, M: int, rng: np.rand
     rate = prior.rate - np.log(rng.beta(gamma + 1.0, M))
     odds = (prior.shape + K - 1.0) / (M * rate)
     more = rng.random() * (1.0 + odds) < odds
-    return max(SMALLEST, float(rng.gamma(prior.shape + K - (not more)) / rate))
+    return within(float(rng.gamma(prior.shape + K - (not more)) / rate))
 
 
 def resample_alpha(alpha: float, prior: GammaPrior, M: int, lengths: Int, rng: np.random.Generator) -> float:
@@ -85,7 +88,7 @@ def resample_alpha(alpha: float, prior: GammaPrior, M: int, lengths: Int, rng: n
     n = lengths[lengths > 0]
     rate = prior.rate - np.log(rng.beta(alpha + 1.0, n)).sum()
     closed = np.count_nonzero(rng.random(n.size) * (n + alpha) < n)
-    return max(SMALLEST, float(rng.gamma(prior.shape + M - closed) / rate))
+    return within(float(rng.gamma(prior.shape + M - closed) / rate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +126,11 @@ def resample_eta(eta: float, prior: GammaPrior, words: WordLikelihood, rng: np.r
     high = low + _WIDTH
     while low > np.log(SMALLEST) and log_density(low) > level:
         low -= _WIDTH
-    while log_density(high) > level:
+    while high < np.log(LARGEST) and log_density(high) > level:
         high += _WIDTH
-    low = max(low, float(np.log(SMALLEST)))
+    low, high = max(low, float(np.log(SMALLEST))), min(high, float(np.log(LARGEST)))
     while True:
         new = float(rng.uniform(low, high))
         if log_density(new) >= level:
-            return float(np.exp(new))
+            return within(float(np.exp(new)))
         low, high = (new, high) if new < x else (low, new)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stickbreak import persistence
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.checkpoint import KIND, read_state, require
+from stickbreak.inference.checkpoint import KIND, read_state, require, whole_number
 from stickbreak.inference.executor import Executor, ThreadExecutor
 from stickbreak.inference.loop import Lap, Trace
 from stickbreak.inference.run import Identity, Place
@@ -154,7 +154,8 @@ class Ensemble:
             If it is not of these chains.
         """
         require(len(values["chains"]) == len(self.chains), "its number of chains is another")
-        self.sampling = replace(self.sampling, burn_in=int(values["burn_in"]))  # a longer run keeps that of the first
+        burn_in = whole_number("burn_in", values["burn_in"])  # a longer run keeps that of the first
+        self.sampling = replace(self.sampling, burn_in=burn_in)
         for c, (chain, keeper) in enumerate(zip(self.chains, self._keepers, strict=True)):
             of_chain = values["chains"][c]
             chain.restore(_part(arrays, f"chain{c}."), of_chain["chain"])

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, whole
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.loop import Callback, Trace
+from stickbreak.inference.requirements import check_tokens
 from stickbreak.inference.run import Identity, at_work, run_fit
 from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import REPRESENTATIONS, ChainSettings
@@ -159,27 +161,27 @@ class GibbsHDP(FittedGibbs):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
+        "n_topics": [whole(1)],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "eta": CONCENTRATION,
         "learn": [list, tuple],
         "alpha_prior": [list, tuple],
         "gamma_prior": [list, tuple],
         "eta_prior": [list, tuple],
         "representation": [StrOptions(set(REPRESENTATIONS))],
         "root": [StrOptions({"marginal", "indicator"})],
-        "split_merge_trials": [Interval(Integral, 0, None, closed="left")],
-        "split_merge_sweeps": [None, Interval(Integral, 1, None, closed="left")],
-        "split_merge_scans": [Interval(Integral, 0, None, closed="left")],
+        "split_merge_trials": [whole(0)],
+        "split_merge_sweeps": [None, whole(1)],
+        "split_merge_scans": [whole(0)],
         "init": [str, "array-like"],
-        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "burn_in": [None, Interval(Integral, 0, None, closed="left")],
-        "thin": [Interval(Integral, 1, None, closed="left")],
-        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "init_sweeps": [whole(1)],
+        "n_sweeps": [whole(1)],
+        "burn_in": [None, whole(0)],
+        "thin": [whole(1)],
+        "n_chains": [whole(1)],
         "estimate": [StrOptions(set(ESTIMATES))],
-        "n_shards": [Interval(Integral, 1, None, closed="left")],
+        "n_shards": [whole(1)],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["boolean"],
@@ -238,7 +240,11 @@ class GibbsHDP(FittedGibbs):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_parameters(self)
+
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -275,7 +281,7 @@ class GibbsHDP(FittedGibbs):
             If a parameter does not fit the documents, or the checkpoint is of another fit.
         """
         corpus = self._corpus(X, reset=True)
-        check_parameters(self, corpus)
+        check_tokens(corpus)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         identity = self._identity(corpus, seed)
         with at_work(self, callback) as (report, executor):
@@ -294,7 +300,7 @@ class GibbsHDP(FittedGibbs):
         self._take(ensemble, run, identity)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def continue_fit(
         self, X: Any, *, n_sweeps: int, burn_in: int | None = None, callback: Callback | None = None
     ) -> Self:
@@ -345,6 +351,20 @@ class GibbsHDP(FittedGibbs):
         self._take(ensemble, run, kept.identity)
         return self
 
+    def starting_topics(self, X: Any) -> int:
+        """Return the number of topics that a fit to some documents starts with, where the start needs a number.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        int
+            `n_topics`, or as many as there are tokens if these are fewer.
+        """
+        return min(super().starting_topics(X), int(Corpus.from_counts(X).n_tokens))
+
     def _ensemble(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Ensemble:
         """Build the chains."""
         settings = ChainSettings(
@@ -369,7 +389,7 @@ class GibbsHDP(FittedGibbs):
 
     def _begin(self, ensemble: Ensemble, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> None:
         """Start the chains, with at most as many topics as tokens."""
-        n_topics = min(int(self.n_topics), int(corpus.n_tokens))
+        n_topics = self.starting_topics(corpus)
         settings = StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps, stop=stop)
         seeds = chain_seeds(seed, self.n_chains)
         ensemble.begin(chain_starts(self.init, corpus, settings, seeds, report), n_topics)

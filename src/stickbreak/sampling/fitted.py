@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from stickbreak.inference.checkpoint import check_learned, is_table, whole_number
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel
 from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.requirements import check_whole
 from stickbreak.inference.run import Identity, Run
+from stickbreak.ranges import SMALLEST, are_sums
 from stickbreak.sampling.concentrations import LEARNABLE
 from stickbreak.sampling.ensemble import COLUMNS, Ensemble, best_chain, show_chain
 from stickbreak.sampling.state import Float
@@ -185,22 +187,19 @@ class FittedGibbs(ContinuedModel):
         super()._check_fitted_state()
         K = self.components_.shape[0]
         tables = self.tables_
-        if tables.shape != (K,) or tables.dtype != np.float64 or not np.isfinite(tables).all() or (tables <= 0).any():
+        if not is_table(tables, K) or not are_sums(tables) or (tables <= 0).any():
             raise ValueError(f"tables_ does not hold a positive number for each of {K} topics")
-        if not (self.components_ > 0).all():
-            raise ValueError("components_ holds a number that is not positive")
-        for name in ("alpha_", "gamma_", "eta_"):
-            value = getattr(self, name)
-            if not isinstance(value, float) or not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value!r}, not a positive number")
+        if not (self.components_ >= SMALLEST).all() or not are_sums(self.components_):
+            raise ValueError("components_ holds a number that is not positive, or too large")
+        check_learned(self, ("alpha", "gamma", "eta"))
         for name in ("chain_", "n_chains_", "burn_in_", "n_tokens_", "n_laps_"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
-                raise ValueError(f"{name} is no whole number of its kind")
+            whole_number(name, getattr(self, name))
         if any(name not in LEARNABLE for name in self.learned_):
             raise ValueError(f"learned_ is {self.learned_!r}, and names something else than hyperparameters")
         chains = range(self.n_chains_) if self.n_chains_ > 1 else ()
         missing = {*COLUMNS, *(f"{name}_{c}" for name in COLUMNS for c in chains)} - self.trace_.keys()
         if missing:
             raise ValueError(f"its trace lacks the column {min(missing)}")
-        if not isinstance(self.objective_, float) or self.chain_ >= self.n_chains_:
+        finite = isinstance(self.objective_, float) and bool(np.isfinite(self.objective_))
+        if not finite or self.chain_ >= self.n_chains_:
             raise ValueError("its objective or the chain that was kept cannot be")

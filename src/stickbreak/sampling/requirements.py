@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Protocol
 
-import numpy as np
-
-from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_tokens, check_whole
-from stickbreak.initialization import STARTS
+from stickbreak.inference.requirements import check_names, check_whole
+from stickbreak.initialization import STARTS, check_init
+from stickbreak.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 from stickbreak.sampling.concentrations import LEARNABLE
 
 CHAIN_STARTS = ("sequential", "random", "single")
@@ -28,12 +26,12 @@ class Parameters(Protocol):
     burn_in: int | None
 
 
-def check_parameters(given: Parameters, corpus: Corpus) -> None:
-    """Refuse what no chain could make sense of.
+def check_parameters(given: Parameters) -> None:
+    """Refuse what no chain could make sense of, whatever its documents.
 
     Raises
     ------
-    InvalidCorpus, InputError
+    InputError
     """
     check_names("learn", given.learn, LEARNABLE)
     for name in LEARNABLE:
@@ -47,11 +45,7 @@ def check_parameters(given: Parameters, corpus: Corpus) -> None:
         raise InputError(
             f"burn_in is {given.burn_in}, but n_sweeps is {given.n_sweeps}; give more sweeps than are left out."
         )
-    check_tokens(corpus)
-    if isinstance(given.init, str):
-        if given.init not in (*CHAIN_STARTS, *STARTS):
-            known = ", ".join(map(repr, (*CHAIN_STARTS, *STARTS)))
-            raise InputError(f"init is {given.init!r}; give one of {known}, or an array of topics (K, W).")
+    check_init(given.init, (*CHAIN_STARTS, *STARTS))
 
 
 def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:
@@ -80,5 +74,8 @@ def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in
 def _check_prior(name: str, prior: Sequence[Any]) -> None:
     """Refuse what is no pair of a shape and a rate."""
     numbers = len(prior) == 2 and all(isinstance(x, Real) and not isinstance(x, bool) for x in prior)
-    if not numbers or not all(0 < float(x) < np.inf for x in prior):
-        raise InputError(f"{name} is {prior!r}; give the shape and the rate of a Gamma distribution, both positive.")
+    if not numbers or not all(SMALLEST_PRIOR <= x <= LARGEST_PRIOR for x in prior):
+        raise InputError(
+            f"{name} is {prior!r}; give the shape and the rate of a Gamma distribution, both from "
+            f"{SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}."
+        )

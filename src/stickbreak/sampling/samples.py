@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.checkpoint import is_table, require
+from stickbreak.inference.checkpoint import is_table, require, whole_number
+from stickbreak.ranges import LARGEST_SUM, SMALLEST, are_sums, is_concentration
 from stickbreak.sampling.chain import Chain
 from stickbreak.sampling.state import Concentrations, Float, Int32
 
@@ -61,8 +62,11 @@ class Sample:
         require(indices.ndim == 1 and indices.dtype.kind == "i" and is_table(data, indices.size), "a sample is damaged")
         whole = indptr[0] == 0 and indptr[-1] == indices.size and bool((np.diff(indptr) >= 0).all())
         inside = not indices.size or (indices.min() >= 0 and indices.max() < n_words)
-        require(whole and inside and bool((data >= 0).all()), "the counts of a sample do not fit")
+        require(whole and inside and are_sums(data), "the counts of a sample do not fit")
+        require(are_sums(arrays["tables"]) and bool((arrays["tables"] > 0).all()), "a topic of a sample has no table")
         concentrations = Concentrations(*(float(value) for value in values["concentrations"]))
+        positive = all(SMALLEST <= value <= LARGEST_SUM for value in _triple(concentrations))  # sums over samples
+        require(positive and bool(np.isfinite(values["log_joint"])), "the numbers of a sample are out of their range")
         counts = sparse.csr_matrix((data, indices, indptr), shape=(K, n_words))
         return cls(counts, arrays["tables"], concentrations, float(values["log_joint"]))
 
@@ -175,8 +179,10 @@ class Average:
         """Take the sums up."""
         if not values:
             return
-        self._n, self._best = int(values["n"]), float(values["best"])
+        self._n, self._best = whole_number("n", values["n"]), float(values["best"])
         self._sums = Sample.restored(arrays, values, tokens.n_words)
+        mean = (value / max(1, self._n) for value in _triple(self._sums.concentrations))
+        require(all(map(is_concentration, mean)) and bool(np.isfinite(self._best)), "its mean is out of range")
         reference, K = arrays["reference"], self._sums.tables.size
         require(reference.shape == tokens.word.shape and reference.dtype == np.int32, "its reference does not fit")
         inside = not reference.size or (reference.min() >= 0 and reference.max() < K)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stickbreak.compiling import njit
 from stickbreak.special import digamma, exp_digamma, log_gamma
 
 RESTART_TOKENS = 1e-3  # a topic with fewer is not worth a restart (SPEC 1.4)

@@ -7,7 +7,8 @@ dense arrays, in the same order: zeros are left out of them, and nothing else.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from stickbreak.compiling import njit
 
 
 @njit(cache=True, nogil=True)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak import persistence
-from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
+from stickbreak.inference.checkpoint import KIND, is_table, read_state, require, whole_number
 from stickbreak.inference.loop import Trace
+from stickbreak.ranges import are_sticks, are_sums, is_concentration
 from stickbreak.variational.model import Documents, Inference, Model
 from stickbreak.variational.moves import Move
 from stickbreak.variational.sparse_rows import SparseRows, topic_type
@@ -25,6 +26,7 @@ from stickbreak.variational.state import (
     Summary,
 )
 
+TOTALS_TOLERANCE = 1e-6  # relative: totals are changed, and not summed anew, in each lap
 _ARRAYS_OF: dict[type, tuple[str, ...]] = {DocumentTopics: ("indptr", "topic", "n_dk"), DocumentCounts: ("held_by",)}
 
 
@@ -81,7 +83,7 @@ def _restored(
     identity: Mapping[str, Any],
 ) -> tuple[Inference, Trace]:
     """Put the state of a checkpoint together again."""
-    n_batches = int(meta["n_batches"])
+    n_batches = whole_number("n_batches", meta["n_batches"])
     require(1 <= n_batches <= identity["shape"][0], "its number of batches cannot be")
     totals = _totals(arrays)
     parameters = GlobalParameters(totals.S, totals.N, arrays["rho"], arrays["omega"])
@@ -94,7 +96,7 @@ def _restored(
         arrays["topic_ids"],
         totals.N,
         0.0,
-        next_id=int(meta["next_id"]),
+        next_id=whole_number("next_id", meta["next_id"]),
         fresh_share=float(meta["fresh_share"]),
         restart_share=float(meta["restart_share"]),
     )
@@ -110,7 +112,7 @@ def _check_state(state: Inference, D: int, W: int) -> None:
     rho, omega, ids = state.parameters.rho, state.parameters.omega, state.topic_ids
     K, n_batches = rho.size, len(state.batches)
     require(K >= 1 and is_table(rho, K) and is_table(omega, K), "its sticks are no finite numbers")
-    require(bool(((rho > 0) & (rho < 1) & (omega > 0)).all()), "its sticks are out of range")
+    require(are_sticks(rho, omega), "its sticks are out of range")
     require(ids.shape == (K,) and ids.dtype == np.int64 and np.unique(ids).size == K, "its topic_ids do not fit")
     for share in (state.fresh_share, state.restart_share):
         require(0.0 <= share <= 1.0, "its shares of fresh starts and restarts are out of range")
@@ -121,13 +123,27 @@ def _check_state(state: Inference, D: int, W: int) -> None:
         _check_vectors(summary.vectors, f"batch{b}", size, K)
         _check_words(summary, f"batch{b}", W, K)
         _check_documents(documents, f"batch{b}", size, K)
+    _check_totals(state)
+
+
+def _check_totals(state: Inference) -> None:
+    """Refuse totals that are not the sums of the batches."""
+    totals, S, N = state.totals, np.zeros_like(state.totals.S), np.zeros_like(state.totals.N)
+    for summary in state.batches:
+        summary.S.add_to(S, summary.words)
+        N += summary.vectors.N
+    for name, found, sums in (("S", totals.S, S), ("N", totals.N, N)):
+        atol = TOTALS_TOLERANCE * max(1.0, float(np.abs(sums).max()))
+        require(np.allclose(found, sums, rtol=TOTALS_TOLERANCE, atol=atol), f"totals.{name} is not that of its batches")
 
 
 def _check_vectors(summary: Summary, name: str, n_documents: int, K: int) -> None:
     require(summary.n_documents == n_documents, f"{name} is not of {n_documents} documents")
     for x in PER_TOPIC:
-        require(is_table(getattr(summary, x), K + (x in "TGQ")), f"{name}.{x} does not fit {K} topics")
-    require(bool(np.isfinite(summary.Q0)), f"{name}.scalars are not finite")
+        array = getattr(summary, x)
+        require(is_table(array, K + (x in "TGQ")), f"{name}.{x} does not fit {K} topics")
+        require(are_sums(array, signed=x != "N"), f"{name}.{x} holds a number out of its range")
+    require(are_sums(summary.Q0, signed=True), f"{name}.scalars are out of their range")
 
 
 def _check_words(summary: StoredSummary, name: str, W: int, K: int) -> None:
@@ -168,10 +184,10 @@ def _check_rows(indptr: NDArray, topic: NDArray, name: str, n_rows: int, K: int)
 
 
 def _hyperparameters(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the hyperparameters of a checkpoint; numbers are positive, of a table the likelihood is the judge."""
+    """Return the hyperparameters of a checkpoint; of a table the likelihood is the judge."""
     found = {name: value if isinstance(value, list) else float(value) for name, value in values.items()}
-    positive = all(0 < value < np.inf for value in found.values() if isinstance(value, float))
-    require(positive, "its hyperparameters are not all positive")
+    inside = all(is_concentration(value) for value in found.values() if isinstance(value, float))
+    require(inside, "its hyperparameters are out of their range")
     return found
 
 

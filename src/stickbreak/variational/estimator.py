@@ -10,17 +10,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
+from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.requirements import check_names, check_total
+from stickbreak.inference.requirements import check_names, check_tokens, check_total
 from stickbreak.inference.run import at_work, run_fit
 from stickbreak.inference.streams import seed_from
-from stickbreak.initialization import StartSettings, make_start, start_from_topics
+from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.fitted import FittedHDP
@@ -30,7 +31,7 @@ from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.moves import MOVES, Trial, make_moves
 from stickbreak.variational.natural_gradient import STICK_RULES
-from stickbreak.variational.requirements import check_corpus, check_learned
+from stickbreak.variational.requirements import check_learned, check_sizes
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
 
@@ -56,8 +57,9 @@ class VariationalHDP(FittedHDP):
 
     Parameters
     ----------
-    n_topics : int, default=100
-        Topics to start with; moves remove those that the data do not need. (Paper: 50 to 200.)
+    n_topics : int or None, default=None
+        Topics to start with; moves remove those that the data do not need. (Paper: 50 to 200.) None: 100, or where the
+        documents hold fewer tokens than that, a quarter of their tokens.
     alpha : float, default=0.5
         Document-level concentration. (Paper: 0.5. The surrogate bound is loose for alpha much above 1.)
     gamma : float, default=10.0
@@ -180,27 +182,27 @@ class VariationalHDP(FittedHDP):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, 1e6, closed="right")],  # above, the objective is rounding
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
+        "n_topics": [None, whole(1)],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "eta": CONCENTRATION,
         "learn": [None, list, tuple],
         "bound": [StrOptions(set(BOUNDS))],
         "init": [str, "array-like"],
-        "init_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "init_sweeps": [whole(1)],
         "moves": [list, tuple],
-        "delete_documents": [None, Interval(Integral, 1, None, closed="left")],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [Interval(Real, 0, None, closed="left")],
-        "n_batches": [None, Interval(Integral, 1, None, closed="left")],
+        "delete_documents": [None, whole(1)],
+        "n_laps": [whole(1)],
+        "tolerance": [TOLERANCE],
+        "n_batches": [None, whole(1)],
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
-        "learning_offset": [Interval(Real, 0, None, closed="left")],
+        "learning_offset": [OFFSET],
         "stick_rule": [StrOptions(set(STICK_RULES))],
-        "total_documents": [None, Interval(Integral, 1, None, closed="left")],
+        "total_documents": [None, whole(1)],
         "local_tolerance": [Interval(Real, 0, None, closed="neither")],
-        "local_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "restarts": [Interval(Integral, 0, None, closed="left")],
+        "local_sweeps": [whole(1)],
+        "restarts": [whole(0)],
         "document_weights": [StrOptions({"mean_field", "collapsed"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -210,7 +212,7 @@ class VariationalHDP(FittedHDP):
     def __init__(
         self,
         *,
-        n_topics: int = 100,
+        n_topics: int | None = None,
         alpha: float = 0.5,
         gamma: float = 10.0,
         eta: float = 0.1,
@@ -262,7 +264,7 @@ class VariationalHDP(FittedHDP):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -309,7 +311,7 @@ class VariationalHDP(FittedHDP):
             self._fit(corpus, seed, executor, report, checkpoint, resume)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take one stochastic step on a minibatch of a stream.
 
@@ -343,7 +345,6 @@ class VariationalHDP(FittedHDP):
         seen = corpus.n_documents if first else self.n_documents_seen_ + corpus.n_documents
         total = seen if self.total_documents is None else int(self.total_documents)
         check_total(total, seen)
-        self._check_names()
         if first:
             self._check(corpus, streaming=True)
         elif corpus.n_tokens == 0:
@@ -386,24 +387,28 @@ class VariationalHDP(FittedHDP):
 
     def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""
-        self._check_names()
+        check_tokens(corpus)
         memoized = self.schedule == "memoized" and not streaming
         check_learned(self.learn or (), memoized=memoized)
-        n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
         n_batches = 1 if streaming else self._n_batches(corpus)
-        check_corpus(
+        check_sizes(
             corpus,
-            n_topics,
+            self.starting_topics(corpus) if isinstance(self.init, str) else np.shape(self.init)[0],
             n_batches,
             n_batches if memoized else 0,
-            named_start=isinstance(self.init, str),
             trials=memoized and any(issubclass(MOVES[name], Trial) for name in self.moves),
         )
+        self._settled_topics(corpus)
 
-    def _check_names(self) -> None:
-        """Refuse names of moves and of hyperparameters that do not exist."""
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_names("moves", self.moves, MOVES)
         check_names("learn", self._to_learn(), LEARNABLE)
+        check_init(self.init, STARTS)
+
+    @property
+    def _finds_topics(self) -> bool:
+        return isinstance(self.init, str)
 
     def _to_learn(self) -> tuple[str, ...]:
         """Return the hyperparameters that the laps of the memoized schedule learn."""
@@ -429,7 +434,7 @@ class VariationalHDP(FittedHDP):
             lambda stop: course.begin(self._begin(corpus, seed, report, stop)),
             n_laps=self.n_laps,
             report=report,
-            identity=identity_of(self, corpus, seed, free=_FREE),
+            identity=identity_of(self, corpus, seed, free=_FREE, n_topics=self.starting_topics(corpus)),
             tolerance=self.tolerance,
             checkpoint=checkpoint,
             resume=resume,
@@ -464,7 +469,7 @@ class VariationalHDP(FittedHDP):
     def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
         """Return the global parameters at the start."""
         settings = StartSettings(
-            int(self.n_topics),
+            self.starting_topics(corpus),
             self.alpha,
             self.gamma,
             self.eta,

@@ -8,12 +8,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
+from stickbreak.inference.checkpoint import check_learned, whole_number
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import TopicRule
 from stickbreak.inference.loop import Trace
 from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.ranges import SMALLEST, are_sticks, are_sums
 from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.model import Model
@@ -145,14 +147,10 @@ class FittedHDP(TopicModel):
             sticks = getattr(self, name)
             if sticks.shape != (K,) or sticks.dtype != np.float64 or not np.isfinite(sticks).all():
                 raise ValueError(f"{name} does not hold a finite number for each of {K} topics")
-        if not (self.components_ > 0).all():
-            raise ValueError("components_ holds a number that is not positive")
-        if not ((self.rho_ > 0) & (self.rho_ < 1) & (self.omega_ > 0)).all():
+        if not (self.components_ >= SMALLEST).all() or not are_sums(self.components_):
+            raise ValueError("components_ holds a number that is not positive, or too large")
+        if not are_sticks(self.rho_, self.omega_):
             raise ValueError("rho_ or omega_ is out of range")
-        for name in ("alpha_", "gamma_", "eta_"):
-            value = getattr(self, name)
-            if not isinstance(value, float) or not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value!r}, not a positive number")
-        for name in ("n_steps_", "n_documents_seen_"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
-                raise ValueError(f"{name} is no number of steps or documents")
+        check_learned(self, ("alpha", "gamma", "eta"))
+        for name in ("n_steps_", "n_documents_seen_", "n_laps_"):
+            whole_number(name, getattr(self, name))

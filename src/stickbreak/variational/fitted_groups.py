@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import GroupedVectors
+from stickbreak.corpus.mistakes import obvious_mistake
 from stickbreak.exceptions import InputError
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.variational.local_step import LocalSettings
@@ -59,7 +60,7 @@ class FittedGaussianHDP(VectorFit):
         with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
             for rows in _blocks(groups.offsets):
                 part = groups[rows]
-                batch = VectorBatch(self.likelihood_, part.values, part.offsets)
+                batch = VectorBatch(self.likelihood_, part.values, part.offsets, whole=True)
                 visit = model.local_step(batch, parameters, None, settings, executor)
                 theta[rows, :-1] += visit.documents.dense(parameters.n_topics)
         return theta / theta.sum(axis=1, keepdims=True)
@@ -167,10 +168,16 @@ def as_groups(X: Any, dim: int | None = None) -> GroupedVectors:
         return X
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         raise InputError(f"X is a {type(X).__name__}; make groups of it by GroupedVectors.from_table.")
-    if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
+    if not isinstance(X, Iterator):  # a generator of arrays is as good as a list
+        mistake = obvious_mistake(X)
+        if mistake is not None:
+            raise InputError(mistake.of_vectors("GroupedVectors or a list of arrays, one for each group of vectors."))
+    if not isinstance(X, Iterable):
         raise InputError(
             f"X is a {type(X).__name__}; give GroupedVectors or a list of arrays, one for each group of vectors."
         )
+    if isinstance(X, Sequence) and not X and dim is not None:
+        return GroupedVectors(np.zeros((0, dim)), np.zeros(1, np.int64))
     if isinstance(X, np.ndarray) and X.dtype != object and X.ndim < 3:
         raise InputError("X is one table, without groups; give GroupedVectors or a list of arrays, one for each group.")
     return GroupedVectors.from_arrays(X, dim=dim)

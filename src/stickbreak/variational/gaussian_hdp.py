@@ -8,10 +8,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.requirements import check_names
 from stickbreak.inference.run import Place
@@ -125,25 +126,25 @@ class GaussianHDP(FittedGaussianHDP):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [whole(1)],
         "likelihood": [str, VectorLikelihood],
-        "alpha": [Interval(Real, 0, 1e6, closed="right")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
         "learn": [list, tuple],
         "bound": [StrOptions(set(BOUNDS))],
         "init": "no_validation",
         "moves": [list, tuple],
-        "delete_vectors": [None, Interval(Integral, 1, None, closed="left")],
+        "delete_vectors": [None, whole(1)],
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
-        "learning_offset": [Interval(Real, 0, None, closed="left")],
+        "learning_offset": [OFFSET],
         "stick_rule": [StrOptions(set(STICK_RULES))],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [Interval(Real, 0, None, closed="left")],
-        "n_batches": [None, Interval(Integral, 1, None, closed="left")],
+        "n_laps": [whole(1)],
+        "tolerance": [TOLERANCE],
+        "n_batches": [None, whole(1)],
         "local_tolerance": [Interval(Real, 0, None, closed="neither")],
-        "local_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "restarts": [Interval(Integral, 0, None, closed="left")],
+        "local_sweeps": [whole(1)],
+        "restarts": [whole(0)],
         "dtype": [StrOptions({"float32", "float64"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -201,7 +202,12 @@ class GaussianHDP(FittedGaussianHDP):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("learn", self.learn, ("alpha", "gamma", "scale"))
+        check_learned(self.learn, memoized=self.schedule == "memoized")
+
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -236,8 +242,6 @@ class GaussianHDP(FittedGaussianHDP):
         InputError
             If X is no groups of finite vectors, or a parameter does not fit them.
         """
-        check_names("learn", self.learn, ("alpha", "gamma", "scale"))
-        check_learned(self.learn, memoized=self.schedule == "memoized")
         groups = as_groups(X)
         self.n_features_in_ = groups.dim
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)

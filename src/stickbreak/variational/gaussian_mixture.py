@@ -9,15 +9,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
-from sklearn.base import DensityMixin, _fit_context
+from sklearn.base import DensityMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.corpus import GroupedVectors
+from stickbreak.corpus import Corpus, GroupedVectors
+from stickbreak.corpus.mistakes import Mistake
 from stickbreak.exceptions import InputError
+from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import seed_of_fit
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.run import Place
+from stickbreak.inference.tables import checked_table
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.mixture import DPMixture
 from stickbreak.variational.state import Float
@@ -108,18 +112,18 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     _moves_of_documents: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [whole(1)],
         "likelihood": [str, VectorLikelihood],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "gamma": CONCENTRATION,
         "init": "no_validation",
         "moves": [list, tuple],
-        "delete_vectors": [None, Interval(Integral, 1, None, closed="left")],
+        "delete_vectors": [None, whole(1)],
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
-        "learning_offset": [Interval(Real, 0, None, closed="left")],
-        "n_laps": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [Interval(Real, 0, None, closed="left")],
-        "n_batches": [None, Interval(Integral, 1, None, closed="left")],
+        "learning_offset": [OFFSET],
+        "n_laps": [whole(1)],
+        "tolerance": [TOLERANCE],
+        "n_batches": [None, whole(1)],
         "dtype": [StrOptions({"float32", "float64"})],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -163,7 +167,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -192,7 +196,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         -------
         self
         """
-        values = validate_data(self, _ungrouped(X), dtype=(np.float64, np.float32), ensure_min_samples=2)
+        values = self._table(X, ensure_min_samples=2)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
         self._run(Vectors(values, None), seed, callback, checkpoint, resume)
         return self
@@ -200,10 +204,19 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     def _model(self, likelihood: VectorLikelihood) -> DPMixture:
         return DPMixture(likelihood, float(self.gamma))
 
+    def _table(self, X: Any, **options: Any) -> NDArray:
+        """Return vectors as a table of real numbers."""
+
+        def sentence(mistake: Mistake) -> str:
+            return mistake.of_vectors("an array of numbers, a row for each vector")
+
+        dtype = (np.float64, np.float32)
+        return np.asarray(checked_table(self, _ungrouped(X), sentence, InputError, dtype=dtype, **options))
+
     def _joint(self, X: Any) -> tuple[int, Iterator[tuple[slice, Float]]]:
         """Return how many vectors there are, and log p(x, component) of some at a time."""
         check_is_fitted(self)
-        values = validate_data(self, _ungrouped(X), dtype=(np.float64, np.float32), reset=False)
+        values = self._table(X, ensure_min_samples=0, reset=False)
         log_weights = np.log(self.weights_)
         return len(values), ((rows, log_p + log_weights) for rows, log_p in self.component_log(values))
 
@@ -216,8 +229,17 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         return out
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of `score_samples`."""
-        return float(self.score_samples(X).mean())
+        """Return the mean of `score_samples`.
+
+        Raises
+        ------
+        InputError
+            If there is no vector.
+        """
+        scores = self.score_samples(X)
+        if not scores.size:
+            raise InputError("X holds no vector, so there is nothing to score; give at least one.")
+        return float(scores.mean())
 
     def predict_proba(self, X: Any) -> Float:
         """Return the probability of each component given each vector, (N, K)."""
@@ -260,6 +282,8 @@ class GaussianDPMixture(DensityMixin, VectorFit):
 
 def _ungrouped(X: Any) -> Any:
     """Return X, which must not be groups: a mixture knows none."""
+    if isinstance(X, Corpus):
+        raise InputError("vectors are wanted, but X is a Corpus of counts; give an array of numbers.")
     if isinstance(X, GroupedVectors):
         raise InputError("X is GroupedVectors, but a mixture knows no groups; give its `.values`, or use GaussianHDP.")
     return X

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_memory, check_start, check_tokens
+from stickbreak.inference.requirements import check_memory
 
 STORED_BYTES = 10.0  # of an entry of the stored S
 STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
@@ -21,10 +21,8 @@ def check_learned(names: Sequence[str], *, memoized: bool) -> None:
         )
 
 
-def check_corpus(
-    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, named_start: bool, trials: bool
-) -> None:
-    """Refuse documents that hold no token, and more topics than the memory or the documents can carry.
+def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool) -> None:
+    """Refuse more topics than the memory can carry.
 
     Parameters
     ----------
@@ -34,19 +32,14 @@ def check_corpus(
     n_batches : int
     n_kept : int
         Batches whose statistics are stored.
-    named_start : bool
-        Whether the topics to start with are still to be found in the documents.
     trials : bool
         Whether a move tries a second state beside the first.
 
     Raises
     ------
-    InvalidCorpus, InputError
+    InputError
     """
-    check_tokens(corpus)
     check_memory(n_topics, corpus.n_words, bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials))
-    if named_start:
-        check_start(corpus, n_topics)
 
 
 def bytes_needed(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool) -> float:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak import persistence
-from stickbreak.inference.checkpoint import KIND, is_table, read_state, require
+from stickbreak.inference.checkpoint import KIND, is_table, read_state, require, whole_number
 from stickbreak.inference.loop import Trace
+from stickbreak.ranges import are_sticks, are_sums
 from stickbreak.variational.model import Model
 from stickbreak.variational.stochastic import StreamState
 
@@ -55,10 +56,10 @@ def _restored(
     for name, shape in shapes.items():
         require(K >= 1 and is_table(arrays[name], *shape), f"{name} is no finite table of {W} words and {K} topics")
     rho, omega = arrays["rho"], arrays["omega"]
-    require(bool(((rho > 0) & (rho < 1) & (omega > 0)).all()), "its sticks are out of range")
-    require(signed or bool((arrays["counts"] >= 0).all()), "its counts are negative")
-    require(bool((arrays["tokens"] >= 0).all()), "its counts are negative")
-    scale, n_steps, objective = float(meta["scale"]), int(meta["n_steps"]), float(meta["objective"])
+    require(are_sticks(rho, omega), "its sticks are out of range")
+    require(are_sums(arrays["counts"], signed=signed) and are_sums(arrays["tokens"]), "its counts are out of range")
+    scale, objective = float(meta["scale"]), float(meta["objective"])
+    n_steps = whole_number("n_steps", meta["n_steps"])
     require(0 < scale <= 1 and n_steps >= 0 and np.isfinite(objective), "its scale, n_steps or objective cannot be")
     state = StreamState(arrays["counts"], scale, arrays["tokens"], rho, omega, n_steps)
     return state, objective, Trace(meta["trace"])

@@ -61,7 +61,7 @@ class Vectors:
         values, origin = self.values[place], likelihood.origin
         if origin.any():  # in float64: a cast before it would lose the digits of vectors far from zero
             values = values - origin
-        return VectorBatch(likelihood.from_origin(), np.asarray(values, dtype=dtype), indptr)
+        return VectorBatch(likelihood.from_origin(), np.ascontiguousarray(values, dtype=dtype), indptr)
 
 
 class VectorFit(VectorModel):
@@ -84,6 +84,17 @@ class VectorFit(VectorModel):
     dtype: str
     random_state: int | np.random.RandomState | None
     verbose: bool
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("moves", self.moves, VECTOR_MOVES)
+        if isinstance(self.likelihood, str) and self.likelihood not in LIKELIHOODS:
+            known = ", ".join(map(repr, LIKELIHOODS))
+            raise InputError(f"likelihood is {self.likelihood!r}; give one of {known}, or a likelihood object.")
+        if isinstance(self.init, str) and self.init != "seeding":
+            raise InputError(f"init is {self.init!r}; give 'seeding', a fitted model or an array of vectors (K, dim).")
+        if not isinstance(self.init, str | VectorModel):
+            _given_seeds(self.init)
 
     @abstractmethod
     def _model(self, likelihood: VectorLikelihood) -> Model:
@@ -121,7 +132,6 @@ class VectorFit(VectorModel):
         learned: Sequence[str] = (),
     ) -> Course:
         """Run the laps and copy the result."""
-        check_names("moves", self.moves, VECTOR_MOVES)
         with at_work(self, callback) as (report, executor):
             self.likelihood_ = self._prior(vectors)
             self._check_likelihood(vectors, learned)
@@ -152,12 +162,7 @@ class VectorFit(VectorModel):
     def _prior(self, vectors: Vectors) -> VectorLikelihood:
         """Return the likelihood with its prior."""
         if isinstance(self.likelihood, str):
-            if self.likelihood not in LIKELIHOODS:
-                known = ", ".join(map(repr, LIKELIHOODS))
-                raise InputError(f"likelihood is {self.likelihood!r}; give one of {known}, or a likelihood object.")
             return LIKELIHOODS[self.likelihood].from_data(vectors.values)
-        if not isinstance(self.likelihood, VectorLikelihood):
-            raise InputError(f"likelihood is a {type(self.likelihood).__name__}; give a name or a VectorLikelihood.")
         if self.likelihood.dim != vectors.values.shape[1]:
             raise InputError(
                 f"the likelihood is of {self.likelihood.dim} dimensions, but the vectors have "
@@ -224,12 +229,10 @@ class VectorFit(VectorModel):
         """Return the statistics of a seeded start, on the scale of its sample."""
         rng, n = stream(seed, "seeded start"), len(vectors.values)
         given = None if isinstance(self.init, str) else _given_seeds(self.init, vectors.values.shape[1])
-        if isinstance(self.init, str) and self.init != "seeding":
-            raise InputError(f"init is {self.init!r}; give 'seeding', a fitted model or an array of vectors (K, dim).")
         n_components = self.n_components if given is None else len(given)
         size = min(n, max(SAMPLE, SAMPLE_PER_COMPONENT * n_components))
         rows = np.sort(rng.choice(n, size, replace=False)) if size < n else np.arange(n)
-        sample = np.asarray(vectors.values[rows], dtype=np.float64)
+        sample = np.ascontiguousarray(vectors.values[rows], dtype=np.float64)
         return seeded(self.likelihood_, sample, n_components, rng, seeds=given)
 
     def _identity(self, vectors: Vectors, seed: int) -> Identity:
@@ -248,14 +251,15 @@ class VectorFit(VectorModel):
         }
 
 
-def _given_seeds(init: Any, dim: int) -> Float:
-    """Return the seeds that the user gives."""
+def _given_seeds(init: Any, dim: int | None = None) -> Float:
+    """Return the seeds that the user gives; their dimension is checked where it is known."""
     try:
         seeds = np.asarray(init, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("init is no table of numbers; give 'seeding', a fitted model or vectors (K, dim).") from None
-    if seeds.ndim != 2 or seeds.shape[0] == 0 or seeds.shape[1] != dim or not np.isfinite(seeds).all():
-        raise InputError(f"init has shape {seeds.shape}; give a row of {dim} finite numbers for each component.")
+    if seeds.ndim != 2 or 0 in seeds.shape or dim not in (None, seeds.shape[1]) or not np.isfinite(seeds).all():
+        wanted = "" if dim is None else f"{dim} "
+        raise InputError(f"init has shape {seeds.shape}; give a row of {wanted}finite numbers for each component.")
     return seeds
 
 

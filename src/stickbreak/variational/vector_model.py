@@ -9,15 +9,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak import persistence
 from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.inference.all_or_nothing import AllOrNothing
+from stickbreak.inference.checkpoint import check_trace
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.parameters import packed, unpacked
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
+from stickbreak.likelihoods.quadratic import whole
+from stickbreak.ranges import are_sticks, are_sums
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 
 LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
@@ -29,7 +32,7 @@ BLOCK = 8192  # vectors whose densities are computed together
 _OURS = {family.__name__: family for family in LIKELIHOODS.values()}
 
 
-class VectorModel(BaseEstimator):
+class VectorModel(AllOrNothing):
     """Base of the estimators of real vectors: K components of dimension dim."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_")
@@ -103,7 +106,8 @@ class VectorModel(BaseEstimator):
         posterior = self.posterior_
         for begin in range(0, len(values), BLOCK):
             rows = slice(begin, begin + BLOCK)
-            yield rows, self.likelihood_.predictive_log(posterior, np.asarray(values[rows]))
+            part = np.asarray(values[rows])
+            yield rows, self.likelihood_.predictive_log(posterior, whole(part))[: len(part)]
 
     def _draw(
         self, n: int, weights: Float, random_state: int | np.random.RandomState | None
@@ -197,13 +201,12 @@ class VectorModel(BaseEstimator):
             array = getattr(self, name)
             if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
                 raise ValueError(f"{name} is no finite table of shape {shape}")
-        if K == 0 or not ((self.rho_ > 0) & (self.rho_ < 1) & (self.omega_ > 0)).all() or (self.counts_ < 0).any():
+        if K == 0 or not are_sticks(self.rho_, self.omega_) or not are_sums(self.counts_):
             raise ValueError("rho_, omega_ or counts_ is out of range")
         if self.likelihood_.dim != self.n_features_in_:
             raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
-        if len({column.shape for column in self._trace.arrays().values()}) > 1:
-            raise ValueError("the columns of its trace are not equally long")
-        self._validate_params()
+        check_trace(self._trace.columns)
+        self._check_parameters()
 
 
 def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak.inference.executor import Executor, shards
 from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.likelihoods.quadratic import whole
 from stickbreak.variational import _kernels, _vector_kernels
 from stickbreak.variational.observations import SHARD_COUNTS, Visit
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, runs
@@ -27,6 +28,7 @@ class VectorBatch:
     likelihood: VectorLikelihood
     values: NDArray  # (n, dim) float32 or float64
     indptr: Int  # (G + 1,)
+    whole: bool = False  # whether what a vector is told may not depend on the others, to the last bit
 
     @property
     def n_documents(self) -> int:
@@ -61,7 +63,7 @@ class VectorBatch:
     def selected(self, rows: Int) -> VectorBatch:
         """Return some of the groups."""
         indptr, place = runs(self.indptr, rows)
-        return VectorBatch(self.likelihood, self.values[place], indptr)
+        return replace(self, values=self.values[place], indptr=indptr)
 
     @classmethod
     def joined(cls, parts: Sequence[VectorBatch]) -> VectorBatch:
@@ -86,7 +88,9 @@ class VectorBatch:
 
         def run(rows: tuple[int, int]) -> None:
             part = slice(*rows)
-            use(part, self.likelihood.expected_log(posterior, self.values[part]))
+            values = self.values[part]
+            expected = self.likelihood.expected_log(posterior, whole(values) if self.whole else values)
+            use(part, expected[: len(values)])
 
         executor.map(run, shards(np.ones(self.n_vectors, np.int64), SHARD_VECTORS))
 

@@ -1,0 +1,172 @@
+"""Odd numbers: nonsense for each parameter and argument, each range at its ends, large sizes. Finite or refused."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import stickbreak
+from fuzz.child import Outcome, tried
+from fuzz.models import FITS, Fit, Model
+from fuzz.odd_values import SMALL, ends, of_arguments, of_parameters
+from fuzz.soundness import check, check_life
+from stickbreak.corpus import Corpus
+
+GROUPS = ("parameters", "arguments", "ends", "pairs", "sizes")
+SHOWN = 8  # slowest and largest cases in the table
+SECONDS = {"sizes": 900.0, "ends": 120.0, "pairs": 120.0}
+QUICK = 60.0  # seconds of the other cases
+TAKES_TIME = {
+    "n_laps", "n_sweeps", "init_sweeps", "local_sweeps", "n_chains", "split_merge_trials", "split_merge_scans",
+    "burn_in_sweeps", "saved_sweeps", "stage_sweeps", "restarts",
+}  # fmt: skip
+"""What is as long as it is asked for: not tried at the upper end."""
+PRIORS = ("alpha", "gamma", "eta")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something to try; a name that repeats it."""
+
+    group: str
+    name: str
+    run: Callable[[], Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this mode."""
+    parser.add_argument("--only", default="", metavar="NAME", help="cases whose name holds this")
+    parser.add_argument("--seed", type=int, default=0, help="of the order, and of the share that is tried")
+    parser.add_argument("--share", type=float, default=1.0, help="share of the cases that are tried")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Try the cases; print failures as they come, then a table. Return the number of failures."""
+    chosen = [case for case in cases() if arguments.only in case.name]
+    rng = random.Random(arguments.seed)
+    chosen = [case for case in chosen if rng.random() < arguments.share]
+    found: list[tuple[Case, Outcome]] = []
+    for case in chosen:
+        outcome = tried(case.run, SECONDS.get(case.group, QUICK))
+        found.append((case, outcome))
+        if outcome.failed:
+            print(f"FAILED {case.name!r}: {outcome.kind}: {outcome.text}", flush=True)
+    print(table(found))
+    return sum(outcome.failed for _, outcome in found)
+
+
+def table(found: list[tuple[Case, Outcome]]) -> str:
+    """Return what was tried, and the slowest and the largest cases that were accepted."""
+    counts = Counter((case.group, outcome.kind) for case, outcome in found)
+    lines = [f"{group:12} {kind:10} {n:6}" for (group, kind), n in sorted(counts.items())]
+    sound = [(case, outcome) for case, outcome in found if outcome.kind == "sound"]
+    for title, key in (("slowest", lambda o: o.seconds), ("largest", lambda o: o.peak)):
+        lines.append(f"{title} accepted: seconds, GiB")
+        for case, outcome in sorted(sound, key=lambda pair: -key(pair[1]))[:SHOWN]:
+            lines.append(f"  {outcome.seconds:8.1f} {outcome.peak / 2**30:6.2f}  {case.name}")
+    return "\n".join(lines)
+
+
+def cases() -> Iterator[Case]:
+    """Yield all cases."""
+    for odd in of_parameters():
+        yield Case("parameters", f"{odd.estimator}({odd.where}={odd.value})", odd.run)
+    fitted = {estimator: FITS[name].model().fit(FITS[name].documents()) for estimator, name in SMALL.items()}
+    for odd in of_arguments(fitted):
+        yield Case("arguments", f"{odd.estimator}.{odd.where} = {odd.value}", odd.run)
+    for name, fit in FITS.items():
+        yield from _ends(name, fit)
+        yield from _pairs(name, fit)
+    yield from _sizes()
+
+
+def _ends(name: str, fit: Fit) -> Iterator[Case]:
+    """Yield fits at and just outside of both ends of each range."""
+    for parameter, (inside, outside) in ends(type(fit.model())).items():
+        for value in inside:
+            if not (parameter in TAKES_TIME and value > 1e6):
+                for label, data in collections(fit):
+                    yield Case("ends", f"{name}: {parameter}={value!r}, {label}", _life(fit, data, {parameter: value}))
+        for value in outside:
+            yield Case("ends", f"{name}: {parameter}={value!r}, outside", _outside(fit, {parameter: value}))
+
+
+def _pairs(name: str, fit: Fit) -> Iterator[Case]:
+    """Yield fits with two or all priors at ends of their ranges, given and learned."""
+    found = {p: inside for p, (inside, _) in ends(type(fit.model())).items() if p in PRIORS}
+    for size in sorted({min(2, len(found)), len(found)} - {0, 1}):
+        for names in combinations(found, size):
+            for which in np.ndindex(*(2,) * size):
+                given = {p: found[p][i] for p, i in zip(names, which, strict=True)}
+                for label, data in collections(fit):
+                    yield Case("pairs", f"{name}: {given}, {label}", _life(fit, data, given))
+
+
+def collections(fit: Fit) -> list[tuple[str, Any]]:
+    """Return small documents: those of the fit, words that occur once in documents of one, large counts."""
+    if fit.data != "words":
+        return [("planted", fit.documents())]
+    lone = np.zeros((8, 20), dtype=np.int64)
+    lone[np.arange(8), np.arange(8)] = 1
+    lone[4:, 15:] = np.arange(5)
+    heavy = np.array([[2000, 0, 3], [5, 3000, 0], [0, 0, 7]])
+    both = [("small", fit.documents()), ("lone words", Corpus.from_counts(lone)), ("heavy", Corpus.from_counts(heavy))]
+    return both
+
+
+def _life(fit: Fit, data: Any, given: dict[str, Any]) -> Callable[[], Any]:
+    def run() -> None:
+        laps = {} if fit.laps in given else {fit.laps: min(fit.n, 10)}
+        check_life(fit.model().set_params(**laps, **given).fit(data), data, fit.laps)
+
+    return run
+
+
+def _outside(fit: Fit, given: dict[str, Any]) -> Callable[[], Any]:
+    def run() -> None:
+        fit.model().set_params(**given).fit(fit.documents())
+        raise AssertionError(f"{given} was accepted, though outside of its range")
+
+    return run
+
+
+def _sizes() -> Iterator[Case]:
+    """Yield large fits: topics, words, counts, tokens of a document, small weights."""
+    rng = np.random.default_rng(0)
+    many = sparse.random_array((400, 300), density=0.2, rng=rng, data_sampler=lambda size: rng.integers(1, 4, size))
+    wide = sparse.csr_matrix(
+        (np.ones(3000, np.int64), (rng.integers(0, 50, 3000), rng.integers(0, 10**6, 3000))), (50, 10**6)
+    )
+    heavy = rng.integers(0, 2, (5, 6)) * 10**6
+    long = np.vstack([rng.multinomial(10**6, rng.dirichlet(np.ones(500))), rng.poisson(0.2, (20, 500))])
+    weighted = rng.poisson(0.8, (40, 25)) * 1e-3
+    given = {"K=5,000": many, "W=1,000,000": wide, "counts of 1e6": heavy, "1e6 tokens": long, "weights 1e-3": weighted}
+    for name in (*SMALL.values(), "gibbs franchise", "gibbs direct", "hybrid unbounded", "variational stochastic"):
+        fit = FITS[name]
+        for label, counts in given.items():
+            if fit.data == "words":
+                parameters = {"n_topics": 5000} if label == "K=5,000" else {"n_topics": 1} if "weights" in label else {}
+                yield Case("sizes", f"{name}: {label}", _large(fit, counts, parameters))
+
+
+def _large(fit: Fit, counts: Any, parameters: dict[str, Any]) -> Callable[[], Any]:
+    def run() -> None:
+        model: Model = fit.model(**{fit.laps: 3, **parameters}) if fit.n > 3 else fit.model(**parameters)
+        for name in ("burn_in", "thin", "stages"):
+            if name in model.get_params(deep=False):
+                model.set_params(**{name: {"burn_in": 1, "thin": 1, "stages": ()}[name]})
+        corpus = Corpus.from_counts(counts)
+        check(model.fit(corpus), corpus)
+
+    return run
+
+
+assert set(SMALL) <= set(stickbreak.__all__)

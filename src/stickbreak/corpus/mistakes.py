@@ -1,0 +1,114 @@
+"""What people give in place of a table of numbers - texts, a path, a dict - and how they get what is wanted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Mistake", "mistake_in", "obvious_mistake"]
+
+_COUNT = "count them first: stickbreak.corpus.count_texts"
+_TABLE = "give an array, a sparse matrix, a data frame or a Corpus"
+_LOOKED_AT = 1000  # entries that may be missing before one that tells
+
+
+class Mistake(NamedTuple):
+    """What X is, and how it becomes counts."""
+
+    what: str
+    advice: str
+
+    def of_counts(self) -> str:
+        """Say it where counts are wanted."""
+        return f"counts of words are wanted, but {self.what}; {self.advice}"
+
+    def of_vectors(self, wanted: str) -> str:
+        """Say it where vectors are wanted."""
+        return f"vectors are wanted, but {self.what}; give {wanted}"
+
+
+def obvious_mistake(X: Any) -> Mistake | None:
+    """Return what X is if it can be no table at all; a glance, before anything is converted.
+
+    Parameters
+    ----------
+    X : object
+        As it was given. A generator is not read.
+    """
+    if isinstance(X, str):
+        advice = "count texts by stickbreak.corpus.count_texts([...]), or read a file by stickbreak.corpus.read(path)"
+        return Mistake("X is a single string", advice)
+    if isinstance(X, bytes | bytearray):
+        return Mistake("X is bytes", "decode them, and count the texts by stickbreak.corpus.count_texts([...])")
+    if isinstance(X, os.PathLike):
+        return Mistake("X is a path", "read the file first: stickbreak.corpus.read(X)")
+    name = type(X).__name__
+    if X is None or isinstance(X, Mapping | Set | Number):
+        what = "None" if X is None else "a single number" if isinstance(X, Number) else f"a {name}"
+        return Mistake(f"X is {what}", _TABLE)
+    if isinstance(X, Iterator):
+        advice = "give an array or a list of rows, or count texts by stickbreak.corpus.count_texts(X)"
+        return Mistake(f"X is a {name}", advice)
+    if hasattr(X, "offsets") and hasattr(X, "group_sizes"):
+        return Mistake("X is GroupedVectors", "fit vectors by GaussianHDP, or give a Corpus")
+    if isinstance(X, Sequence) or getattr(X, "ndim", None) == 1:
+        first = _first(X)
+        if isinstance(first, str):
+            return Mistake("X holds texts", f"{_COUNT}(X)")
+        if isinstance(first, bytes):
+            return Mistake("X holds bytes", f"decode them and {_COUNT}(texts)")
+        if isinstance(first, Mapping):
+            return Mistake(f"X holds a {type(first).__name__} for each document", "give a row of counts for each")
+    return None
+
+
+def mistake_in(X: Any) -> Mistake | None:
+    """Return where a table that could not be converted holds texts; None if it is something else that is wrong.
+
+    Parameters
+    ----------
+    X : object
+    """
+    found = obvious_mistake(X)
+    if found is not None:
+        return found
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        return _text_column(X)
+    if isinstance(X, np.ndarray):
+        return _text_entry(X) if X.dtype.kind in "USO" and X.ndim == 2 else None
+    if isinstance(X, Sequence) and isinstance(_first(_first(X)), str | bytes):
+        return Mistake("X holds lists of words", "count them by stickbreak.corpus.count_texts(map(' '.join, X))")
+    return None
+
+
+def _text_column(table: Any) -> Mistake | None:
+    """Find the first column of a data frame or a table that holds texts."""
+    names = list(getattr(table, "column_names", None) or table.columns)
+    for j, name in enumerate(names):
+        column = table.iloc[:, j] if hasattr(table, "iloc") else table[name]
+        if isinstance(_first(np.asarray(column)), str | bytes):
+            return Mistake(f"column {name!r} of X holds texts", f"{_COUNT}(X[{name!r}]), or leave that column out")
+    return None
+
+
+def _text_entry(array: np.ndarray) -> Mistake | None:
+    """Find the first text in an array of two dimensions."""
+    for row, entries in enumerate(array):
+        for column, entry in enumerate(entries):
+            if isinstance(entry, str | bytes):
+                return Mistake(f"row {row}, column {column} of X holds a text", "give numbers; of texts: count_texts")
+    return None
+
+
+def _first(values: Any) -> Any:
+    """Return the first entry that is not missing; None where there is none to be seen."""
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes) or hasattr(values, "tocsr"):
+        return None
+    for value, _ in zip(iter(values), range(_LOOKED_AT), strict=False):
+        if value is not None and not (isinstance(value, float) and value != value) and type(value).__name__ != "NAType":
+            return value
+    return None

@@ -1,0 +1,125 @@
+"""Every draw of whole passes over corpora drawn at random, against the conditional of its token by brute force.
+
+The twin of the pass shares the order of the kernel's sums; here masses are dense, from (T1), (T5) and (T6) alone. A
+draw less its expectation under its own conditional, given all before it, has mean zero: sums of these over a chain are
+normal with the sum of the conditional variances, whatever the chain does.
+"""
+
+import numpy as np
+import pytest
+
+from stickbreak.backoff_tree.sampler import TreeSampler
+from stickbreak.backoff_tree.shape import TreeShape
+
+from ..sampling.laws import largest_z
+from .problems import ONE, random_delta, small_corpus, tokens_of
+
+N_PASSES = 25
+
+
+class Dense:
+    """A tree of sparse backoff written out: one discount a level, all leaves."""
+
+    def __init__(self, branching, delta):
+        self.delta, L = delta, int(np.prod(branching))
+        sizes = [L // int(np.prod(branching[:h])) for h in range(len(branching))]
+        self.above = [np.arange(L)[:, None] // s == np.arange(L)[None, :] // s for s in sizes]  # have a node in common
+        self.discount = sum(delta)
+
+    def smoothing(self, n):
+        """B(z), math.md (T1)"""
+        return sum(
+            delta * (same & (n > 0)).sum(axis=1) / same.sum(axis=1)
+            for delta, same in zip(self.delta, self.above, strict=True)
+        )
+
+    def kept(self, n):
+        return np.maximum(n - self.discount, 0.0) * (n > 0)
+
+
+def backoff(tree, table):
+    """Return P*(z) and C from the leaves of all words, table (W, L).                                math.md (T6)"""
+    A, B = sum(map(tree.kept, table)), sum(map(tree.smoothing, table))
+    used = A > 0
+    low, high = np.log(1e-12 * B.max()), np.log(1e6 * B.max())
+    for _ in range(200):  # C less the largest smoothing of a used leaf; the sum falls in it
+        middle = (low + high) / 2
+        C = B[used].max() + np.exp(middle)
+        if C * (A[used] / (C - B[used])).sum() > table.sum():
+            low = middle
+        else:
+            high = middle
+    C = max(B[used].max() + np.exp(low), 1.001 * B.max())
+    return np.maximum(A, 1 - tree.discount) / (C - B), C  # a leaf without tokens: as if it had one
+
+
+class Pass:
+    """The counts of a pass as its draws change them."""
+
+    def __init__(self, tokens, z, trees, L):
+        self.of_documents, self.of_words = trees
+        self.table = np.zeros((tokens.n_words, L), int)
+        np.add.at(self.table, (tokens.word, z), 1)
+        self.prob, self.C = backoff(self.of_words, self.table)
+
+    def conditional(self, document, w, without):
+        """p(z | rest) of a token of word w, and the log probability of the word; `without` is its own leaf.  (T5)"""
+        word = self.table[w].copy()
+        if without is not None:
+            word[without] -= 1
+        of_word = self.of_words.kept(word) / self.prob + self.of_words.smoothing(word) if word.any() else None
+        of_document = np.ones(word.size)
+        if document.any():
+            of_document = self.of_documents.kept(document) + self.of_documents.smoothing(document)
+        product = of_document * (1.0 if of_word is None else of_word)
+        log_p = None if of_word is None else np.log(product.sum() / of_document.sum() / self.C)
+        return product / product.sum(), log_p
+
+
+def scores(seed, at_once):
+    """Return z-scores of a chain of passes, after the score of each pass has been compared."""
+    rng = np.random.default_rng(seed)
+    shape = TreeShape(((2, 3, 2), (3, 4), (5,), (2, 2, 2, 2))[seed % 4])
+    deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
+    tokens, documents = tokens_of(small_corpus(rng, n_documents=8, most=9))
+    trees = [Dense(shape.branching, delta) for delta in deltas]
+    sampler, L = TreeSampler(tokens, shape, *deltas, seed, at_once=at_once), shape.n_leaves
+    sampler.begin()
+    excess, variance, uniform = np.zeros(L + 4), np.zeros(L + 4), []
+    for _ in range(N_PASSES):
+        before = sampler.z.copy()
+        mean_log_p, after, total, i = sampler.sweep(ONE), sampler.z, 0.0, 0
+        now = Pass(tokens, before, trees, L)
+        for words in documents:
+            document = np.bincount(before[i : i + len(words)], minlength=L)
+            for w in words:
+                old, new = before[i], after[i]
+                document[old] -= 1
+                if at_once:
+                    now.table[w, old] -= 1
+                p, log_p = now.conditional(document, w, None if at_once else old)
+                total += -np.log(tokens.word.size) if log_p is None else log_p
+                stays, log = np.arange(L) == old, np.log(p)
+                told = np.vstack([np.eye(L), stays, document > 0, now.table[w] - (not at_once) * stays > 0, log])
+                expected = told @ p
+                excess += told[:, new] - expected
+                variance += told**2 @ p - expected**2
+                uniform.append(p[:new].sum() + rng.random() * p[new])
+                document[new] += 1
+                if at_once:
+                    now.table[w, new] += 1
+                i += 1
+        assert mean_log_p == pytest.approx(total / tokens.word.size, rel=1e-9)
+    n = len(uniform)
+    tenths = np.bincount((10 * np.array(uniform)).astype(int), minlength=10)
+    varied = variance > 5.0  # sums of rarer events are not normal
+    return np.concatenate(
+        [(excess / np.sqrt(np.maximum(variance, 1.0)))[varied], (tenths - n / 10) / np.sqrt(0.09 * n)]
+    )
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["serial", "parallel"])
+def test_leaves_are_drawn_from_the_conditional(at_once, seed):
+    z = np.concatenate([scores(4 * seed + case, at_once) for case in range(4)])
+    assert np.abs(z).max() < largest_z(z.size, None)
+    assert np.sqrt(np.mean(z**2)) < 1.5

@@ -1,0 +1,69 @@
+"""What a command says when MODEL is something else: a model of vectors, a checkpoint, a corpus, a file, a half."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak.corpus import read, write_corpus
+
+KINDS = ("nothing", "a file", "an empty folder", "a corpus", "a checkpoint", "a half", "rubbish")
+COMMANDS = ("topics", "tree", "transform", "evaluate", "report")
+
+
+def arguments(command, model, documents, folder):
+    """A whole command line."""
+    more = {"topics": [], "tree": [], "report": [documents, "--out", folder / "r.html"]}
+    return [command, model, *more.get(command, [documents])]
+
+
+@pytest.fixture(scope="module", params=["GaussianHDP", "GaussianDPMixture"])
+def vectors(request, tmp_path_factory):
+    """A saved model of vectors."""
+    values = np.random.default_rng(0).normal(size=(40, 2))
+    model = getattr(stickbreak, request.param)(n_laps=2, random_state=0)
+    data = (
+        values if request.param == "GaussianDPMixture" else stickbreak.GroupedVectors.from_values(values, [0, 20, 40])
+    )
+    out = tmp_path_factory.mktemp("vectors") / "model"
+    model.fit(data).save(out)
+    return request.param, out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_model_of_vectors_is_a_sentence_that_leads_to_python(refuse, vectors, documents, tmp_path, command):
+    name, model = vectors
+    line = refuse(*arguments(command, model, documents, tmp_path))
+    assert f"holds a {name}, a model of vectors" in line
+    assert "stickbreak.load(" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "what", ["nothing", "a file", "an empty folder", "a corpus", "a checkpoint", "a half", "rubbish"]
+)
+def test_what_is_no_model_is_a_sentence(refuse, run, model, documents, fast, tmp_path, command, what):
+    given = tmp_path / "given"
+    if what == "a file":
+        given.write_text("")
+    elif what == "an empty folder":
+        given.mkdir()
+    elif what == "a corpus":
+        write_corpus(read(documents), given)
+    elif what == "a checkpoint":
+        run("fit", documents, "--out", tmp_path / "m", "--checkpoint", given, "--no-report", *fast)
+    elif what == "a half":
+        shutil.copytree(model, given)
+        (given / "arrays.safetensors").unlink()
+    elif what == "rubbish":
+        given.mkdir()
+        (given / "model.json").write_bytes(b"\x00\xff{")
+    line = refuse(*arguments(command, given, documents, tmp_path))
+    assert str(given) in line
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_tree_of_a_model_without_one_is_a_sentence(refuse, model):
+    assert "form no tree" in refuse("tree", model)

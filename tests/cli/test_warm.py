@@ -1,0 +1,69 @@
+"""`stickbreak warm`: after it, a fit with the defaults compiles nothing."""
+
+import json
+
+import pytest
+
+from stickbreak.cli.methods import METHODS
+
+
+def compiled_by(fresh_python, *commands):
+    """Run commands in a new process; return how many kernels it compiled."""
+    code = (
+        "import json, sys, warnings\n"
+        "from stickbreak.cli.app import app\n"
+        "for command in json.loads(sys.argv[1]):\n"
+        "    app(command, standalone_mode=False)\n"
+        "from stickbreak.compiling import TALLY\n"
+        "print()\n"
+        "print(json.dumps([TALLY.compiled, TALLY.loaded]))\n"
+    )
+    plain = json.dumps([list(map(str, command)) for command in commands])
+    return json.loads(fresh_python(code, plain).stdout.splitlines()[-1])
+
+
+def commands_of(method, documents, folder):
+    """The default path of a method; the sampler with fewer sweeps."""
+    model = folder / method
+    shorter = ["--sweeps", 30] if method == "gibbs" else []
+    return [
+        ["fit", documents, "--out", model, "--method", method, "--held-out", "0.1", "--quiet", *shorter],
+        ["transform", model, documents, "--out", folder / "weights.npz"],
+        ["evaluate", model, documents],
+        ["report", model, documents, "--out", folder / "report.html"],
+    ]
+
+
+def test_fit_after_warm_compiles_nothing(fresh_python, run, documents, tmp_path):
+    run("warm", "--method", "collapsed", "--quiet")
+    compiled, loaded = compiled_by(fresh_python, *commands_of("collapsed", documents, tmp_path))
+    assert compiled == 0
+    assert loaded > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "collapsed"])
+def test_other_fits_after_warm_compile_nothing(fresh_python, run, documents, tmp_path, method):
+    run("warm", "--method", method, "--quiet")
+    compiled, loaded = compiled_by(fresh_python, *commands_of(method, documents, tmp_path))
+    assert compiled == 0
+    assert loaded > 5
+
+
+def test_warm_says_how_long_it_took_and_where_the_kernels_are(run):
+    found = json.loads(run("warm", "--method", "collapsed", "--quiet", "--json").stdout)
+    assert list(found["families"]) == ["collapsed"]
+    assert found["families"]["collapsed"]["seconds"] > 0
+    assert found["folder"]
+    assert "collapsed" in run("warm", "--method", "collapsed", "--quiet").stdout
+
+
+def test_unknown_family_is_refused(refuse):
+    assert "give collapsed, variational, gibbs, hybrid, tree or vectors" in refuse("warm", "--method", "lda")
+
+
+def test_kernels_that_cannot_be_kept_are_an_error(refuse, monkeypatch):
+    import stickbreak.compiling
+
+    monkeypatch.setattr(stickbreak.compiling, "TALLY", stickbreak.compiling.Tally(compiled=3, kept=1))
+    assert "2 compiled kernels cannot be kept; set NUMBA_CACHE_DIR" in refuse("warm", "--method", "collapsed", "--json")

@@ -1,0 +1,69 @@
+"""Small fits of the seven estimators, to words or to vectors, and what a model holds, for comparison."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from fuzz.models import FITS, documents, weights
+from scipy import sparse
+
+Model = Any
+SMALL = {
+    "CollapsedHDP": "collapsed",
+    "VariationalHDP": "variational",
+    "GibbsHDP": "gibbs",
+    "HybridHDP": "hybrid",
+    "BackoffTreeTopics": "tree",
+    "GaussianHDP": "gaussian",
+    "GaussianDPMixture": "gaussian mixture",
+}
+"""Name -> key of `FITS`."""
+OF_WORDS = tuple(name for name, key in SMALL.items() if FITS[key].data == "words")
+
+
+def unfitted(name: str, **parameters: Any) -> Model:
+    """Return an estimator of four laps."""
+    fit = FITS[SMALL[name]]
+    shorter = {"GibbsHDP": {"burn_in": 1}, "BackoffTreeTopics": {"stages": (1,), "stage_sweeps": 1}}
+    return fit.model(4, **{**shorter.get(name, {}), **parameters})
+
+
+def data_of(name: str) -> Any:
+    """Return what it is fitted to."""
+    return documents(FITS[SMALL[name]].data)
+
+
+def laps_of(name: str) -> str:
+    """Return the parameter that holds its number of laps."""
+    return FITS[SMALL[name]].laps
+
+
+def bits(model: Model, name: str) -> bytes:
+    """Return the weights that a model gives to the documents of its fit."""
+    return np.ascontiguousarray(weights(model, data_of(name))).tobytes()
+
+
+def frozen(value: Any) -> Any:
+    """Return all that a value holds, deeply, so that a later change of it shows."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if sparse.issparse(value):
+        return {name: frozen(getattr(value, name)) for name in ("data", "indices", "indptr")}
+    if isinstance(value, dict):
+        return {key: frozen(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [frozen(entry) for entry in value]
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    names = getattr(value, "__slots__", None) or vars(value)
+    return type(value).__name__, {name: frozen(getattr(value, name)) for name in names}
+
+
+def raising(error: BaseException, lap: int) -> Callable[[dict[str, Any]], None]:
+    """Return a callback that raises in a lap."""
+
+    def callback(event: dict[str, Any]) -> None:
+        if event.get("lap") == lap:
+            raise error
+
+    return callback

@@ -1,0 +1,175 @@
+"""A call that fails or is interrupted leaves any of the seven estimators exactly as it was."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+from tests.contract.small import OF_WORDS, SMALL, bits, data_of, frozen, laps_of, raising, unfitted
+
+from stickbreak.collapsed import estimator as collapsed
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, StickbreakError
+from stickbreak.hybrid import new_topics, steps
+
+GOING_ON = ("CollapsedHDP", "GibbsHDP", "BackoffTreeTopics")
+STREAMS = ("CollapsedHDP", "HybridHDP", "VariationalHDP")
+
+
+def names_of(X):
+    """Return X with other words, or other vectors."""
+    if isinstance(X, Corpus):
+        wider = sparse.hstack([X.counts, X.counts[:, :3]])
+        return Corpus.from_counts(wider, vocabulary=[f"other{w}" for w in range(wider.shape[1])])
+    return np.ones((4, 5)) if isinstance(X, np.ndarray) else [np.random.default_rng(0).normal(size=(4, 5))]
+
+
+def fails(model, X, how, folder):
+    """Make a fit fail in one of the ways; the first three change nothing, the others end in mid-work."""
+    if how == "bad X":
+        model.fit(["a text", "another"])
+    if how == "bad X of other words":
+        broken = names_of(X)
+        if isinstance(broken, Corpus):
+            broken = Corpus(broken.counts * 0, broken.vocabulary)
+        model.fit(broken if isinstance(broken, Corpus) else np.full((3, 7), np.nan))
+    if how == "bad parameter":
+        model.set_params(gamma=-1.0) if "gamma" in model.get_params() else model.set_params(learn=("gamma",))
+        model.fit(names_of(X))
+    if how == "callback":
+        model.fit(names_of(X), callback=raising(RuntimeError("mine"), 2))
+    if how == "interrupt":
+        model.fit(names_of(X), callback=raising(KeyboardInterrupt(), 2))
+    if how == "checkpoint":
+        (folder / "mine.txt").write_text("mine")
+        model.fit(names_of(X), checkpoint=folder / "mine.txt" / "ck")
+
+
+WAYS = ("bad X", "bad X of other words", "bad parameter", "callback", "interrupt", "checkpoint")
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("name", SMALL)
+def test_failed_fit_leaves_a_fitted_model_as_it_was(name, how, tmp_path):
+    X = data_of(name)
+    model = unfitted(name).fit(X)
+    expected, before = bits(model, name), frozen(vars(model))
+    with pytest.raises((StickbreakError, ValueError, RuntimeError, KeyboardInterrupt)):
+        fails(model, X, how, tmp_path)
+    if how == "bad parameter":
+        model.set_params(**{key: getattr(unfitted(name), key) for key in ("gamma", "learn") if hasattr(model, key)})
+    assert frozen(vars(model)) == before
+    assert bits(model, name) == expected
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("name", SMALL)
+def test_failed_first_fit_leaves_no_fitted_model(name, how, tmp_path):
+    model = unfitted(name)
+    with pytest.raises((StickbreakError, ValueError, RuntimeError, KeyboardInterrupt)):
+        fails(model, data_of(name), how, tmp_path)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    assert not [key for key in vars(model) if key.endswith("_")]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("mine"), KeyboardInterrupt()], ids=["error", "interrupt"])
+@pytest.mark.parametrize("name", GOING_ON)
+def test_failed_continuation_leaves_the_model_and_can_be_repeated(name, error):
+    X = data_of(name)
+    model, twin = unfitted(name).fit(X), unfitted(name).fit(X)
+    expected, before = bits(model, name), frozen(vars(model))
+    with pytest.raises(type(error)):
+        model.continue_fit(X, **{laps_of(name): 4}, callback=raising(error, 7))
+    assert frozen(vars(model)) == before
+    assert bits(model, name) == expected
+    going_on = {laps_of(name): 3}
+    assert bits(model.continue_fit(X, **going_on), name) == bits(twin.continue_fit(X, **going_on), name)
+
+
+@pytest.mark.parametrize("representation", ["indicator", "franchise", "direct"])
+@pytest.mark.parametrize("estimate", ["average", "best", "last"])
+def test_failed_continuation_of_chains_leaves_what_they_keep(representation, estimate):
+    X = data_of("GibbsHDP")
+    model = unfitted("GibbsHDP", representation=representation, estimate=estimate).fit(X)
+    before = frozen(vars(model))
+    with pytest.raises(RuntimeError):
+        model.continue_fit(X, n_sweeps=5, callback=raising(RuntimeError("mine"), 8))
+    assert frozen(vars(model)) == before
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["after a fit", "after a minibatch"])
+@pytest.mark.parametrize("how", ["text", "negative", "total", "parameter", "other words"])
+@pytest.mark.parametrize("name", STREAMS)
+def test_failed_partial_fit_leaves_the_model(name, how, first):
+    X = data_of(name)
+    model = unfitted(name, learn=()).partial_fit(X) if first else unfitted(name).fit(X)
+    expected, before = bits(model, name), frozen(vars(model))
+    given = {"text": ["a text"], "negative": -X.counts.toarray(), "other words": names_of(X)}.get(how, X)
+    changed = {"total": {"total_documents": 3}, "parameter": {"n_jobs": 0}}.get(how, {})
+    kept = {key: getattr(model, key) for key in changed}
+    with pytest.raises((StickbreakError, ValueError)):
+        model.set_params(**changed).partial_fit(given)
+    model.set_params(**kept)
+    assert frozen(vars(model)) == before
+    assert bits(model, name) == expected
+
+
+@pytest.mark.parametrize("where", ["learned", "alive", "columns_of"])
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_collapsed_step_that_breaks_off_after_it_wrote_is_taken_back(where, share, monkeypatch):
+    X = data_of("CollapsedHDP")
+    offset = 0.0 if share == 1.0 else 3.0
+    model = unfitted("CollapsedHDP", learning_offset=offset).partial_fit(X).partial_fit(X[:10])
+    expected, before = bits(model, "CollapsedHDP"), frozen(vars(model))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(collapsed, where, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[10:30])
+    assert frozen(vars(model)) == before
+    assert bits(model, "CollapsedHDP") == expected
+    twin = unfitted("CollapsedHDP", learning_offset=offset).partial_fit(X).partial_fit(X[:10])
+    assert bits(model.partial_fit(X[30:]), "CollapsedHDP") == bits(twin.partial_fit(X[30:]), "CollapsedHDP")
+
+
+@pytest.mark.parametrize("where", ["weigh", "sample", "take_step"])
+def test_unbounded_step_that_breaks_off_leaves_its_columns_or_is_told(where, monkeypatch):
+    X = data_of("HybridHDP")
+    model = unfitted("HybridHDP", top_level="unbounded", init="random", n_topics=12).partial_fit(X)
+    n_columns = model._state.n_topics
+    monkeypatch.setattr(new_topics, "VANISHED_TOKENS", 30.0)
+    expected, before = bits(model, "HybridHDP"), frozen({**vars(model), "_room": None})
+    assert (model._state.tokens < 30).any()
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, where, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[:10])
+    if where == "take_step":
+        with pytest.raises(InputError, match="broke off"):
+            model.partial_fit(X[:10])
+        return
+    assert model._state.n_topics == n_columns
+    assert frozen({**vars(model), "_room": None}) == before
+    assert bits(model, "HybridHDP") == expected
+    model.partial_fit(X[:10])
+
+
+@pytest.mark.parametrize("name", OF_WORDS)
+def test_failed_fit_keeps_names_of_features(name):
+    import pandas as pd
+
+    frame = pd.DataFrame(data_of(name).counts.toarray()).add_prefix("word")
+    model = unfitted(name).fit(frame)
+    with pytest.raises(ValueError, match="negative"):
+        model.fit(-frame.iloc[:, :4])
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert model.n_features_in_ == frame.shape[1]
+    assert model.transform(frame).shape[0] == len(frame)

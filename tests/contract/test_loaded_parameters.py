@@ -1,0 +1,49 @@
+"""A saved model with a parameter that a fit would refuse is refused when it is loaded."""
+
+import json
+
+import pytest
+from tests.contract.small import SMALL, data_of, unfitted
+
+import stickbreak
+from stickbreak.exceptions import ModelFormatError
+
+BAD = {
+    "CollapsedHDP": {"learn": ["delta"], "held_back": 0.9, "n_topics": 0},
+    "VariationalHDP": {"learn": ["eta", "eta"], "moves": ["split"], "restarts": -1, "init": "luck"},
+    "GibbsHDP": {
+        "gamma_prior": [[], 1.0], "alpha_prior": [1.0], "eta_prior": [0.0, 1.0], "learn": ["delta"], "burn_in": 99,
+        "root": "indicator", "init": "luck",
+    },
+    "HybridHDP": {"learn": ["delta"], "init": "luck", "eta": 0.0},
+    "BackoffTreeTopics": {"branching": [1, 2], "alpha": 1.5, "eta": [0.1], "stages": [9], "learn": ["gamma"]},
+    "GaussianHDP": {"learn": ["eta"], "moves": ["birth"], "likelihood": "round", "init": "luck"},
+    "GaussianDPMixture": {"moves": ["birth"], "likelihood": "round", "init": "luck"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "parameter"), [(name, key) for name in SMALL for key in BAD[name]])
+def test_bad_parameter_of_a_saved_model_is_refused(name, parameter, tmp_path):
+    changes = {"representation": "direct"} if parameter == "root" else {}
+    unfitted(name, **changes).fit(data_of(name)).save(tmp_path / "m")
+    stickbreak.load(tmp_path / "m")
+    file = tmp_path / "m" / "model.json"
+    content = json.loads(file.read_text())
+    head = content["meta"] if "meta" in content else content
+    assert parameter in head["parameters"]
+    head["parameters"][parameter] = BAD[name][parameter]
+    file.write_text(json.dumps(content))
+    with pytest.raises(ModelFormatError, match=parameter):
+        stickbreak.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("identity", [None, [], {}, {"random_state": "7"}])
+@pytest.mark.parametrize("name", ["CollapsedHDP", "GibbsHDP", "BackoffTreeTopics"])
+def test_kept_state_without_its_fit_is_refused(name, identity, tmp_path):
+    unfitted(name).fit(data_of(name)).save(tmp_path / "m")
+    file = tmp_path / "m" / "model.json"
+    content = json.loads(file.read_text())
+    (content["meta"] if "meta" in content else content)["kept"]["identity"] = identity
+    file.write_text(json.dumps(content))
+    with pytest.raises(ModelFormatError):
+        stickbreak.load(tmp_path / "m")

@@ -1,0 +1,208 @@
+"""What people give in place of counts or vectors is named in one sentence that never shows their data."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from tests.contract.small import OF_WORDS, SMALL, data_of, unfitted
+
+from stickbreak.corpus import Corpus, GroupedVectors
+from stickbreak.exceptions import InputError, InvalidCorpus
+
+TEXTS = ["bread and butter", "a secret of nobody", "salt"]
+ARROW = pd.ArrowDtype(pa.string())
+TEXT_FORMS = {
+    "list": lambda: list(TEXTS),
+    "tuple": lambda: tuple(TEXTS),
+    "list that begins with None": lambda: [None, *TEXTS],
+    "Series": lambda: pd.Series(TEXTS, dtype=object),
+    "Series of string": lambda: pd.Series(TEXTS, dtype="string"),
+    "Series of arrow": lambda: pd.Series(TEXTS, dtype=ARROW),
+    "Series of category": lambda: pd.Series(TEXTS, dtype="category"),
+    "array of str": lambda: np.array(TEXTS),
+    "array of object": lambda: np.array(TEXTS, dtype=object),
+    "table of str": lambda: np.array([TEXTS, TEXTS]),
+    "table of object": lambda: np.array([[1, "secret"], [2, 3]], dtype=object),
+    "lists of words": lambda: [text.split() for text in TEXTS],
+    "generator": lambda: (text for text in TEXTS),
+    "one string": lambda: TEXTS[1],
+    "bytes": lambda: TEXTS[1].encode(),
+    "list of bytes": lambda: [text.encode() for text in TEXTS],
+    "dict": lambda: {"text": TEXTS},
+    "list of dicts": lambda: [{"secret": 1}],
+    "set": lambda: set(TEXTS),
+    "None": lambda: None,
+    "path": lambda: Path("secret.txt"),
+    "number": lambda: 3,
+}
+FRAMES = {
+    "object": lambda: pd.DataFrame({"review": pd.Series(TEXTS, dtype=object)}),
+    "string": lambda: pd.DataFrame({"id": [1, 2, 3], "review": pd.Series(TEXTS, dtype="string")}),
+    "arrow": lambda: pd.DataFrame({"review": pd.Series(TEXTS, dtype=ARROW)}),
+    "missing": lambda: pd.DataFrame({"id": [1, 2, 3], "review": pd.Series([None, *TEXTS[1:]], dtype=object)}),
+    "table": lambda: pa.table({"review": TEXTS}),
+}
+DOORS = ("fit", "fit_transform", "partial_fit", "continue_fit", "transform", "score", "left_to_right")
+
+
+def refusals(name, make):
+    """Yield what each method says of a wrong X."""
+    fitted = unfitted(name).fit(data_of(name))
+    for door in (*DOORS, "predict", "score_samples"):
+        if hasattr(fitted, door):
+            model = unfitted(name) if door in ("fit", "fit_transform", "partial_fit") else fitted
+            options = {"n_laps" if "n_laps" in model.get_params() else "n_sweeps": 1} if door == "continue_fit" else {}
+            with pytest.raises(InputError) as caught:
+                getattr(model, door)(make(), **options)
+            yield str(caught.value)
+
+
+@pytest.mark.parametrize("form", TEXT_FORMS)
+@pytest.mark.parametrize("name", SMALL)
+def test_texts_and_other_things_are_named_and_not_shown(name, form):
+    said = list(refusals(name, TEXT_FORMS[form]))
+    assert len(said) >= 3
+    for text in said:
+        assert "secret" not in text
+        assert len(text) < 200
+        assert "\n" not in text
+        assert "wanted" in text or "give" in text
+        if name in OF_WORDS:
+            assert text.startswith("counts of words are wanted, but ")
+
+
+@pytest.mark.parametrize("form", FRAMES)
+@pytest.mark.parametrize("name", OF_WORDS)
+def test_column_of_texts_is_named(name, form):
+    model = unfitted(name)
+    with pytest.raises(InvalidCorpus, match=r"column 'review' of X holds texts; count them first: .*count_texts\(X\['"):
+        model.fit(FRAMES[form]())
+
+
+def test_column_of_texts_is_named_where_vectors_are_wanted():
+    with pytest.raises(InputError, match="vectors are wanted, but column 'review' of X holds texts"):
+        unfitted("GaussianDPMixture").fit(FRAMES["string"]())
+    with pytest.raises(InputError, match="from_table"):
+        unfitted("GaussianHDP").fit(FRAMES["string"]())
+    with pytest.raises(InputError, match="group 1 holds texts"):
+        unfitted("GaussianHDP").fit([np.ones((2, 2)), ["secret", "b"]])
+
+
+@pytest.mark.parametrize("form", [*TEXT_FORMS, *FRAMES])
+def test_corpus_refuses_them_alike(form):
+    with pytest.raises(InvalidCorpus, match="counts of words are wanted, but ") as caught:
+        Corpus.from_counts({**TEXT_FORMS, **FRAMES}[form]())
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_one_kind_of_data_in_place_of_the_other_is_named():
+    vectors = GroupedVectors.from_arrays([np.ones((2, 2))])
+    with pytest.raises(InvalidCorpus, match="X is GroupedVectors"):
+        unfitted("CollapsedHDP").fit(vectors)
+    for name in ("GaussianHDP", "GaussianDPMixture"):
+        with pytest.raises(InputError, match="X is a Corpus"):
+            unfitted(name).fit(data_of("CollapsedHDP"))
+
+
+COUNTS = data_of("CollapsedHDP").counts.toarray()
+DTYPES = {
+    "bool": lambda frame: frame > 0,
+    "boolean": lambda frame: (frame > 0).astype("boolean"),
+    "Int64": lambda frame: frame.astype("Int64"),
+    "Float64": lambda frame: frame.astype("Float64"),
+    "arrow": lambda frame: frame.astype(pd.ArrowDtype(pa.int64())),
+    "object": lambda frame: frame.astype(object),
+    "sparse": lambda frame: frame.astype(pd.SparseDtype(int, 0)),
+    "mixed": lambda frame: frame.astype({"w0": "Int64", "w1": float, "w2": "uint8", "w3": object}),
+    "numbers as text": lambda frame: frame.astype(str),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_frame_of_counts_of_any_dtype_is_taken(dtype):
+    frame = pd.DataFrame(COUNTS).add_prefix("w")
+    plain = frame > 0 if "bool" in dtype else frame
+    expected = unfitted("VariationalHDP").fit(plain.astype(int))
+    model = unfitted("VariationalHDP").fit(DTYPES[dtype](frame))
+    np.testing.assert_array_equal(model.components_, expected.components_)
+    np.testing.assert_array_equal(model.transform(DTYPES[dtype](frame)), expected.transform(plain.astype(int)))
+    if dtype != "numbers as text":
+        read = Corpus.from_counts(DTYPES[dtype](frame)).counts.toarray()
+        np.testing.assert_array_equal(read, plain.astype(int))
+
+
+@pytest.mark.parametrize("dtype", ["float", "Int64", "arrow"])
+def test_missing_count_in_a_frame_is_named_by_its_place(dtype):
+    frame = {"float": lambda f: f, **DTYPES}[dtype](pd.DataFrame(COUNTS).add_prefix("w")).where(COUNTS != COUNTS[2, 3])
+    row, column = map(int, np.argwhere(COUNTS == COUNTS[2, 3])[0])
+    for call in (unfitted("HybridHDP").fit, Corpus.from_counts):
+        with pytest.raises(InvalidCorpus, match=f"row {row}, column {column} is nan"):
+            call(frame)
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (COUNTS[0], "Reshape your data"),
+        (COUNTS[0].tolist(), "Reshape your data"),
+        (np.array(3), "Reshape your data"),
+        (COUNTS[None], "dim 3"),
+        (COUNTS + 1j, "complex"),
+        (sparse.csr_matrix(COUNTS + 1j), "complex"),
+        (sparse.coo_array(COUNTS[0]), "dimension"),
+        (COUNTS[:, :7], "7 features"),
+        (np.zeros((0, 7)), "7 features"),
+        (COUNTS[:, :0], r"0 feature\(s\)"),
+    ],
+    ids=["1-d", "list", "0-d", "3-d", "complex", "complex sparse", "1-d sparse", "columns", "no rows", "no columns"],
+)
+@pytest.mark.parametrize("name", OF_WORDS)
+def test_other_shapes_are_refused_in_a_sentence(name, X, words):
+    model = unfitted(name).fit(COUNTS)
+    for call in (model.transform, model.score):
+        with pytest.raises(InputError, match=words) as caught:
+            call(X)
+        assert "\n" not in str(caught.value)
+
+
+def no_documents(X):
+    return {"array": X[:0], "csr": sparse.csr_matrix(X[:0]), "Corpus": Corpus.from_counts(X)[:0]}
+
+
+@pytest.mark.parametrize("kind", ["array", "csr", "Corpus"])
+@pytest.mark.parametrize("name", OF_WORDS)
+def test_no_documents_have_no_weights_and_no_score(name, kind):
+    model, X = unfitted(name).fit(COUNTS), no_documents(COUNTS)[kind]
+    assert model.transform(X).shape == (0, model.transform(COUNTS).shape[1])
+    for call in (model.score, model.left_to_right):
+        with pytest.raises(InputError, match="no document has"):
+            call(X)
+    with pytest.raises(InputError):
+        unfitted(name).fit(X)
+
+
+def test_no_documents_of_a_growing_vocabulary_have_no_weights():
+    frame = pd.DataFrame(COUNTS).add_prefix("w")
+    model = unfitted("HybridHDP", grow_vocabulary=True).partial_fit(frame)
+    assert model.transform(frame[:0]).shape == (0, model.n_topics_)
+
+
+def test_no_vectors_have_no_components_and_no_score():
+    groups, vectors = data_of("GaussianHDP"), data_of("GaussianDPMixture")
+    of_groups, mixture = unfitted("GaussianHDP").fit(groups), unfitted("GaussianDPMixture").fit(vectors)
+    for none in ([], groups[:0]):
+        assert of_groups.transform(none).shape == (0, of_groups.n_components_)
+        assert of_groups.predict_proba(none).shape == (0, of_groups.n_components_)
+        with pytest.raises(InputError, match="no group has two vectors"):
+            of_groups.score(none)
+    assert mixture.predict(vectors[:0]).shape == (0,)
+    assert mixture.predict_proba(vectors[:0]).shape == (0, mixture.n_components_)
+    with pytest.raises(InputError, match="no vector"):
+        mixture.score(vectors[:0])
+    with pytest.raises(InputError, match=r"contains NaN; remove or repair"):
+        mixture.predict(np.full((2, vectors.shape[1]), np.nan))
