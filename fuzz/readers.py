@@ -32,7 +32,7 @@ from stickbreak.corpus import (
     read,
     read_texts,
 )
-from stickbreak.corpus.limits import ReadLimits
+from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.vocabularies import read_vocabulary
 
 _LOOSE = {"min_df": 1, "max_df": 1.0, "stop_words": None}
@@ -88,11 +88,11 @@ class Readers:
         self._bounds = list(itertools.accumulate(good.weight for good in goods))
 
     def good(self) -> Iterator[Input]:
-        """Give all good files as they are: this imports what workers need."""
+        """Give all readable files as they are: this imports what workers need."""
         import pyarrow
 
         pyarrow.set_cpu_count(1)
-        for good in self._goods:
+        for good in (good for good in self._goods if good.readable):
             yield Input(good.group, good.call, good.target, good.files, {"text": _LOOSE} if good.call == "read" else {})
 
     def make(self, number: int) -> Input:
@@ -135,7 +135,7 @@ def read_stop_words(path: Path) -> tuple[str, ...]:
     """Read stop words as the command line does."""
     from stickbreak.cli.text_options import text_options
 
-    options = text_options(str(path), "1", "1.0", None, 1, 1, None, False, None)
+    options = text_options(str(path), "1", "1.0", None, 1, 1, None, False, None, DEFAULT_LIMITS)
     count_texts(["bread and butter of the baker"], options, vocabulary=["bread", "the"])
     return options.stop_words if isinstance(options.stop_words, tuple) else ()
 
