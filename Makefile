@@ -18,7 +18,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
 	@echo "make test      format, lint, types and tests"
-	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for some hours (a short run:"
+	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for many hours (a short run:"
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
 	@echo "make docs      the documentation, as a web site in site/"
 	@echo "make cli-docs  renew the help texts in docs/cli.md"
@@ -40,7 +40,7 @@ test: $(VENV)/dev.stamp
 fuzz: $(VENV)/dev.stamp
 	@failed=0; \
 	for trial in "readers --inputs $(INPUTS) --keep $(KEEP)" "loaders --inputs $(LOADS) --keep $(KEEP)" \
-			kills faults determinism numbers; do \
+			kills faults determinism numbers exactness; do \
 		echo "python -m fuzz $$trial --seed $(SEED)"; \
 		$(BIN)/python -m fuzz $$trial --seed $(SEED) || failed=1; \
 	done; exit $$failed

@@ -48,6 +48,7 @@ class Good:
     call: str = "read"
     options: dict[str, Any] = field(default_factory=dict)
     weight: int = 1
+    readable: bool = True  # False: what is refused even as it is
 
 
 def _gzipped(content: bytes) -> bytes:
@@ -86,7 +87,7 @@ def _texts() -> list[Good]:
         _single("lines", "a.txt", plain, text, weight=2),
         _single("utf-16", "a.txt", plain.decode().encode("utf-16"), encoded(text, "utf-16")),
         _single("utf-16", "a.csv", commas.decode().encode("utf-16"), encoded(text, "utf-16")),
-        _single("utf-16", "a.jsonl", jsonl.decode().encode("utf-16-be"), encoded(mutate_json_lines, "utf-16-be")),
+        _single("utf-16", "a.jsonl", jsonl.decode().encode("utf-16"), encoded(mutate_json_lines, "utf-16")),
         _single("gzip", "a.jsonl.gz", _gzipped(jsonl), packed(mutate_json_lines)),
         _single("gzip", "a.csv.gz", _gzipped(commas), packed(text)),
         _single("gzip", "a.txt.gz", _gzipped(plain), packed(text)),
@@ -164,7 +165,7 @@ def _matrices() -> list[Good]:
         _single(f"npz {kind.split()[0]}", "a.npz", content, mutation, weight=2) for kind, content in archives.items()
     ]
     goods.append(_single("npz csr", "packed.npz", _npz(sparse, compressed=True), mutation))
-    goods.append(_single("npz csr", "dense.npz", zipped([("arr_0.npy", npy(COUNTS))]), mutation))
+    goods.append(_single("npz csr", "dense.npz", zipped([("arr_0.npy", npy(COUNTS))]), mutation, readable=False))
     return goods
 
 
@@ -202,7 +203,7 @@ def _parquets() -> list[Good]:
     for kind, (table, more) in kinds.items():
         file = io.BytesIO()
         pq.write_table(table, file, **more)
-        goods.append(_single("parquet", f"{kind}.parquet", file.getvalue(), mutate_parquet))
+        goods.append(_single("parquet", f"{kind}.parquet", file.getvalue(), mutate_parquet, readable=kind != "binary"))
     return goods
 
 

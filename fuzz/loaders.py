@@ -97,11 +97,16 @@ def _timeless(saved: Saved) -> Saved:
     for name, array in arrays.items():
         if "seconds" in name:
             array[...] = 0
-    trace = head["meta"].get("trace", {})
-    for name in trace:
-        if "seconds" in name:
-            trace[name] = [0.0] * len(trace[name])
+    head["meta"] = _without_times(head["meta"])
     return Saved(saved.fit, saved.kind, _closed(head, arrays))
+
+
+def _without_times(tree: Any, name: str = "") -> Any:
+    if isinstance(tree, dict):
+        return {key: _without_times(value, key) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_without_times(value, name) for value in tree]
+    return 0.0 if "seconds" in name and isinstance(tree, float) else tree
 
 
 def _small(fit: Fit, name: str, more: int = 0) -> Any:

@@ -32,6 +32,7 @@ from stickbreak.corpus import (
     read,
     read_texts,
 )
+from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.vocabularies import read_vocabulary
 
 _LOOSE = {"min_df": 1, "max_df": 1.0, "stop_words": None}
@@ -87,11 +88,11 @@ class Readers:
         self._bounds = list(itertools.accumulate(good.weight for good in goods))
 
     def good(self) -> Iterator[Input]:
-        """Give all good files as they are: this imports what workers need."""
+        """Give all readable files as they are: this imports what workers need."""
         import pyarrow
 
         pyarrow.set_cpu_count(1)
-        for good in self._goods:
+        for good in (good for good in self._goods if good.readable):
             yield Input(good.group, good.call, good.target, good.files, {"text": _LOOSE} if good.call == "read" else {})
 
     def make(self, number: int) -> Input:
@@ -134,7 +135,7 @@ def read_stop_words(path: Path) -> tuple[str, ...]:
     """Read stop words as the command line does."""
     from stickbreak.cli.text_options import text_options
 
-    options = text_options(str(path), "1", "1.0", None, 1, 1, None, False, None)
+    options = text_options(str(path), "1", "1.0", None, 1, 1, None, False, None, DEFAULT_LIMITS)
     count_texts(["bread and butter of the baker"], options, vocabulary=["bread", "the"])
     return options.stop_words if isinstance(options.stop_words, tuple) else ()
 
@@ -162,6 +163,12 @@ def _options(random: Random, good: Good) -> dict[str, Any]:
         options["name_field"] = random.choice(("text", "id", "year", "no such", ""))
     if random.random() < 0.05:
         options["vocabulary"] = random.choice((["bread", "butter", "salt", "pepper"], ["bread"], [], ["x", "x"]))
+    if random.random() < 0.05:
+        options["delimiter"] = random.choice((";", "\t", "|", ",", "", "ab", "\n", '"', "x", "é"))
+    if random.random() < 0.03:
+        options["limits"] = {
+            random.choice(("document_bytes", "unpacked_bytes", "declared_size")): random.choice((1, 20, 10**9))
+        }
     if random.random() < 0.1:
         options["chunk_size"] = random.choice((1, 2, 3))
     if random.random() < 0.2:
@@ -173,10 +180,12 @@ def _read(path: Path, options: dict[str, Any]) -> None:
     row = options.pop("texts of row", None)
     if "text" in options:
         options["text"] = TextOptions(**options["text"])
+    if "limits" in options:
+        options["limits"] = ReadLimits(**options["limits"])
     corpus = read(path, **options)
     check_corpus(corpus)
     if row is not None:
-        shared = ("format", "text_field", "encoding", "chunk_size")
+        shared = ("format", "text_field", "encoding", "chunk_size", "delimiter", "limits")
         found = read_texts(path, [row], **{name: options[name] for name in shared if name in options})
         if len(found) != 1 or not isinstance(found[0], str):
             raise Unsound(f"read_texts gives {found!r:.100} for a row")
