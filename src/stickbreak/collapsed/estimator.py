@@ -22,7 +22,7 @@ from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.requirements import check_names, check_start, check_tokens, check_total, check_whole
@@ -151,7 +151,7 @@ class CollapsedHDP(FittedCollapsed):
         "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
         "n_laps": [whole(1)],
-        "tolerance": [None, TOLERANCE],
+        "tolerance": [None, *TOLERANCES],
         "local_sweeps": [whole(1)],
         "init_sweeps": [whole(1)],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],

@@ -14,7 +14,7 @@ from stickbreak.hybrid.new_topics import check_columns
 from stickbreak.hybrid.starts import RANDOM
 from stickbreak.hybrid.state import UNBOUNDED
 from stickbreak.inference.requirements import check_names, check_start, check_tokens
-from stickbreak.initialization import STARTS
+from stickbreak.initialization import STARTS, given_topics
 
 SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
 
@@ -44,7 +44,7 @@ def check_parameters(given: Parameters, corpus: Corpus, batch_size: int) -> None
         )
     check_names("learn", given.learn, LEARNABLE)
     check_tokens(corpus)
-    n_topics = given.n_topics if isinstance(given.init, str) else len(given.init)
+    n_topics = given.n_topics if isinstance(given.init, str) else len(given_topics(given.init))
     longest = int(np.diff(corpus.counts.indptr).max(initial=0))  # words of a document
     n_words = min(corpus.n_words, longest * min(batch_size, corpus.n_documents))
     n_columns = n_topics * (1 + (given.top_level == UNBOUNDED))  # as many again for topics to come

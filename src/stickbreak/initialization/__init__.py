@@ -5,6 +5,7 @@ from stickbreak.initialization.seeding import SAMPLE, SAMPLE_PER_COMPONENT, seed
 from stickbreak.initialization.start import (
     RESPONSIBILITY_BYTES,
     STARTS,
+    given_topics,
     make_start,
     smoothed_cvb0,
     start_from_topics,
@@ -17,6 +18,7 @@ __all__ = [
     "STARTS",
     "Start",
     "StartSettings",
+    "given_topics",
     "make_start",
     "seeded",
     "smoothed_cvb0",

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.inference.requirements import check_names, check_tokens, check_whole
-from stickbreak.initialization import STARTS
+from stickbreak.initialization import STARTS, given_topics
 from stickbreak.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 from stickbreak.sampling.concentrations import LEARNABLE
 
@@ -51,6 +51,8 @@ def check_parameters(given: Parameters, corpus: Corpus) -> None:
         if given.init not in (*CHAIN_STARTS, *STARTS):
             known = ", ".join(map(repr, (*CHAIN_STARTS, *STARTS)))
             raise InputError(f"init is {given.init!r}; give one of {known}, or an array of topics (K, W).")
+    else:
+        given_topics(given.init)
 
 
 def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:

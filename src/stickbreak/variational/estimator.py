@@ -15,13 +15,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.requirements import check_names, check_total
 from stickbreak.inference.run import at_work, run_fit
 from stickbreak.inference.streams import seed_from
-from stickbreak.initialization import StartSettings, make_start, start_from_topics
+from stickbreak.initialization import StartSettings, given_topics, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.fitted import FittedHDP
@@ -192,7 +192,7 @@ class VariationalHDP(FittedHDP):
         "moves": [list, tuple],
         "delete_documents": [None, whole(1)],
         "n_laps": [whole(1)],
-        "tolerance": [TOLERANCE],
+        "tolerance": [*TOLERANCES],
         "n_batches": [None, whole(1)],
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
@@ -390,7 +390,7 @@ class VariationalHDP(FittedHDP):
         self._check_names()
         memoized = self.schedule == "memoized" and not streaming
         check_learned(self.learn or (), memoized=memoized)
-        n_topics = self.n_topics if isinstance(self.init, str) else np.shape(self.init)[0]
+        n_topics = self.n_topics if isinstance(self.init, str) else len(given_topics(self.init))
         n_batches = 1 if streaming else self._n_batches(corpus)
         check_corpus(
             corpus,
