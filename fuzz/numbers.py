@@ -58,9 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
         outcome = tried(case.run, SECONDS.get(case.group, QUICK))
         found.append((case, outcome))
         if outcome.failed:
-            print(f"FAILED {case.name!r}: {outcome.kind}: {outcome.text}", flush=True)
-    print(table(found))
+            _say(f"FAILED {case.name!r}: {outcome.kind}: {outcome.text}")
+    _say(table(found))
     return sum(outcome.failed for _, outcome in found)
+
+
+def _say(text: str) -> None:
+    print(text.encode(errors="backslashreplace").decode(), flush=True)
 
 
 def table(found: list[tuple[Case, Outcome]]) -> str:

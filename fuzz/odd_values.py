@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+import sys
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -108,13 +110,14 @@ def ends(estimator: type[Model]) -> dict[str, tuple[list[float], list[float]]]:
             if high is not None:
                 closed = range_.closed in ("right", "both")
                 inside.append(high if closed else step(high, -1))
-                outside.append(step(high, 1) if closed else high)
+                if not high == sys.float_info.max:  # infinity is allowed there
+                    outside.append(step(high, 1) if closed else high)
             found[name] = inside, outside
     return found
 
 
 def _real_step(x: float, sign: int) -> float:
-    return float(np.nextafter(float(x), sign * np.inf))
+    return math.nextafter(float(x), sign * math.inf)
 
 
 def _whole_step(x: float, sign: int) -> int:

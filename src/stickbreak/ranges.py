@@ -24,9 +24,12 @@ LARGEST_OFFSET = 1e12
 LEAST_DISCOUNT = 1e-12
 """Of a level of a tree: the mass of a node is a sum of them beside whole numbers of tokens."""
 
-SMALLEST_PRIOR, LARGEST_PRIOR = 1e-6, 1e6
-"""Weight, scale and floor of a Gaussian prior, shape and rate of a Gamma prior: with a squared range of 1e24, sums of
-them with counts and scatter keep their digits."""
+SMALLEST_PRIOR, LARGEST_PRIOR = 1e-9, 1e9
+"""Shape and rate of a Gamma prior; weight, degrees of freedom, scale and floor of a Gaussian one: sums of them with
+counts keep their digits."""
+
+LARGEST_STATISTIC = 1e150
+"""Sums over vectors in a saved state, in absolute value: their squares are still numbers."""
 
 LARGEST_SUM = 1e30
 """Expected counts, tables, totals of a saved state, in absolute value: products of four of them are still numbers."""

@@ -21,7 +21,7 @@ from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, off
 from stickbreak.corpus import Corpus
 from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.requirements import check_tokens, check_total, check_whole
@@ -151,7 +151,7 @@ class CollapsedHDP(FittedCollapsed):
         "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
         "n_laps": [whole(1)],
-        "tolerance": [None, TOLERANCE],
+        "tolerance": [None, *TOLERANCES],
         "local_sweeps": [whole(1)],
         "init_sweeps": [whole(1)],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
+import numpy as np
+from sklearn.utils._param_validation import Interval, Options
 
 from stickbreak.ranges import LARGEST, LARGEST_OFFSET, MOST_WHOLE, SMALLEST
 
 CONCENTRATION = [Interval(Real, SMALLEST, LARGEST, closed="both")]
 OFFSET = Interval(Real, 0, LARGEST_OFFSET, closed="both")
-TOLERANCE = Interval(Real, 0, None, closed="left")  # infinity ends a fit as soon as it may end
+TOLERANCES = [  # infinity ends a fit as soon as it may end
+    Interval(Real, 0, sys.float_info.max, closed="both"),
+    Options(Real, {np.inf}),
+]
 
 
 def whole(least: int) -> Any:

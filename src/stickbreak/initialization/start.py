@@ -99,18 +99,7 @@ def check_init(init: Any, names: Collection[str]) -> None:
             known = ", ".join(map(repr, names))
             raise InputError(f"init is {init!r}; give one of {known}, or an array of topics (K, W).")
         return
-    array = _as_table(init)
-    if array.ndim == 0:
-        raise InputError(f"init is {init!r}; give a name or an array of topics (K, W).")
-    if array.ndim == 2:
-        _check_distributions(array)
-
-
-def _as_table(topics: Any) -> Float:
-    try:
-        return np.asarray(topics, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"init is no table of numbers ({error}); give a name or an array of topics (K, W).") from None
+    _check_distributions(given_topics(init))
 
 
 def _check_distributions(topics: Float) -> None:
@@ -139,8 +128,8 @@ def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
     InputError
         If the shape does not fit the corpus, or a row is negative, not finite or empty.
     """
-    array = _as_table(topics)
-    if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != corpus.n_words:
+    array = given_topics(topics)
+    if array.shape[1] != corpus.n_words:
         raise InputError(
             f"init has shape {array.shape}; give a row for each topic and {corpus.n_words} columns, one for each word."
         )
@@ -150,6 +139,25 @@ def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
         array = array * (corpus.n_tokens / array.shape[0])
         mass = array.sum(axis=1)
     return largest_first(Start(np.ascontiguousarray(array.T), weights_of(mass)))
+
+
+def given_topics(topics: Any) -> NDArray[np.float64]:
+    """Return topics that were given as `init`, (K, W).
+
+    Raises
+    ------
+    InputError
+        If they are not a table of numbers with at least one row.
+    """
+    try:
+        array = np.asarray(topics, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"init is not a table of numbers ({error}); give a name or an array of topics (K, W)."
+        ) from None
+    if array.ndim != 2 or array.shape[0] == 0:
+        raise InputError(f"init has shape {array.shape}; give a row for each topic and a column for each word.")
+    return array
 
 
 def _documents_that_fit(corpus: Corpus, rng: np.random.Generator) -> Corpus:

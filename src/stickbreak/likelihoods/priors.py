@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.exceptions import InputError
+from stickbreak.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 
 Float = NDArray[np.float64]
 
@@ -78,10 +79,13 @@ def checked_vector(name: str, value: ArrayLike, dim: int) -> Float:
 
 
 def checked_positive(**numbers: float) -> None:
-    """Check that all numbers are positive and finite."""
+    """Check that all numbers are positive, and in the range of those of a prior."""
     for name, value in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-            raise InputError(f"{name} is {value!r}; give a positive number")
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not SMALLEST_PRIOR <= value <= LARGEST_PRIOR:
+            raise InputError(
+                f"{name} is {value!r}; give a positive number, from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}"
+            )
 
 
 def checked_nu(nu: float, least: float) -> None:
@@ -94,7 +98,7 @@ def checked_nu(nu: float, least: float) -> None:
 def _numbers(name: str, value: Any) -> Float:
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} is no array of numbers; give finite numbers") from None
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds NaN or infinity; give finite numbers")

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from stickbreak.corpus import Corpus
 from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.requirements import check_names, check_tokens, check_total
@@ -193,7 +193,7 @@ class VariationalHDP(FittedHDP):
         "moves": [list, tuple],
         "delete_documents": [None, whole(1)],
         "n_laps": [whole(1)],
-        "tolerance": [TOLERANCE],
+        "tolerance": [*TOLERANCES],
         "n_batches": [None, whole(1)],
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.checkpoint import check_learned, whole_number
+from stickbreak.inference.checkpoint import check_learned, require, whole_number
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
@@ -152,5 +152,6 @@ class FittedHDP(TopicModel):
         if not are_sticks(self.rho_, self.omega_):
             raise ValueError("rho_ or omega_ is out of range")
         check_learned(self, ("alpha", "gamma", "eta"))
+        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is no number")
         for name in ("n_steps_", "n_documents_seen_", "n_laps_"):
             whole_number(name, getattr(self, name))

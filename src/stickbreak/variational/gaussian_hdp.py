@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.requirements import check_names
 from stickbreak.inference.run import Place
@@ -140,7 +140,7 @@ class GaussianHDP(FittedGaussianHDP):
         "learning_offset": [OFFSET],
         "stick_rule": [StrOptions(set(STICK_RULES))],
         "n_laps": [whole(1)],
-        "tolerance": [TOLERANCE],
+        "tolerance": [*TOLERANCES],
         "n_batches": [None, whole(1)],
         "local_tolerance": [Interval(Real, 0, None, closed="neither")],
         "local_sweeps": [whole(1)],

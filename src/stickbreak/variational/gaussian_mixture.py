@@ -18,7 +18,7 @@ from stickbreak.corpus.mistakes import Mistake
 from stickbreak.exceptions import InputError
 from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCE, whole
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.run import Place
 from stickbreak.inference.tables import checked_table
@@ -122,7 +122,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
         "learning_offset": [OFFSET],
         "n_laps": [whole(1)],
-        "tolerance": [TOLERANCE],
+        "tolerance": [*TOLERANCES],
         "n_batches": [None, whole(1)],
         "dtype": [StrOptions({"float32", "float64"})],
         "random_state": ["random_state"],
@@ -286,4 +286,11 @@ def _ungrouped(X: Any) -> Any:
         raise InputError("vectors are wanted, but X is a Corpus of counts; give an array of numbers.")
     if isinstance(X, GroupedVectors):
         raise InputError("X is GroupedVectors, but a mixture knows no groups; give its `.values`, or use GaussianHDP.")
+    if isinstance(X, int | list | tuple):
+        try:
+            np.asarray(X, dtype=np.float64)
+        except OverflowError:
+            raise InputError("X holds a number that is too large; give vectors of finite numbers.") from None
+        except (TypeError, ValueError):
+            return X  # scikit-learn says what is wrong
     return X

@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak import persistence
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.inference.all_or_nothing import AllOrNothing
-from stickbreak.inference.checkpoint import check_trace
+from stickbreak.inference.checkpoint import check_learned, check_trace, require
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.parameters import packed, unpacked
+from stickbreak.inference.requirements import check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
-from stickbreak.ranges import are_sticks, are_sums
+from stickbreak.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 
 LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
@@ -113,8 +114,7 @@ class VectorModel(AllOrNothing):
         self, n: int, weights: Float, random_state: int | np.random.RandomState | None
     ) -> tuple[Float, NDArray[np.int64]]:
         """Draw n vectors and their components, those of a component together."""
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"the number of samples is {n!r}; give a whole number of at least 1.")
+        check_whole("n_samples", n, 1)
         rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
         sizes, posterior = rng.multinomial(n, weights), self.posterior_
         drawn = [self.likelihood_.sample(posterior, k, int(size), rng) for k, size in enumerate(sizes) if size]
@@ -201,11 +201,15 @@ class VectorModel(AllOrNothing):
             array = getattr(self, name)
             if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
                 raise ValueError(f"{name} is no finite table of shape {shape}")
+        if np.abs(self.statistics_).max(initial=0.0) > LARGEST_STATISTIC:
+            raise ValueError("statistics_ holds a number out of its range")
         if K == 0 or not are_sticks(self.rho_, self.omega_) or not are_sums(self.counts_):
             raise ValueError("rho_, omega_ or counts_ is out of range")
         if self.likelihood_.dim != self.n_features_in_:
             raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
         check_trace(self._trace.columns)
+        check_learned(self, [name for name in ("alpha", "gamma") if f"{name}_" in self._fitted_values])
+        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is no number")
         self._check_parameters()
 
 
