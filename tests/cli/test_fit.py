@@ -304,7 +304,7 @@ BAD_INPUTS = {
     "no word left": (GOOD, ["--min-df", "1", "--token-pattern", "xyz"], "no word is left"),
     "unknown format": (GOOD, ["--format", "word"], "'word' is unknown"),
     "no number": (GOOD, ["--min-df", "few"], "--min-df is 'few'"),
-    "no expression": (GOOD, ["--token-pattern", "(("], "no regular expression"),
+    "no expression": (GOOD, ["--token-pattern", "(("], "not a regular expression"),
     "no stop words": (GOOD, ["--stop-words", "nowhere.txt"], "nowhere.txt cannot be read"),
     "negative alpha": (GOOD, ["--alpha", "-1"], "--alpha is -1"),
     "infinite alpha": (GOOD, ["--alpha", "inf"], "alpha"),

@@ -73,7 +73,7 @@ def refusal(error, *args, **settings):
         ("d.jsonl", '{"text": "a"}\n{"body": "b", "x": 1}\n', ["line 2 has no field 'text'", "'body', 'x'"]),
         ("d.jsonl", '{"story": "a", "body": "b"}\n', ["line 1", "not clear which field", "'story', 'body'"]),
         ("d.jsonl", '{"n": 1}\n', ["not clear which field", "'n'"]),
-        ("d.jsonl", "[" * 100_000, ["line 1 is nested too deeply"]),
+        ("d.jsonl", "[" * 100_000, ["element 1 (line 1) is nested too deeply"]),
         (
             "d.jsonl",
             b'"\xc3\xa9"\n"caf\xe9"\n',
@@ -240,7 +240,7 @@ def test_text_file_in_a_folder_that_is_not_utf8_is_named(tmp_path):
     [
         ({"format": "xml"}, "format 'xml' is unknown; use one of jsonl"),
         ({"encoding": "klingon"}, "encoding 'klingon' is unknown"),
-        ({"encoding": "utf-16"}, "cannot be read by lines"),
+        ({"encoding": "utf-16"}, "has no byte order mark; pass its encoding"),
         ({"chunk_size": 0}, "chunk_size is 0"),
     ],
 )

@@ -107,7 +107,7 @@ def test_bad_images_are_refused(folder, tmp_path):
     with pytest.raises(InputError, match="there are no images"):
         read_patches(tmp_path / "empty")
     (tmp_path / "broken.png").write_text("x")
-    with pytest.raises(ReadError, match="is no image that Pillow can read"):
+    with pytest.raises(ReadError, match="is not an image that Pillow can read"):
         read_patches(tmp_path / "broken.png")
     (tmp_path / "cut.png").write_bytes((folder / "b.png").read_bytes()[:80])
     with pytest.raises(ReadError, match="cannot be read"):

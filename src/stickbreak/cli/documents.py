@@ -10,9 +10,9 @@ from stickbreak.atomic import replace_file
 from stickbreak.exceptions import ModelFormatError
 
 if TYPE_CHECKING:
-    from stickbreak.corpus import Corpus, TextOptions
+    from stickbreak.corpus import Corpus, ReadLimits, TextOptions
 
-__all__ = ["Documents", "InputSettings", "read_for_model"]
+__all__ = ["Documents", "InputSettings", "read_for_model", "read_limits"]
 
 _FILE, _VERSION = "input.json", 1
 _TEXT_FORMATS = frozenset(("jsonl", "csv", "tsv", "parquet", "lines", "folder"))
@@ -24,12 +24,14 @@ class InputSettings:
 
     Attributes
     ----------
-    format, text_field, name_field, encoding : str or None
+    format, text_field, name_field, encoding, delimiter : str or None
         As `stickbreak.corpus.read` takes them.
     vocabulary : Path or None
         File of words.
     text : TextOptions or None
         How text becomes counts; None: the defaults.
+    limits : ReadLimits or None
+        Of this call; not remembered. None: the defaults.
     """
 
     format: str | None = None
@@ -38,6 +40,8 @@ class InputSettings:
     encoding: str = "utf-8"
     vocabulary: Path | None = None
     text: "TextOptions | None" = None
+    delimiter: str | None = None
+    limits: "ReadLimits | None" = None
 
     def read(self, path: Path) -> "Corpus":
         """Read a collection.
@@ -66,6 +70,8 @@ class InputSettings:
             encoding=self.encoding,
             vocabulary=self.vocabulary,
             text=self.text,
+            delimiter=self.delimiter,
+            limits=self.limits,
         )
 
     def texts(self, path: Path) -> Callable[[Sequence[int]], list[str]] | None:
@@ -85,13 +91,19 @@ class InputSettings:
         if not self._holds_text(path):
             return None
         return lambda rows: read_texts(
-            path, rows, format=self.format, text_field=self.text_field, encoding=self.encoding
+            path,
+            rows,
+            format=self.format,
+            text_field=self.text_field,
+            encoding=self.encoding,
+            delimiter=self.delimiter,
+            limits=self.limits,
         )
 
     def _holds_text(self, path: Path) -> bool:
         from stickbreak.corpus.formats import detect_format
 
-        return detect_format(path, self.format) in _TEXT_FORMATS
+        return detect_format(path, self.format, self.encoding) in _TEXT_FORMATS
 
     def remember(self, folder: Path) -> None:
         """Write the settings into the folder of a model.
@@ -112,6 +124,7 @@ class InputSettings:
             "text_field": self.text_field,
             "name_field": self.name_field,
             "encoding": self.encoding,
+            "delimiter": self.delimiter,
             "fixed_vocabulary": self.vocabulary is not None,
             "text": None if self.text is None else asdict(self.text),
         }
@@ -172,7 +185,11 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     from stickbreak.corpus import TextOptions, align
 
     remembered, fixed = _remembered(model_folder)
-    settings = replace(given, text_field=given.text_field or remembered.text_field)
+    settings = replace(
+        given,
+        text_field=given.text_field or remembered.text_field,
+        delimiter=given.delimiter or remembered.delimiter,
+    )
     if not settings._holds_text(path):
         corpus, n_outside = align(settings.read(path), model.vocabulary_)
         return Documents(corpus, n_outside, None)
@@ -189,11 +206,31 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
             encoding=settings.encoding,
             vocabulary=model.vocabulary_,
             text=options,
+            delimiter=settings.delimiter,
+            limits=settings.limits,
         )
         return Documents(corpus, None, texts)
     unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
     corpus, n_outside = align(replace(settings, vocabulary=None, text=unpruned).read(path), model.vocabulary_)
     return Documents(corpus, n_outside, texts)
+
+
+def read_limits(document_bytes: int | None, unpacked_bytes: int | None, declared: int | None) -> "ReadLimits":
+    """Return the limits that the options of the command line set; the others keep their defaults.
+
+    Parameters
+    ----------
+    document_bytes, unpacked_bytes, declared : int or None
+        As --max-document-bytes, --max-unpacked-bytes and --max-declared.
+
+    Returns
+    -------
+    ReadLimits
+    """
+    from stickbreak.corpus import ReadLimits
+
+    given = {"document_bytes": document_bytes, "unpacked_bytes": unpacked_bytes, "declared_size": declared}
+    return ReadLimits(**{name: value for name, value in given.items() if value is not None})
 
 
 def _remembered(folder: Path) -> tuple[InputSettings, bool]:
@@ -212,7 +249,14 @@ def _remembered(folder: Path) -> tuple[InputSettings, bool]:
             raise ModelFormatError(f"{file} was written by a newer stickbreak; update stickbreak to read it")
         text = None if known["text"] is None else TextOptions(**known["text"])
         return (
-            InputSettings(known["format"], known["text_field"], known["name_field"], known["encoding"], None, text),
+            InputSettings(
+                known["format"],
+                known["text_field"],
+                known["name_field"],
+                known["encoding"],
+                text=text,
+                delimiter=known.get("delimiter"),  # older settings have none
+            ),
             bool(known["fixed_vocabulary"]),
         )
     except (KeyError, TypeError) as error:

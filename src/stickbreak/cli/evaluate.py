@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stickbreak.cli.documents import Documents, InputSettings, read_for_model
+from stickbreak.cli.documents import Documents, InputSettings, read_for_model, read_limits
 from stickbreak.cli.options import (
+    Delimiter,
     Encoding,
     Format,
     InputPath,
     Json,
+    MaxDeclared,
+    MaxDocumentBytes,
+    MaxUnpackedBytes,
     ModelPath,
     NameField,
     Seed,
@@ -54,6 +58,10 @@ def evaluate(
     name_field: NameField = None,
     vocabulary: Vocabulary = None,
     encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    max_document_bytes: MaxDocumentBytes = None,
+    max_unpacked_bytes: MaxUnpackedBytes = None,
+    max_declared: MaxDeclared = None,
     as_json: Json = False,
 ) -> None:
     """Score a model on documents that it has not seen: completion of their halves, coherence of topics."""
@@ -63,7 +71,8 @@ def evaluate(
     if no_resample and left_to_right is None:
         raise InputError("--no-resample is about the left-to-right likelihood; give --left-to-right 20, too")
     fitted = stickbreak.load(model)
-    given = InputSettings(format, text_field, name_field, encoding, vocabulary)
+    limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
+    given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)
     read = read_for_model(documents, model, fitted, given)
     scores = score(fitted, read.corpus, seed=seed, n_particles=left_to_right, resample=not no_resample)
     if as_json:

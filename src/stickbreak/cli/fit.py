@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from stickbreak.cli import model_options as m
 from stickbreak.cli import options as o
-from stickbreak.cli.documents import InputSettings
+from stickbreak.cli.documents import InputSettings, read_limits
 from stickbreak.cli.fitting import FitJob
 from stickbreak.cli.methods import DEFAULT, parameters_of
 from stickbreak.cli.output import say
@@ -26,6 +26,10 @@ def fit(
     name_field: o.NameField = None,
     vocabulary: o.Vocabulary = None,
     encoding: o.Encoding = "utf-8",
+    delimiter: o.Delimiter = None,
+    max_document_bytes: o.MaxDocumentBytes = None,
+    max_unpacked_bytes: o.MaxUnpackedBytes = None,
+    max_declared: o.MaxDeclared = None,
     stop_words: o.StopWords = "english",
     min_df: o.MinDf = "5",
     max_df: o.MaxDf = "0.5",
@@ -143,10 +147,11 @@ def fit(
         quiet=quiet,
     )
     job.check()
+    limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     text = text_options(
-        stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents
+        stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits
     )
-    settings = InputSettings(format, text_field, name_field, encoding, vocabulary, text)
+    settings = InputSettings(format, text_field, name_field, encoding, vocabulary, text, delimiter, limits)
     corpus = _read(documents, settings, quiet)
     job.run(corpus, settings, settings.texts(documents)).show(as_json=as_json)
 

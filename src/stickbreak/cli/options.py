@@ -39,6 +39,44 @@ Vocabulary = Annotated[
     ),
 ]
 Encoding = Annotated[str, typer.Option("--encoding", rich_help_panel=_READING, help="Encoding of text files.")]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter",
+        rich_help_panel=_READING,
+        help="Between the fields of CSV and TSV: one character, or tab; otherwise told by the first rows.",
+    ),
+]
+MaxDocumentBytes = Annotated[
+    int | None,
+    typer.Option(
+        "--max-document-bytes",
+        min=1,
+        metavar="BYTES",
+        rich_help_panel=_READING,
+        help="Most bytes of one line or document: 64 MiB.",
+    ),
+]
+MaxUnpackedBytes = Annotated[
+    int | None,
+    typer.Option(
+        "--max-unpacked-bytes",
+        min=1,
+        metavar="BYTES",
+        rich_help_panel=_READING,
+        help="Most bytes that a compressed file may hold: 200 times its size, at least 256 MiB.",
+    ),
+]
+MaxDeclared = Annotated[
+    int | None,
+    typer.Option(
+        "--max-declared",
+        min=1,
+        metavar="NUMBER",
+        rich_help_panel=_READING,
+        help="Most documents or words that a header may declare beyond the file's bytes: 1,000,000.",
+    ),
+]
 
 StopWords = Annotated[
     str,

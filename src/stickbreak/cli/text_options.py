@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from stickbreak.exceptions import InputError, ReadError
 
 if TYPE_CHECKING:
-    from stickbreak.corpus import TextOptions
+    from stickbreak.corpus import ReadLimits, TextOptions
 
 
 def text_options(
@@ -19,6 +19,7 @@ def text_options(
     token_pattern: str | None,
     keep_case: bool,
     strip_accents: str | None,
+    limits: "ReadLimits",
 ) -> "TextOptions":
     """Build the library's options from those of the command line.
 
@@ -26,6 +27,8 @@ def text_options(
     ----------
     stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents
         As the options of the same names.
+    limits : ReadLimits
+        Of a file of stop words.
 
     Returns
     -------
@@ -43,7 +46,7 @@ def text_options(
             f"--ngram-min is {ngram_min} but --ngram-max is {ngram_max}; give --ngram-max {ngram_min} or more"
         )
     return TextOptions(
-        stop_words=_stop_words(stop_words),
+        stop_words=_stop_words(stop_words, limits),
         min_df=_number_or_share("--min-df", min_df),
         max_df=_number_or_share("--max-df", max_df),
         max_features=max_features,
@@ -66,13 +69,13 @@ def _number_or_share(option: str, text: str) -> int | float:
         raise InputError(f"{option} is {text!r}; give a number of documents (5) or a share of them (0.05)") from None
 
 
-def _stop_words(text: str) -> str | tuple[str, ...] | None:
+def _stop_words(text: str, limits: "ReadLimits") -> str | tuple[str, ...] | None:
     """Read english, none, FILE or english+FILE."""
     if text == "english":
         return "english"
     if text == "none":
         return None
-    words = _words_of(Path(text.removeprefix("english+")))
+    words = _words_of(Path(text.removeprefix("english+")), limits)
     if text.startswith("english+"):
         from stickbreak.cli.stop_words import english_and
 
@@ -80,12 +83,14 @@ def _stop_words(text: str) -> str | tuple[str, ...] | None:
     return words
 
 
-def _words_of(file: Path) -> tuple[str, ...]:
-    try:
-        return tuple(file.read_text(encoding="utf-8-sig").split())
-    except OSError as error:
+def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
+    from stickbreak.corpus.files import decoded_lines
+
+    if not file.exists():
         raise ReadError(
-            f"--stop-words: {file} cannot be read ({error.strerror}); give english, none or a file of words"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ReadError(f"--stop-words: {file} is not UTF-8; convert it to UTF-8") from error
+            f"--stop-words: {file} cannot be read (it does not exist); give english, none or a file of words"
+        )
+    try:
+        return tuple(word for line in decoded_lines(file, limits=limits) for word in line.split())
+    except ReadError as error:
+        raise ReadError(f"--stop-words: {error}") from error

@@ -5,12 +5,16 @@ from typing import Annotated
 
 import typer
 
-from stickbreak.cli.documents import InputSettings, read_for_model
+from stickbreak.cli.documents import InputSettings, read_for_model, read_limits
 from stickbreak.cli.options import (
+    Delimiter,
     Encoding,
     Format,
     InputPath,
     Json,
+    MaxDeclared,
+    MaxDocumentBytes,
+    MaxUnpackedBytes,
     ModelPath,
     NameField,
     Quiet,
@@ -33,6 +37,10 @@ def transform(
     name_field: NameField = None,
     vocabulary: Vocabulary = None,
     encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    max_document_bytes: MaxDocumentBytes = None,
+    max_unpacked_bytes: MaxUnpackedBytes = None,
+    max_declared: MaxDeclared = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -48,7 +56,8 @@ def transform(
         check_weight_file(out)
     fitted = stickbreak.load(model)
     check_weight_file(out, fitted)
-    given = InputSettings(format, text_field, name_field, encoding, vocabulary)
+    limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
+    given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)
     read = read_for_model(documents, model, fitted, given)
     if not quiet:
         say(f"{read.corpus.n_documents:,} documents; {read.outside_sentence()}")

@@ -6,6 +6,7 @@ from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import open_corpus, write_corpus
 from stickbreak.corpus.formats import FORMATS
 from stickbreak.corpus.generators import PlantedTopics, planted_hdp, planted_lda, planted_twins, toy_bars
+from stickbreak.corpus.limits import ReadLimits
 from stickbreak.corpus.patches import patch_basis, patches_of, read_patches
 from stickbreak.corpus.planted_vectors import PlantedGaussians, planted_gaussians
 from stickbreak.corpus.readers import read, read_texts
@@ -19,6 +20,7 @@ __all__ = [
     "GroupedVectors",
     "PlantedGaussians",
     "PlantedTopics",
+    "ReadLimits",
     "TextOptions",
     "align",
     "count_texts",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 from stickbreak.exceptions import ReadError
 
 __all__ = ["choose_fields"]
 
 _TEXT = "text"
+_MOST_SHOWN = 12
 _NAMES = ("id", "name", "title")
 
 
@@ -44,16 +46,22 @@ def choose_fields(
     >>> choose_fields({"id": 7, "body": "Once upon a time"}, None, None, "tales.jsonl")
     ('body', 'id')
     """
-    exist = ", ".join(repr(field) for field in record) or "none"
+    exist = _listed(record)
     for asked in (text_field, name_field):
         if asked is not None and asked not in record:
             raise ReadError(f"{where} has no field {asked!r}; the fields are: {exist}")
     text = text_field if text_field is not None else _only_text(record)
     if text is None:
-        raise ReadError(f"{where}: it is not clear which field holds the text; name it, of: {exist}")
+        raise ReadError(f"{where}: it is not clear which field holds the text; name it (--text-field), of: {exist}")
     if name_field is None:
         name_field = next((field for field in _NAMES if field in record and field != text), None)
     return text, name_field
+
+
+def _listed(record: Mapping[str, object]) -> str:
+    """Write the fields for a message, however many and long they are."""
+    shown = ", ".join(f"{field!r:.40}" for field in islice(record, _MOST_SHOWN)) or "none"
+    return shown if len(record) <= _MOST_SHOWN else f"{shown} and {len(record) - _MOST_SHOWN} more"
 
 
 def _only_text(record: Mapping[str, object]) -> str | None:

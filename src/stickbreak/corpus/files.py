@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import gzip
+import io
 import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from stickbreak.exceptions import InputError, ReadError
+from stickbreak.corpus.decoding import checked_encoding, decoded, decoded_pieces, encoding_of, line_end_of
+from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.exceptions import ReadError
 
-__all__ = ["decoded", "decoded_lines", "open_binary", "path_beside", "reading", "start_of"]
+__all__ = [
+    "binary_lines",
+    "decoded_chunks",
+    "decoded_file",
+    "decoded_lines",
+    "open_binary",
+    "path_beside",
+    "reading",
+    "size_in_words",
+    "start_of",
+    "too_long",
+]
 
 _GZIP = b"\x1f\x8b"
+_PIECE = 1 << 16  # bytes
 
 
 @contextlib.contextmanager
@@ -48,14 +62,45 @@ def reading(path: Path) -> Iterator[None]:
         raise ReadError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file, refused where it is larger than a limit."""
+
+    def __init__(self, packed: gzip.GzipFile, path: Path, most: int) -> None:
+        self._packed, self._path, self._most = packed, path, most
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._packed.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._packed.tell()
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        content = self._packed.read(len(buffer))
+        if self._packed.tell() > self._most:
+            raise ReadError(
+                f"{self._path} unpacks to more than {size_in_words(self._most)}; raise the limit with "
+                "--max-unpacked-bytes (in Python: limits=ReadLimits(unpacked_bytes=...))"
+            )
+        buffer[: len(content)] = content
+        return len(content)
+
+
 @contextlib.contextmanager
-def open_binary(path: Path) -> Iterator[BinaryIO]:
+def open_binary(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[BinaryIO]:
     """Open a file for reading bytes, unpacked if it is a gzip file (whatever its name).
 
     Parameters
     ----------
     path : Path
         The file.
+    limits : ReadLimits
+        How much a gzip file may hold.
 
     Yields
     ------
@@ -64,16 +109,21 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
     Raises
     ------
     ReadError
-        When the file, or something that the block reads of it, cannot be read.
+        When the file, or something that the block reads of it, cannot be read, or unpacks to more than the limit.
     """
-    with reading(path), open(path, "rb") as raw:
-        packed = raw.read(2) == _GZIP
-        raw.seek(0)
-        if not packed:
-            yield raw
-        else:
+    with reading(path):
+        if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe could wait for ever
+            raise ReadError(f"{path} is neither a file nor a folder; write its content to a file first")
+        with open(path, "rb") as raw:
+            packed = raw.read(2) == _GZIP
+            raw.seek(0)
+            if not packed:
+                yield raw
+                return
+            most = limits.most_unpacked(os.fstat(raw.fileno()).st_size)
             with gzip.open(raw, "rb") as unpacked:
-                yield cast(BinaryIO, unpacked)
+                content = _Unpacked(unpacked, path, most)
+                yield cast(BinaryIO, io.BufferedReader(content, _PIECE))
 
 
 def start_of(path: Path, size: int = 4096) -> bytes:
@@ -94,15 +144,88 @@ def start_of(path: Path, size: int = 4096) -> bytes:
         return file.read(size)
 
 
-def decoded_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
+def size_in_words(n_bytes: int) -> str:
+    """Write a number of bytes for a message.
+
+    Parameters
+    ----------
+    n_bytes : int
+        At least 0.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> size_in_words(1 << 26), size_in_words(1500)
+    ('64 MiB', '1,500 bytes')
+    """
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.4g} {name}"
+    return f"{n_bytes:,} bytes"
+
+
+def too_long(what: str, limits: ReadLimits) -> ReadError:
+    """Return the error about a line or document above the limit.
+
+    Parameters
+    ----------
+    what : str
+        Names it: "line 3 of FILE".
+    limits : ReadLimits
+        With the limit.
+
+    Returns
+    -------
+    ReadError
+    """
+    return ReadError(
+        f"{what} is longer than {size_in_words(limits.document_bytes)}; raise the limit with --max-document-bytes "
+        "(in Python: limits=ReadLimits(document_bytes=...))"
+    )
+
+
+def binary_lines(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[bytes]:
+    """Give the lines of a file as bytes, unpacked, with their ends; none is held that is longer than the limit.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    limits : ReadLimits
+        How long a line may be.
+
+    Yields
+    ------
+    bytes
+
+    Raises
+    ------
+    ReadError
+        When the file cannot be read or a line is too long.
+    """
+    with open_binary(path, limits) as file:
+        number = 0
+        while line := file.readline(limits.document_bytes + 1):
+            number += 1
+            if len(line) > limits.document_bytes:
+                raise too_long(f"line {number} of {path}", limits)
+            yield line
+
+
+def decoded_lines(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[str]:
     r"""Give the lines of a text file, unpacked and decoded, one at a time, with their ends.
 
     Parameters
     ----------
     path : Path
-        The file. A byte order mark at its start is dropped.
+        The file. A byte order mark at its start is dropped; one of UTF-16 or UTF-32 tells the encoding.
     encoding : str
-        Its encoding, in which a line must end with the byte "\n".
+        Its encoding.
+    limits : ReadLimits
+        How long a line may be.
 
     Yields
     ------
@@ -111,30 +234,75 @@ def decoded_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
     Raises
     ------
     ReadError
-        When the file cannot be read, or is not in this encoding: line and byte are named.
+        When the file cannot be read, a line is too long, or the file is not in this encoding: line and byte are named.
     """
-    _check_encoding(encoding)
+    encoding = encoding_of(start_of(path), checked_encoding(encoding), str(path))
+    if line_end_of(encoding) != b"\n":
+        yield from _lines_of_chunks(path, encoding, limits)
+        return
     offset = 0
-    with open_binary(path) as file:
-        for number, line in enumerate(file, start=1):
-            text = decoded(line, encoding, f"{path}, line {number}", offset)
-            yield text.removeprefix("\ufeff") if number == 1 else text
-            offset += len(line)
+    for number, line in enumerate(binary_lines(path, limits), start=1):
+        text = decoded(line, encoding, f"{path}, line {number}", offset)
+        yield text.removeprefix("\ufeff") if number == 1 else text
+        offset += len(line)
 
 
-def decoded(content: bytes, encoding: str, where: str, offset: int = 0) -> str:
-    """Decode bytes strictly.
+def _lines_of_chunks(path: Path, encoding: str, limits: ReadLimits) -> Iterator[str]:
+    """Cut lines where an end of line has more bytes than one, or another byte."""
+    most = limits.document_bytes // len(line_end_of(encoding))
+    number, size = 1, 0
+    parts: list[str] = []
+    for chunk in decoded_chunks(path, encoding, limits):
+        for piece in _cut(chunk):
+            parts.append(piece)
+            size += len(piece)
+            if size > most:
+                raise too_long(f"line {number} of {path}", limits)
+            if piece.endswith("\n"):
+                yield "".join(parts)
+                parts.clear()
+                number, size = number + 1, 0
+    if parts:
+        yield "".join(parts)
+
+
+def _cut(chunk: str) -> Iterator[str]:
+    """Cut a text behind each end of line, and nowhere else (as splitlines would)."""
+    *ended, rest = chunk.split("\n")
+    yield from (piece + "\n" for piece in ended)
+    if rest:
+        yield rest
+
+
+def decoded_chunks(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[str]:
+    """Give a text file, unpacked and decoded, in pieces that end anywhere.
 
     Parameters
     ----------
-    content : bytes
-        A line or a whole file.
-    encoding : str
-        Its encoding.
-    where : str
-        File, and line if there is one, for the message.
-    offset : int
-        Place of `content` in the file, in bytes.
+    path, encoding, limits
+        As of `decoded_lines`.
+
+    Yields
+    ------
+    str
+
+    Raises
+    ------
+    ReadError
+        As of `decoded_lines`; the byte is named.
+    """
+    encoding = encoding_of(start_of(path), checked_encoding(encoding), str(path))
+    with open_binary(path, limits) as file:
+        yield from decoded_pieces(iter(lambda: file.read(_PIECE), b""), encoding, str(path))
+
+
+def decoded_file(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> str:
+    """Read a whole text file that is one document.
+
+    Parameters
+    ----------
+    path, encoding, limits
+        As of `decoded_lines`.
 
     Returns
     -------
@@ -143,24 +311,14 @@ def decoded(content: bytes, encoding: str, where: str, offset: int = 0) -> str:
     Raises
     ------
     ReadError
-        Naming the first byte that does not fit.
+        As of `decoded_lines`; the byte is named.
     """
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise ReadError(
-            f"{where} is not {encoding.upper()}: byte 0x{content[error.start]:02x} at position "
-            f"{offset + error.start} of the file; convert the file or pass its encoding, such as 'latin-1'"
-        ) from error
-
-
-def _check_encoding(encoding: str) -> None:
-    try:
-        line_end = "\n".encode(encoding)
-    except LookupError as error:
-        raise InputError(f"encoding {encoding!r} is unknown; use a name such as 'utf-8' or 'latin-1'") from error
-    if line_end.removeprefix(codecs.BOM_UTF8) != b"\n":  # utf-8-sig is fine
-        raise InputError(f"encoding {encoding!r} cannot be read by lines; convert the file to UTF-8")
+    encoding = checked_encoding(encoding)
+    with open_binary(path, limits) as file:
+        content = file.read(limits.document_bytes + 1)
+    if len(content) > limits.document_bytes:
+        raise too_long(f"the document {path}", limits)
+    return decoded(content, encoding_of(content[:4096], encoding, str(path)), str(path)).removeprefix("\ufeff")
 
 
 def path_beside(path: Path, name: str) -> Path | None:

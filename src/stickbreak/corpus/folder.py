@@ -11,6 +11,7 @@ import numpy as np
 from stickbreak.atomic import replace_folder
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
+from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
 from stickbreak.exceptions import ReadError, WriteError
 
@@ -72,13 +73,15 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike[str], overwrite: bool =
         (folder / "corpus.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
 
 
-def open_corpus(path: str | os.PathLike[str]) -> Corpus:
+def open_corpus(path: str | os.PathLike[str], limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     """Open a corpus folder; the counts stay on disk and are read as they are used.
 
     Parameters
     ----------
     path : str or PathLike
         A folder written by `write_corpus`.
+    limits : ReadLimits
+        How long a word or a name may be.
 
     Returns
     -------
@@ -102,8 +105,8 @@ def open_corpus(path: str | os.PathLike[str]) -> Corpus:
     problem = _problem(data, indices, indptr, W)
     if problem:
         raise ReadError(f"{folder} is damaged: {problem}; write the corpus anew")
-    vocabulary = read_strings(folder / "vocabulary.jsonl", W, "corpus") if meta["vocabulary"] else None
-    names = read_strings(folder / "names.jsonl", D, "corpus") if meta["names"] else None
+    vocabulary = read_strings(folder / "vocabulary.jsonl", W, "corpus", limits) if meta["vocabulary"] else None
+    names = read_strings(folder / "names.jsonl", D, "corpus", limits) if meta["names"] else None
     return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names)
 
 

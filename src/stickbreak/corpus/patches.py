@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,6 +22,7 @@ __all__ = ["patch_basis", "patches_of", "read_patches"]
 Mean = Literal["remove", "project", "keep"]
 
 _SUFFIXES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+_DAMAGED = (SyntaxError, ValueError, EOFError, IndexError, TypeError, struct.error)  # what Pillow says of such a file
 _BLOCK = 1 << 16  # patches that are cut at once
 
 
@@ -174,7 +176,16 @@ def _opened(file: Path) -> Any:
         try:
             return Image.open(file)
         except Image.UnidentifiedImageError as error:
-            raise ReadError(f"{file} is no image that Pillow can read; remove it or convert it") from error
+            raise ReadError(f"{file} is not an image that Pillow can read; remove it or convert it") from error
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+            raise ReadError(f"{file} declares too many pixels; cut it into smaller images, or leave it out") from error
+        except _DAMAGED as error:
+            raise _damaged(file, error) from error
+
+
+def _damaged(file: Path, error: Exception) -> ReadError:
+    said = " ".join(str(error).split())
+    return ReadError(f"{file} is a damaged image ({said:.80}); remove it or fetch it again")
 
 
 def _n_patches(file: Path, size: int, stride: int, wanted: int | None) -> int:
@@ -189,6 +200,10 @@ def _n_patches(file: Path, size: int, stride: int, wanted: int | None) -> int:
 def _grey(file: Path) -> np.ndarray:
     """Return an image as grey numbers from 0 to 1, (height, width) float32."""
     with _opened(file) as image, reading(file):
+        try:
+            image.load()
+        except _DAMAGED as error:
+            raise _damaged(file, error) from error
         if image.mode == "F" or image.mode.startswith("I"):  # one number of more than 8 bits a pixel
             largest = 1 if image.mode == "F" else 65_535
             numbers = np.asarray(image, dtype=np.float64)

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
-import scipy.sparse as sp
-
+from stickbreak.corpus.arguments import checked_limits, checked_optional_name, checked_path
 from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.decoding import checked_encoding
+from stickbreak.corpus.delimiters import checked_delimiter
 from stickbreak.corpus.files import decoded_lines
 from stickbreak.corpus.folder import open_corpus
-from stickbreak.corpus.formats import detect_format
+from stickbreak.corpus.formats import FORMATS, detect_format
+from stickbreak.corpus.json_sources import json_records
 from stickbreak.corpus.ldac import read_ldac
+from stickbreak.corpus.limits import ReadLimits
 from stickbreak.corpus.matrix_market import read_matrix_market
 from stickbreak.corpus.npz import read_npz
+from stickbreak.corpus.parquet_source import parquet_records
+from stickbreak.corpus.records import Records
+from stickbreak.corpus.tables import csv_records
 from stickbreak.corpus.text import TextOptions, count_texts
-from stickbreak.corpus.text_sources import (
-    Records,
-    csv_records,
-    folder_records,
-    jsonl_records,
-    line_records,
-    parquet_records,
-)
+from stickbreak.corpus.text_sources import folder_records, line_records
 from stickbreak.corpus.uci import read_uci
 from stickbreak.corpus.vocabularies import read_vocabulary, vocabulary_for
 from stickbreak.exceptions import InputError, InvalidCorpus, ReadError
@@ -32,11 +35,13 @@ __all__ = ["read", "read_texts"]
 
 PathLike = str | os.PathLike[str]
 
-_MATRICES: dict[str, Callable[[Path], sp.csr_matrix]] = {
+_MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
     "uci": read_uci,
     "mtx": read_matrix_market,
     "npz": read_npz,
 }
+_TEXTS = frozenset(FORMATS) - {*_MATRICES, "ldac", "corpus"}
+_USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 def read(
@@ -48,15 +53,17 @@ def read(
     vocabulary: Sequence[str] | PathLike | None = None,
     text: TextOptions | None = None,
     encoding: str = "utf-8",
+    delimiter: str | None = None,
     chunk_size: int = 10_000,
+    limits: ReadLimits | None = None,
 ) -> Corpus:
     r"""Read a collection of documents.
 
     Parameters
     ----------
     path : str or PathLike
-        What to read. Texts: JSON lines, CSV or TSV, Parquet, a text file of one document a line, a folder of
-        text files. Counts: UCI bag of words, LDA-C, Matrix Market, SciPy .npz, a corpus folder. Files may be
+        What to read. Texts: JSON (lines or an array), CSV or TSV, Parquet, a text file of one document a line, a
+        folder of text files. Counts: UCI bag of words, LDA-C, Matrix Market, SciPy .npz, a corpus folder. Files may be
         gzipped.
     format : {"jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "mtx", "npz", "corpus"}, optional
         The format; found from the name and the content if not given.
@@ -72,10 +79,16 @@ def read(
     text : TextOptions, optional
         How text becomes counts.
     encoding : str
-        Of text and vocabulary files.
+        Of text and vocabulary files. UTF-16 and UTF-32 are recognised by their byte order mark.
+    delimiter : str, optional
+        Of CSV and TSV: the character between two fields, or "tab". If not given, comma, semicolon, tab or bar, told by
+        the first rows.
     chunk_size : int
         Documents held in memory at once where a file is read in chunks (Parquet); other text is read one
         document at a time.
+    limits : ReadLimits, optional
+        How long a document may be, to how many bytes a compressed file may unpack, and how many documents or words a
+        header may declare.
 
     Returns
     -------
@@ -89,7 +102,8 @@ def read(
     InvalidCorpus
         When what was read cannot be a corpus.
     InputError
-        When an argument is unknown.
+        When an argument is unknown, or `path` is not a path: texts in memory are counted by `count_texts`, counts
+        become a corpus by `Corpus.from_counts`.
 
     Examples
     --------
@@ -100,22 +114,17 @@ def read(
     >>> corpus.document_names, corpus.words
     (('monday', '1'), ('bread', 'butter'))
     """
-    source = Path(path)
-    if chunk_size < 1:
-        raise InputError(f"chunk_size is {chunk_size!r}; give a number of documents from 1 upwards")
-    kind = detect_format(source, format)
-    if kind == "corpus":
-        corpus = open_corpus(source)
-        return corpus if vocabulary is None else Corpus.from_counts(corpus, _words(vocabulary, encoding))
-    if kind in _MATRICES or kind == "ldac":
-        return _read_counts(source, kind, vocabulary, encoding)
-    words = None if vocabulary is None else _words(vocabulary, encoding)
-    return _count_records(
-        _records(source, kind, text_field, name_field, encoding, chunk_size),
-        text or TextOptions(),
-        words,
-        source,
-    )
+    source = _Source.checked(path, "read", format, text_field, name_field, encoding, delimiter, chunk_size, limits)
+    if not (text is None or isinstance(text, TextOptions)):
+        raise InputError(f"text is {text!r:.40}; give stickbreak.corpus.TextOptions(...) or None")
+    given = _checked_words(vocabulary)
+    if source.kind == "corpus":
+        corpus = open_corpus(source.path, source.limits)
+        return corpus if given is None else Corpus.from_counts(corpus, _words(given, source))
+    if source.kind not in _TEXTS:
+        return _read_counts(source, given)
+    words = None if given is None else _words(given, source)
+    return _count_records(source.records(), text or TextOptions(), words, source.path)
 
 
 def read_texts(
@@ -125,7 +134,9 @@ def read_texts(
     format: str | None = None,
     text_field: str | None = None,
     encoding: str = "utf-8",
+    delimiter: str | None = None,
     chunk_size: int = 10_000,
+    limits: ReadLimits | None = None,
 ) -> list[str]:
     """Read again the texts of some documents, for the snippets of a report.
 
@@ -135,7 +146,7 @@ def read_texts(
         Texts, as `read` reads them.
     rows : iterable of int
         Rows of the corpus that `read` gives, in any order.
-    format, text_field, encoding, chunk_size
+    format, text_field, encoding, delimiter, chunk_size, limits
         As for `read`.
 
     Returns
@@ -150,40 +161,105 @@ def read_texts(
     ReadError
         As `read`.
     """
-    source, wanted = Path(path), list(rows)
-    kind = detect_format(source, format)
-    if kind in _MATRICES or kind in ("ldac", "corpus"):
-        raise InputError(f"{source} is of format {kind!r}, which holds counts and no texts; name the text file")
+    source = _Source.checked(path, "read_texts", format, text_field, None, encoding, delimiter, chunk_size, limits)
+    wanted = _checked_rows(rows)
+    if source.kind not in _TEXTS:
+        raise InputError(
+            f"{source.path} is of format {source.kind!r}, which holds counts and no texts; name the text file"
+        )
     found: dict[int, str] = {}
     missing = set(wanted)
-    for row, (_, text) in enumerate(_records(source, kind, text_field, None, encoding, chunk_size)):
-        if not missing:
-            break
+    for row, (_, text) in enumerate(source.records() if wanted else ()):
         if row in missing:
             found[row] = text
             missing.discard(row)
+            if not missing:
+                break
     if missing:
-        raise InputError(f"{source} has no document {min(missing)}; rows count from 0")
+        raise InputError(f"{source.path} has no document {min(missing)}; rows count from 0")
     return [found[row] for row in wanted]
 
 
-def _words(vocabulary: Sequence[str] | PathLike, encoding: str) -> Sequence[str]:
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A collection on disk, and how it is read; every field is checked."""
+
+    path: Path
+    kind: str  # one of FORMATS
+    text_field: str | None
+    name_field: str | None
+    encoding: str
+    delimiter: str | None
+    chunk_size: int
+    limits: ReadLimits
+
+    @classmethod
+    def checked(
+        cls,
+        path: object,
+        function: str,
+        format: str | None,
+        text_field: object,
+        name_field: object,
+        encoding: object,
+        delimiter: object,
+        chunk_size: Any,
+        limits: object,
+    ) -> _Source:
+        """Check the arguments of `function` and find the format."""
+        source = checked_path(path, function)
+        if isinstance(chunk_size, bool) or not isinstance(chunk_size, Integral) or chunk_size < 1:
+            raise InputError(f"chunk_size is {chunk_size!r:.40}; give a number of documents from 1 upwards")
+        encoding = checked_encoding(encoding)
+        return cls(
+            path=source,
+            text_field=checked_optional_name(text_field, "text_field"),
+            name_field=checked_optional_name(name_field, "name_field"),
+            encoding=encoding,
+            delimiter=checked_delimiter(delimiter),
+            chunk_size=int(chunk_size),
+            limits=checked_limits(limits),
+            kind=detect_format(source, format, encoding),
+        )
+
+    def records(self) -> Records:
+        """Open a collection of texts."""
+        fields = self.path, self.text_field, self.name_field
+        if self.kind == "jsonl":
+            return json_records(*fields, self.encoding, self.limits)
+        if self.kind in _USUAL_DELIMITERS:
+            return csv_records(*fields, self.encoding, self.delimiter, _USUAL_DELIMITERS[self.kind], self.limits)
+        if self.kind == "parquet":
+            return parquet_records(*fields, self.chunk_size, self.limits)
+        read_all = folder_records if self.kind == "folder" else line_records
+        return read_all(self.path, self.encoding, self.limits)
+
+
+def _checked_rows(rows: Iterable[int]) -> list[int]:
+    try:
+        wanted: list[Any] = list(rows)
+    except TypeError:
+        raise InputError(f"rows is {rows!r:.40}; give a list of row numbers") from None
+    for row in wanted:
+        if isinstance(row, bool) or not isinstance(row, Integral):
+            raise InputError(f"rows holds {row!r:.40}; give row numbers, counted from 0")
+    return [int(row) for row in wanted]
+
+
+def _checked_words(vocabulary: Any) -> Sequence[str] | PathLike | None:
+    """Refuse what is neither words nor a path; the words themselves are checked with the counts."""
+    if vocabulary is None or isinstance(vocabulary, (str, os.PathLike)):
+        return vocabulary
+    try:
+        return tuple(vocabulary)
+    except TypeError:
+        raise InputError(f"vocabulary is {vocabulary!r:.40}; give a list of words or the path of a file") from None
+
+
+def _words(vocabulary: Sequence[str] | PathLike, source: _Source) -> Sequence[str]:
     if isinstance(vocabulary, (str, os.PathLike)):
-        return read_vocabulary(Path(vocabulary), encoding)
+        return read_vocabulary(Path(vocabulary), source.encoding, source.limits)
     return vocabulary
-
-
-def _records(
-    path: Path, kind: str, text_field: str | None, name_field: str | None, encoding: str, chunk_size: int
-) -> Records:
-    """Open a collection of texts in the format `kind`."""
-    if kind == "jsonl":
-        return jsonl_records(path, text_field, name_field, encoding)
-    if kind in ("csv", "tsv"):
-        return csv_records(path, text_field, name_field, encoding, "," if kind == "csv" else "\t")
-    if kind == "parquet":
-        return parquet_records(path, text_field, name_field, chunk_size)
-    return folder_records(path, encoding) if kind == "folder" else line_records(path, encoding)
 
 
 def _count_records(records: Records, options: TextOptions, words: Sequence[str] | None, path: Path) -> Corpus:
@@ -207,25 +283,31 @@ def _count_records(records: Records, options: TextOptions, words: Sequence[str] 
     return Corpus.from_counts(corpus, names=named)
 
 
-def _read_counts(path: Path, kind: str, given: Sequence[str] | PathLike | None, encoding: str) -> Corpus:
+def _read_counts(source: _Source, given: Sequence[str] | PathLike | None) -> Corpus:
     """Read a file of counts with the words that belong to it, if there are any."""
-    words, source = vocabulary_for(path, given, encoding)
-    if kind == "ldac":
-        counts = read_ldac(path, None if words is None else len(words), source)
+    path = source.path
+    words, beside = vocabulary_for(path, given, source.encoding, source.limits)
+    if source.kind == "ldac":
+        counts = read_ldac(path, None if words is None else len(words), beside, source.limits)
     else:
-        counts = _MATRICES[kind](path)
-    names = _titles(path, counts.shape[0], encoding) if kind == "ldac" else None
+        limits = source.limits  # a vocabulary has a line for each word, so it says how many there are
+        if words is not None:
+            limits = replace(limits, declared_size=max(limits.declared_size, len(words)))
+        counts = _MATRICES[source.kind](path, limits)
+    names = _titles(source, counts.shape[0]) if source.kind == "ldac" else None
     try:
         return Corpus.from_counts(counts, words, names)
     except InvalidCorpus as error:
-        beside = f" (with {source})" if words is not None else ""
-        raise InvalidCorpus(f"{path}{beside}: {error}") from error
+        with_words = f" (with {beside})" if words is not None else ""
+        raise InvalidCorpus(f"{path}{with_words}: {error}") from error
 
 
-def _titles(path: Path, n_documents: int, encoding: str) -> tuple[str, ...] | None:
+def _titles(source: _Source, n_documents: int) -> tuple[str, ...] | None:
     """Take the names from NAME.titles beside NAME.ldac, if that has a line for each document."""
+    path = source.path
     titles = path.with_name(path.name.removesuffix(".gz")).with_suffix(".titles")
     if not titles.is_file():
         return None
-    names = tuple(line.rstrip("\r\n") for line in decoded_lines(titles, encoding))
+    lines = islice(decoded_lines(titles, source.encoding, source.limits), n_documents + 1)
+    names = tuple(line.rstrip("\r\n") for line in lines)
     return names if len(names) == n_documents else None

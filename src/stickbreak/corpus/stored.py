@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from tokenize import TokenError
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
+from numpy.lib import format as npy
 
-from stickbreak.corpus.files import reading
+from stickbreak.corpus.files import binary_lines, reading
+from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import ReadError
+
+_MOST_META = 1 << 20  # bytes of the JSON file, which holds a few numbers
 
 __all__ = ["open_array", "read_meta", "read_strings", "write_strings"]
 
@@ -45,8 +52,11 @@ def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, vers
     if folder.is_dir() and not file.exists():
         raise ReadError(f"{folder} is no {what} folder: it has no {name}; name one made by write_{what}")
     with reading(folder if not folder.exists() else file):
-        content = file.read_bytes()
+        with open(file, "rb") as handle:
+            content = handle.read(_MOST_META + 1)
     try:
+        if len(content) > _MOST_META:
+            raise ValueError("it is far too large")
         meta: dict[str, Any] = json.loads(content)
         kind, found = meta["kind"], meta["version"]
         for field in fields:
@@ -54,25 +64,64 @@ def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, vers
         if not isinstance(found, int):
             raise TypeError(f"its version is {found!r}")
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise ReadError(f"{file} is damaged ({error}); write the {what} anew") from error
+        raise ReadError(f"{file} is damaged ({error!s:.80}); write the {what} again") from error
     wanted = f"stickbreak {what}"
     if kind != wanted or found > version:
         raise ReadError(
-            f"{file} is of kind {kind!r}, version {found}; this stickbreak reads {wanted!r} up to version {version}"
+            f"{file} is of kind {kind!r:.40}, version {found!s:.20}; this stickbreak reads {wanted!r} up "
+            f"to version {version}"
         )
     return meta
 
 
 def open_array(file: Path, what: str) -> np.ndarray:
-    """Open an array memory-mapped; `what` says in a message what must be written anew."""
+    """Open an array memory-mapped, if the file has as many bytes as its header says.
+
+    Parameters
+    ----------
+    file : Path
+        A file in NumPy's .npy format.
+    what : str
+        Says in a message what must be written anew: "corpus", "vectors".
+
+    Returns
+    -------
+    ndarray
+        Read-only.
+
+    Raises
+    ------
+    ReadError
+        When the file is missing or damaged.
+    """
     with reading(file):
         try:
-            try:
-                return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
-            except ValueError:  # an array of no entries cannot be mapped
-                return np.asarray(np.load(file, allow_pickle=False))
-        except (ValueError, EOFError) as error:
-            raise ReadError(f"{file} is damaged ({error}); write the {what} anew") from error
+            with open(file, "rb") as handle:
+                shape, in_columns, dtype = _npy_header(handle)
+                start, size = handle.tell(), os.fstat(handle.fileno()).st_size
+        except (ValueError, TypeError, SyntaxError, TokenError, RecursionError, MemoryError, OverflowError) as error:
+            said = " ".join(str(error).split())[:80]
+            raise ReadError(f"{file} is damaged (its header: {said}); write the {what} again") from error
+        n = math.prod(shape)
+        if dtype.hasobject or not dtype.itemsize or min(shape, default=0) < 0 or n * dtype.itemsize != size - start:
+            raise ReadError(
+                f"{file} is damaged: its header says {shape} of {dtype!s:.40}, which is not what follows; write the "
+                f"{what} again"
+            )
+        order: Literal["C", "F"] = "F" if in_columns else "C"
+        if n == 0:  # cannot be mapped
+            return np.empty(shape, dtype, order)
+        return np.asarray(np.memmap(file, dtype, mode="r", offset=start, shape=shape, order=order))
+
+
+def _npy_header(handle: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Return shape, whether columns follow one another, and dtype."""
+    version = npy.read_magic(handle)
+    if version == (1, 0):
+        return npy.read_array_header_1_0(handle)
+    if version == (2, 0):
+        return npy.read_array_header_2_0(handle)
+    raise ValueError(f"its format is of version {version}")
 
 
 def write_strings(file: Path, strings: Sequence[str] | None) -> None:
@@ -91,16 +140,20 @@ def _json_line(string: str) -> bytes:
         return json.dumps(string).encode() + b"\n"
 
 
-def read_strings(file: Path, expected: int, what: str) -> tuple[str, ...]:
+def read_strings(file: Path, expected: int, what: str, limits: ReadLimits = DEFAULT_LIMITS) -> tuple[str, ...]:
     """Read what `write_strings` wrote."""
-    with reading(file), open(file, "rb") as handle:
+    strings: list[str] = []
+    for number, line in enumerate(binary_lines(file, limits), start=1):
         try:
-            strings = tuple(json.loads(line) for line in handle)
+            string = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise ReadError(f"{file} is damaged ({error}); write the {what} anew") from error
-    for number, string in enumerate(strings, start=1):
+            raise ReadError(f"{file}, line {number} is damaged ({error}); write the {what} again") from error
         if not isinstance(string, str):
-            raise ReadError(f"{file}, line {number} is damaged: it holds no string; write the {what} anew")
+            raise ReadError(f"{file}, line {number} is damaged: it does not hold a string; write the {what} again")
+        strings.append(string)
+        if number > expected:
+            break
     if len(strings) != expected:
-        raise ReadError(f"{file} is damaged: {len(strings)} lines instead of {expected}; write the {what} anew")
-    return strings
+        found = f"more than {expected} lines" if len(strings) > expected else f"{len(strings)} lines"
+        raise ReadError(f"{file} is damaged: {found} instead of {expected}; write the {what} again")
+    return tuple(strings)

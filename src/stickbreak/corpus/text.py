@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from stickbreak.corpus.arguments import advice_for, kind_of
 from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.spaceless import UNCUT, is_uncut
 from stickbreak.corpus.unicode_words import unicode_words
 from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.exceptions import InputError, InvalidCorpus
@@ -47,8 +51,8 @@ class TextOptions:
         (1, 2) counts also pairs of neighbouring words.
     token_pattern : str or None
         Regular expression of a word. None: three or more letters of any script with their combining marks,
-        not touching a digit or an underscore. (Languages written without spaces must be segmented
-        beforehand.)
+        not touching a digit or an underscore. Languages written without spaces must be cut into words
+        beforehand; their words are short, so that Chinese and Japanese need "[^\W\d_]{2,}".
     lowercase : bool
         Make the text lower case first.
     strip_accents : "ascii", "unicode" or None
@@ -70,31 +74,62 @@ class TextOptions:
     strip_accents: str | None = None
 
     def __post_init__(self) -> None:
-        for field in ("stop_words", "ngram_range"):  # lists, as JSON gives them
-            value = getattr(self, field)
-            if isinstance(value, (list, set, frozenset)):
-                object.__setattr__(self, field, tuple(value))
-        if isinstance(self.stop_words, str) and self.stop_words != "english":
-            raise InputError(f"stop_words is {self.stop_words!r}; give 'english', None or a list of words")
+        object.__setattr__(self, "stop_words", _checked_stop_words(self.stop_words))
         for field in ("min_df", "max_df"):
-            value = getattr(self, field)
-            if not (value >= 1 if isinstance(value, int) else 0 <= value <= 1) or isinstance(value, bool):
-                raise InputError(
-                    f"{field} is {value!r}; give a number of documents (1, 2, ...) or a share from 0.0 to 1.0"
-                )
-        if self.max_features is not None and self.max_features < 1:
-            raise InputError(f"max_features is {self.max_features!r}; give None or a number from 1 upwards")
-        low, high = self.ngram_range
-        if not 1 <= low <= high:
-            raise InputError(f"ngram_range is {self.ngram_range!r}; give (low, high) with 1 <= low <= high")
-        if self.strip_accents not in (None, "ascii", "unicode"):
-            raise InputError(f"strip_accents is {self.strip_accents!r}; give 'ascii', 'unicode' or None")
-        try:
-            groups = re.compile(self.token_pattern or "").groups
-        except re.error as error:
-            raise InputError(f"token_pattern {self.token_pattern!r} is no regular expression: {error}") from error
-        if groups > 1:
-            raise InputError(f"token_pattern {self.token_pattern!r} has {groups} groups; use (?:...) for all but one")
+            object.__setattr__(self, field, _checked_frequency(field, getattr(self, field)))
+        if self.max_features is not None and not _is_whole(self.max_features, 1):
+            raise InputError(f"max_features is {self.max_features!r:.40}; give None or a number from 1 upwards")
+        object.__setattr__(self, "ngram_range", _checked_range(self.ngram_range))
+        if not (isinstance(self.lowercase, (int, np.bool_)) and self.lowercase in (0, 1)):
+            raise InputError(f"lowercase is {self.lowercase!r:.40}; give True or False")
+        if not (
+            self.strip_accents is None or (isinstance(self.strip_accents, str) and self.strip_accents in _STRIPPED)
+        ):
+            raise InputError(f"strip_accents is {self.strip_accents!r:.40}; give 'ascii', 'unicode' or None")
+        _check_pattern(self.token_pattern)
+
+
+_STRIPPED = ("ascii", "unicode")
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
+
+
+def _checked_stop_words(value: Any) -> str | tuple[str, ...] | None:
+    if value is None or (isinstance(value, str) and value == "english"):
+        return value
+    words = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+    if words is None or not all(isinstance(word, str) for word in words):
+        raise InputError(f"stop_words is {value!r:.40}; give 'english', None or a list of words")
+    return words
+
+
+def _checked_frequency(field: str, value: Any) -> int | float:
+    """Return a number of documents as int, a share of them as float."""
+    if _is_whole(value, 1):
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, Integral) and 0 <= float(value) <= 1:
+        return float(value)
+    raise InputError(f"{field} is {value!r:.40}; give a number of documents (1, 2, ...) or a share from 0.0 to 1.0")
+
+
+def _checked_range(value: Any) -> tuple[int, int]:
+    pair = tuple(value) if isinstance(value, Iterable) else ()  # also lists, as JSON gives them
+    if len(pair) != 2 or not all(_is_whole(end, 1) for end in pair) or pair[0] > pair[1]:
+        raise InputError(f"ngram_range is {value!r:.40}; give (low, high) with 1 <= low <= high")
+    return int(pair[0]), int(pair[1])
+
+
+def _check_pattern(pattern: Any) -> None:
+    if not (pattern is None or isinstance(pattern, str)):
+        raise InputError(f"token_pattern is {pattern!r:.40}; give a regular expression as a string, or None")
+    try:
+        groups = re.compile(pattern or "").groups
+    except (re.error, OverflowError, RecursionError) as error:
+        raise InputError(f"token_pattern {pattern!r:.60} is not a regular expression: {error}") from error
+    if groups > 1:
+        raise InputError(f"token_pattern {pattern!r:.60} has {groups} groups; use (?:...) for all but one")
 
 
 def count_texts(
@@ -137,22 +172,48 @@ def count_texts(
     >>> count_texts(["bread, bread"], vocabulary=corpus.words).counts.toarray()
     array([[2, 0, 0]], dtype=int32)
     """
-    if isinstance(texts, str):
-        raise InvalidCorpus("one text was given where many are needed; give a list of texts")
-    counts, words = _counted(_normalised(texts), options, vocabulary)
+    if not isinstance(options, TextOptions):
+        raise InputError(f"options is {options!r:.40}; give stickbreak.corpus.TextOptions(...)")
+    counts, words = _counted(_normalised(_checked_texts(texts)), options, vocabulary)
     if vocabulary is None:
-        kept = _kept(counts, options)
+        uncut = is_uncut(words, np.bincount(counts.indices, weights=counts.data, minlength=len(words)).tolist())
+        if uncut:
+            _LOG.warning("%s", UNCUT)
+        kept = _kept(counts, options, uncut=uncut)
         if kept.size < counts.shape[1]:
             counts, words = counts[:, kept], [words[column] for column in kept]
     return Corpus.from_counts(counts, words, names)
 
 
-def _normalised(texts: Iterable[str]) -> Iterator[str]:
+def _checked_texts(texts: Any) -> Iterable[Any]:
+    """Refuse what is not a collection of texts, however it can be iterated over."""
+    if isinstance(texts, str):
+        raise InvalidCorpus("one text was given where many are needed; give a list of texts")
+    if isinstance(texts, os.PathLike):
+        raise InvalidCorpus(
+            f"texts is the path {os.fspath(texts)!r:.60}; read a file with stickbreak.corpus.read(path)"
+        )
+    table = hasattr(texts, "columns") or hasattr(texts, "column_names") or hasattr(texts, "counts")
+    numbers = getattr(getattr(texts, "dtype", None), "kind", "") in "biufc" and hasattr(texts, "dtype")
+    if table or numbers or isinstance(texts, (bytes, bytearray, dict)) or not isinstance(texts, Iterable):
+        advice = advice_for(texts) if table or numbers else "give a list of strings"
+        raise InvalidCorpus(f"texts is {kind_of(texts)}, not a list of texts; {advice}")
+    return texts
+
+
+def _shown(value: object) -> str:
+    return " ".join(f"{value!r:.40}".split())
+
+
+def _normalised(texts: Iterable[Any]) -> Iterator[str]:
     """Compose letters and accents (NFC), so that one word has one spelling."""
     row = -1
     for row, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InvalidCorpus(f"text {row} is {type(text).__name__} {text!r:.40}, not a string; give strings only")
+            missing = " (for a missing text: '')" if text is None or text != text else ""
+            raise InvalidCorpus(
+                f"text {row} is {type(text).__name__} {_shown(text)}, not a string; give strings only{missing}"
+            )
         yield text if text.isascii() else unicodedata.normalize("NFC", text)
     if row < 0:
         raise InvalidCorpus("there are no texts at all; a corpus needs at least one document")
@@ -214,13 +275,15 @@ def _checked_vocabulary(vocabulary: Sequence[str]) -> tuple[str, ...]:
     return words
 
 
-def _kept(counts: sp.csr_matrix, options: TextOptions) -> np.ndarray:
+def _kept(counts: sp.csr_matrix, options: TextOptions, *, uncut: bool) -> np.ndarray:
     """Choose the columns that min_df, max_df and max_features keep: ndarray of int, increasing."""
     D, W = counts.shape
     document_frequency = np.bincount(counts.indices, minlength=W)
     least, most = _document_limits(options, D)
     rare, common = document_frequency < least, document_frequency > most
     kept = np.flatnonzero(~rare & ~common)
+    if kept.size == 0 and uncut:
+        raise InvalidCorpus(f"no word is left of {W} in {D} documents: {UNCUT}")
     if kept.size == 0:
         raise InvalidCorpus(
             f"no word is left of {W} different ones in {D} documents: min_df={options.min_df} removes "

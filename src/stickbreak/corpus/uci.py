@@ -40,7 +40,7 @@ def read_uci(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
         When the file cannot be read, its header disagrees with the entries, or it declares more than its bytes
         make credible; the line is named.
     """
-    with open_binary(path) as file:
+    with open_binary(path, limits) as file:
         header, n_header_bytes = _header(file, path)
         D, W, n_entries = header
         columns = (Column("int32", 1, D), Column("int32", 1, W), Column("int32", 0, _LARGEST))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stickbreak.corpus.files import decoded_lines, path_beside
+from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import InvalidCorpus, ReadError
 
 __all__ = ["find_vocabulary", "read_vocabulary", "vocabulary_for"]
@@ -22,7 +23,7 @@ _BESIDE = (
 )
 
 
-def read_vocabulary(path: Path, encoding: str = "utf-8") -> tuple[str, ...]:
+def read_vocabulary(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> tuple[str, ...]:
     """Read a vocabulary: line i is the word of column i (both from 0 upwards).
 
     Parameters
@@ -31,6 +32,8 @@ def read_vocabulary(path: Path, encoding: str = "utf-8") -> tuple[str, ...]:
         The file, perhaps gzipped.
     encoding : str
         Its encoding.
+    limits : ReadLimits
+        How long a line may be, and how much a gzipped file may hold.
 
     Returns
     -------
@@ -43,7 +46,7 @@ def read_vocabulary(path: Path, encoding: str = "utf-8") -> tuple[str, ...]:
     InvalidCorpus
         When a word occurs twice; both lines are named.
     """
-    words = [line.rstrip("\r\n") for line in decoded_lines(path, encoding)]
+    words = [line.rstrip("\r\n") for line in decoded_lines(path, encoding, limits)]
     while words and not words[-1]:
         words.pop()
     if not words:
@@ -86,7 +89,10 @@ def find_vocabulary(counts_path: Path) -> Path | None:
 
 
 def vocabulary_for(
-    counts_path: Path, given: Sequence[str] | str | os.PathLike[str] | None, encoding: str = "utf-8"
+    counts_path: Path,
+    given: Sequence[str] | str | os.PathLike[str] | None,
+    encoding: str = "utf-8",
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> tuple[tuple[str, ...] | None, str]:
     """Give the words of a file of counts, and where they come from.
 
@@ -97,6 +103,8 @@ def vocabulary_for(
     given : sequence of str, path or None
         The words, or the file that holds them, or None to look for a file beside the counts.
     encoding : str
+        Of the vocabulary file.
+    limits : ReadLimits
         Of the vocabulary file.
 
     Returns
@@ -110,7 +118,7 @@ def vocabulary_for(
         found = find_vocabulary(counts_path)
         if found is None:
             return None, "no vocabulary"
-        return read_vocabulary(found, encoding), str(found)
+        return read_vocabulary(found, encoding, limits), str(found)
     if isinstance(given, (str, os.PathLike)):
-        return read_vocabulary(Path(given), encoding), str(given)
+        return read_vocabulary(Path(given), encoding, limits), str(given)
     return tuple(given), "the given vocabulary"

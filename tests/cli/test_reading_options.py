@@ -1,0 +1,97 @@
+"""--delimiter, the limits, and the warning about texts that were not cut into words, on the command line."""
+
+import json
+
+import pytest
+
+from stickbreak.cli.documents import InputSettings, read_for_model
+from stickbreak.exceptions import InputError
+
+FIT = ["--topics", "3", "--laps", "2", "--jobs", "1", "--max-df", "1.0", "--no-report", "--force"]
+
+
+class Model:
+    vocabulary_ = ("bread", "butter")
+
+
+def table(path, delimiter):
+    path.write_text(f"id{delimiter}text\n" + f"1{delimiter}bread butter bread\n" * 20)
+    return path
+
+
+def test_a_delimiter_is_remembered_and_limits_are_not(run, tmp_path):
+    path, out = table(tmp_path / "d.csv", "!"), tmp_path / "model"
+    run("fit", path, "--out", out, *FIT, "--delimiter", "!", "--max-document-bytes", "100")
+    remembered = json.loads((out / "input.json").read_text())
+    assert remembered["delimiter"] == "!"
+    assert not any("limits" in key or "bytes" in key for key in remembered)
+
+
+def test_a_remembered_delimiter_reads_new_tables(tmp_path):
+    InputSettings(delimiter=";").remember(tmp_path)
+    path = tmp_path / "d.csv"
+    path.write_text("a,text;note,b\nbread;butter\n")
+    found = read_for_model(path, tmp_path, Model(), InputSettings(text_field="a,text"))
+    assert found.texts([0]) == ["bread"]
+    given = InputSettings(text_field="text;note", delimiter=",")
+    path.write_text("a,text;note,b\nx,bread,z\n")
+    assert read_for_model(path, tmp_path, Model(), given).texts([0]) == ["bread"]
+
+
+def test_settings_of_older_models_have_no_delimiter(tmp_path):
+    InputSettings().remember(tmp_path)
+    known = json.loads((tmp_path / "input.json").read_text())
+    del known["delimiter"]
+    (tmp_path / "input.json").write_text(json.dumps(known))
+    found = read_for_model(table(tmp_path / "d.csv", ";"), tmp_path, Model(), InputSettings())
+    assert found.corpus.n_documents == 20
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_every_usual_delimiter_is_read_by_fit(run, tmp_path, delimiter):
+    result = run("fit", table(tmp_path / "d.csv", delimiter), "--out", tmp_path / "model", *FIT)
+    assert "20 documents, 2 words, 60 tokens" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "name"),
+    [("--max-document-bytes", 10, "d.csv"), ("--max-unpacked-bytes", 100, "d.csv.gz")],
+)
+@pytest.mark.parametrize("command", ["fit", "transform", "evaluate", "report"])
+def test_limits_are_set_and_named_by_every_command(run, refuse, model, tmp_path, option, value, name, command):
+    import gzip
+
+    path = table(tmp_path / "d.csv", ",")
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    out = ["--out", tmp_path / "out"] if command in ("fit", "report") else []
+    place = [tmp_path / name] if command == "fit" else [model, tmp_path / name]
+    assert option in refuse(command, *place, *out, option, value)
+
+
+def test_senseless_limits_are_refused(refuse, tmp_path):
+    path = table(tmp_path / "d.csv", ",")
+    assert "--max-declared" in refuse("fit", path, "--out", tmp_path / "model", "--max-declared", 0)
+
+
+def test_a_file_of_stop_words_has_the_same_limits(refuse, tmp_path):
+    (tmp_path / "words").write_text("a" * 100)
+    options = ["--stop-words", tmp_path / "words", "--max-document-bytes", 50]
+    message = refuse("fit", table(tmp_path / "d.csv", ","), "--out", tmp_path / "model", *options)
+    assert "--stop-words: line 1 of" in message
+    assert "is longer than 50 bytes" in message
+
+
+def test_uncut_sentences_are_warned_of_on_the_screen(process, tmp_path):
+    text = "我昨天去超市买了面包和黄油{}然后回家做饭，今天天气非常好。\n"
+    (tmp_path / "d.txt").write_text("".join(text.format(chr(0x4E00 + i)) for i in range(30)), encoding="utf-8")
+    done = process("fit", tmp_path / "d.txt", "--out", tmp_path / "model", *FIT)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("cut the texts into words first") == 1
+
+
+def test_words_of_other_encodings_reach_the_settings(tmp_path):
+    (tmp_path / "d.txt").write_bytes("bread\n".encode("utf-16-le"))
+    settings = InputSettings(encoding="utf-16-le")
+    assert settings.texts(tmp_path / "d.txt") is not None
+    with pytest.raises(InputError, match="UTF-16"):
+        InputSettings().texts(tmp_path / "d.txt")
