@@ -410,17 +410,41 @@ def test_sizes_are_believed_as_far_as_the_bytes_or_the_limit_go(tmp_path):
     assert read_matrix_market(write(tmp_path / "b.mtx", BANNER + comment + b"2000000 3000000 1\n1 1 1\n")).nnz == 1
 
 
+def test_vocabulary_says_how_many_words_there_are(tmp_path):
+    little = ReadLimits(declared_size=1)
+    words = [f"word {i}" for i in range(90)]
+    for path in (
+        write(tmp_path / "docword.txt", b"1\n90\n1\n1 1 1\n"),
+        write(tmp_path / "a.mtx", BANNER + b"1 90 1\n1 1 1\n"),
+    ):
+        assert "declares 90 words" in refusal(path, limits=little)
+        assert read(path, limits=little, vocabulary=words).n_words == 90
+
+
+def test_packed_counts_are_refused_until_the_limit_is_raised(tmp_path):
+    lines = b"1 1 1\n" * 5000
+    contents = {
+        "docword.txt.gz": b"9\n9\n5000\n" + lines,
+        "a.mtx.gz": BANNER + b"9 9 5000\n" + lines,
+        "a.ldac.gz": b"1 0:1\n" * 5000,
+    }
+    for name, content in contents.items():
+        path = write(tmp_path / name, gzip.compress(content))
+        assert "--max-unpacked-bytes" in refusal(path, limits=ReadLimits(unpacked_bytes=20_000))
+        assert read(path, limits=ReadLimits(unpacked_bytes=40_000)).n_tokens == 5000
+
+
 def test_long_lines_are_refused_until_the_limit_is_raised(tmp_path, monkeypatch):
     from stickbreak.corpus import number_lines
 
     ldac = write(tmp_path / "a.ldac", b"1 0:" + b"0" * 10 + b"1\n")
-    with pytest.raises(ReadError, match=r"line 1 has more than 14 bytes.*--max-document-bytes"):
+    with pytest.raises(ReadError, match=r"line 1 of .*a.ldac is longer than 14 bytes.*--max-document-bytes"):
         read_ldac(ldac, None, limits=ReadLimits(document_bytes=14))
     assert read_ldac(ldac, None, limits=ReadLimits(document_bytes=16)).sum() == 1
     monkeypatch.setattr(number_lines, "_BLOCK_BYTES", 8)
     uci = write(tmp_path / "docword.txt", b"9\n9\n3\n1 1 1\n2 2 2" + b" " * 30 + b"\n3 3 3\n")
     assert read_uci(uci).sum() == 6
-    with pytest.raises(ReadError, match=r"line 5 has more than 20 bytes.*ReadLimits\(document_bytes=40\)"):
+    with pytest.raises(ReadError, match=r"line 5 of .* is longer than 20 bytes.*ReadLimits\(document_bytes="):
         read_uci(uci, ReadLimits(document_bytes=20))
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.corpus.files import open_binary
+from stickbreak.corpus.files import binary_lines
 from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.number_lines import numbered_lines, shown
+from stickbreak.corpus.number_lines import shown
 from stickbreak.exceptions import ReadError
 
 __all__ = ["read_ldac"]
@@ -53,15 +53,14 @@ def read_ldac(
     """
     rows: list[np.ndarray] = []
     empty_line = n_bytes = 0
-    with open_binary(path, limits) as file:
-        for number, line in numbered_lines(file, path, limits):
-            n_bytes += len(line)
-            if not line.strip():
-                empty_line = empty_line or number
-                continue
-            if empty_line:
-                raise ReadError(f"{path}, line {empty_line} is empty; write 0 for an empty document")
-            rows.append(_document(line, f"{path}, line {number}", n_words, vocabulary_source))
+    for number, line in enumerate(binary_lines(path, limits), start=1):
+        n_bytes += len(line)
+        if not line.strip():
+            empty_line = empty_line or number
+            continue
+        if empty_line:
+            raise ReadError(f"{path}, line {empty_line} is empty; write 0 for an empty document")
+        rows.append(_document(line, f"{path}, line {number}", n_words, vocabulary_source))
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([row.shape[0] for row in rows], out=indptr[1:])
     entries = np.concatenate([*rows, np.zeros((0, 2), dtype=np.int32)])

@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.corpus.files import open_binary
+from stickbreak.corpus.files import open_binary, too_long
 from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.number_lines import Column, numbered_lines, read_columns, shown
+from stickbreak.corpus.number_lines import Column, read_columns, shown
 from stickbreak.exceptions import ReadError
 
 __all__ = ["read_matrix_market"]
@@ -92,11 +92,13 @@ def read_matrix_market(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
 
 
 def _header(file: BinaryIO, path: Path, limits: ReadLimits) -> _Header:
-    lines = numbered_lines(file, path, limits)
-    n_bytes = 0
+    n_bytes = number = 0
     banner: list[bytes] = []
-    for number, line in lines:
+    while line := file.readline(limits.document_bytes + 1):
         n_bytes += len(line)
+        number += 1
+        if len(line) > limits.document_bytes:
+            raise too_long(f"line {number} of {path}", limits)
         content = line.strip()
         if number == 1:
             banner = _banner(content, path)

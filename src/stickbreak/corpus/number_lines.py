@@ -9,10 +9,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from stickbreak.corpus.files import too_long
 from stickbreak.corpus.limits import ReadLimits
 from stickbreak.exceptions import ReadError
 
-__all__ = ["Column", "LineOfNumbers", "numbered_lines", "read_columns", "short_line", "shown"]
+__all__ = ["Column", "LineOfNumbers", "read_columns", "short_line", "shown"]
 
 _BLOCK_BYTES = 1 << 24
 _SHORT = 1 << 16  # bytes of a line that can hold but a few numbers
@@ -70,36 +71,6 @@ def short_line(file: BinaryIO, where: str) -> bytes:
     if len(line) > _SHORT:
         raise ReadError(f"{where} has more than {_SHORT} bytes where a few numbers are expected; repair this line")
     return line
-
-
-def numbered_lines(file: BinaryIO, path: Path, limits: ReadLimits) -> Iterator[tuple[int, bytes]]:
-    """Give the lines of a file, none longer than the limit.
-
-    Parameters
-    ----------
-    file : binary file
-        From where it stands.
-    path : Path
-        Its name, for messages.
-    limits : ReadLimits
-        `document_bytes` of it holds for each line.
-
-    Yields
-    ------
-    tuple of int and bytes
-        The number of the line, from 1, and the line with its end.
-
-    Raises
-    ------
-    ReadError
-        For a line that is too long.
-    """
-    number = 1
-    while line := file.readline(limits.document_bytes + 1):
-        if len(line) > limits.document_bytes:
-            raise _too_long(f"{path}, line {number}", limits)
-        yield number, line
-        number += 1
 
 
 def read_columns(
@@ -165,17 +136,10 @@ def _blocks(file: BinaryIO, path: Path, number: int, limits: ReadLimits) -> Iter
             rest, chunk = [], chunk[end:]
         rest.append(chunk)
         if sum(map(len, rest)) > max(limits.document_bytes, _BLOCK_BYTES):
-            raise _too_long(f"{path}, line {number}", limits)
+            raise too_long(f"line {number} of {path}", limits)
     last = b"".join(rest)
     if last:
         yield last + b"\n"
-
-
-def _too_long(where: str, limits: ReadLimits) -> ReadError:
-    return ReadError(
-        f"{where} has more than {limits.document_bytes} bytes; if that is right, raise the limit with "
-        f"--max-document-bytes (in Python: limits=ReadLimits(document_bytes={2 * limits.document_bytes}))"
-    )
 
 
 def _at_once(block: bytes, columns: Sequence[Column]) -> list[np.ndarray] | None:

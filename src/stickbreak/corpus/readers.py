@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any
-
-import scipy.sparse as sp
 
 from stickbreak.corpus.arguments import checked_limits, checked_optional_name, checked_path
 from stickbreak.corpus.corpus import Corpus
@@ -37,7 +35,7 @@ __all__ = ["read", "read_texts"]
 
 PathLike = str | os.PathLike[str]
 
-_MATRICES: dict[str, Callable[[Path, ReadLimits], sp.csr_matrix]] = {
+_MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
     "uci": read_uci,
     "mtx": read_matrix_market,
     "npz": read_npz,
@@ -292,7 +290,10 @@ def _read_counts(source: _Source, given: Sequence[str] | PathLike | None) -> Cor
     if source.kind == "ldac":
         counts = read_ldac(path, None if words is None else len(words), beside, source.limits)
     else:
-        counts = _MATRICES[source.kind](path, source.limits)
+        limits = source.limits  # a vocabulary has a line for each word, so it says how many there are
+        if words is not None:
+            limits = replace(limits, declared_size=max(limits.declared_size, len(words)))
+        counts = _MATRICES[source.kind](path, limits)
     if not counts.shape[0]:
         raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
     names = _titles(source, counts.shape[0]) if source.kind == "ldac" else None
