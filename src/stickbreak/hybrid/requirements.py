@@ -44,7 +44,7 @@ def check_parameters(given: Parameters, corpus: Corpus, batch_size: int) -> None
         )
     check_names("learn", given.learn, LEARNABLE)
     check_tokens(corpus)
-    n_topics = given.n_topics if isinstance(given.init, str) else len(given_topics(given.init))
+    n_topics = given.n_topics if isinstance(given.init, str) else len(given_topics(given.init, corpus.n_words))
     longest = int(np.diff(corpus.counts.indptr).max(initial=0))  # words of a document
     n_words = min(corpus.n_words, longest * min(batch_size, corpus.n_documents))
     n_columns = n_topics * (1 + (given.top_level == UNBOUNDED))  # as many again for topics to come

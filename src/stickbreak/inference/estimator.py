@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from stickbreak import persistence
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import ModelFormatError
-from stickbreak.inference.checkpoint import check_trace
 from stickbreak.inference.document_completion import document_completion
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import LeftToRight, PredictiveRule, score_sequences
@@ -274,7 +273,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise ValueError(f"it has {len(words)} words and topics over {topics.shape[1]}, but {W} features")
         if not all(isinstance(word, str) for word in words):
             raise ValueError("its vocabulary holds something else than strings")
-        check_trace(self._trace.columns)
+        trace = self.trace_.values()
+        if len({column.shape for column in trace}) > 1 or any(column.ndim != 1 for column in trace):
+            raise ValueError("the columns of its trace are not equally long")
         if hasattr(self, "_parameter_constraints"):
             self._validate_params()
 

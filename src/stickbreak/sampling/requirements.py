@@ -52,7 +52,7 @@ def check_parameters(given: Parameters, corpus: Corpus) -> None:
             known = ", ".join(map(repr, (*CHAIN_STARTS, *STARTS)))
             raise InputError(f"init is {given.init!r}; give one of {known}, or an array of topics (K, W).")
     else:
-        given_topics(given.init)
+        given_topics(given.init, corpus.n_words)
 
 
 def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:

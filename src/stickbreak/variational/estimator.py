@@ -390,7 +390,7 @@ class VariationalHDP(FittedHDP):
         self._check_names()
         memoized = self.schedule == "memoized" and not streaming
         check_learned(self.learn or (), memoized=memoized)
-        n_topics = self.n_topics if isinstance(self.init, str) else len(given_topics(self.init))
+        n_topics = self.n_topics if isinstance(self.init, str) else len(given_topics(self.init, corpus.n_words))
         n_batches = 1 if streaming else self._n_batches(corpus)
         check_corpus(
             corpus,
