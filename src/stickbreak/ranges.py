@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-SMALLEST, LARGEST = 1e-12, 1e6
-"""Concentrations and pseudo-counts (alpha, gamma, eta), given or learned. Below 1e-12, the weight of a topic for a word
+SMALLEST, LARGEST = 1e-15, 1e6
+"""Concentrations and pseudo-counts (alpha, gamma, eta), given or learned. Below 1e-15, the weight of a topic for a word
 that it has not seen underflows; above 1e6, the objective is rounding: the data change only the last digits of its
 terms, which are sums of log Gamma(1e6)."""
 
 MOST_WHOLE = 2**53
 """Laps, documents, topics: the largest whole number up to which doubles hold all of them."""
 
-LARGEST_OFFSET = 1e12
+LARGEST_OFFSET = 1e30
 """Offset of a learning rate: with a larger one, a step changes nothing that a double could hold."""
 
 LEAST_DISCOUNT = 1e-12

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.state import Float, Priors
 from stickbreak.collapsed.streaming import Topics, alive
-from stickbreak.inference.checkpoint import check_learned, require, whole_number
+from stickbreak.inference.checkpoint import check_learned, check_trace, require, whole_number
 from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel, KeptState
@@ -164,6 +164,7 @@ class FittedCollapsed(ContinuedModel):
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
+        check_trace(self._trace.columns)
         super()._check_fitted_state()
         check_learned(self, ("alpha", "gamma", "eta"))
         for name in ("n_laps_", "n_documents_seen_"):

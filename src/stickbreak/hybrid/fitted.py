@@ -14,7 +14,7 @@ from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.hybrid.state import Float, HybridState, Priors
 from stickbreak.hybrid.steps import Room, packed, unpacked
-from stickbreak.inference.checkpoint import check_learned, require, whole_number
+from stickbreak.inference.checkpoint import check_learned, check_trace, require, whole_number
 from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
@@ -204,6 +204,7 @@ class FittedHybrid(TopicModel):
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
+        check_trace(self._trace.columns)
         super()._check_fitted_state()
         check_learned(self, ("alpha", "gamma", "eta"))
         offset = self.learning_offset_

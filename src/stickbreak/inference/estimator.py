@@ -19,7 +19,6 @@ from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InvalidCorpus, ModelFormatError
 from stickbreak.inference.all_or_nothing import AllOrNothing
-from stickbreak.inference.checkpoint import check_trace
 from stickbreak.inference.document_completion import document_completion
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.left_to_right import LeftToRight, PredictiveRule, score_sequences
@@ -316,7 +315,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing
             raise ValueError(f"it has {len(words)} words and topics over {topics.shape[1]}, but {W} features")
         if not all(isinstance(word, str) for word in words):
             raise ValueError("its vocabulary holds something else than strings")
-        check_trace(self._trace.columns)
+        trace = self.trace_.values()
+        if len({column.shape for column in trace}) > 1 or any(column.ndim != 1 for column in trace):
+            raise ValueError("the columns of its trace are not equally long")
         self._check_parameters()
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:

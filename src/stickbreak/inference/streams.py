@@ -22,7 +22,7 @@ def seed_from(random_state: int | np.random.RandomState | None) -> int:
         source = check_random_state(random_state)
     except ValueError:
         raise InputError(
-            f"random_state is {random_state!r}; give a whole number from 0 to 2**32 - 1, a RandomState, or None."
+            f"random_state is {random_state!r}; give a seed from 0 to 2**32 - 1, a RandomState, or None."
         ) from None
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return int(random_state)

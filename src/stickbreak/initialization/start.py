@@ -128,11 +128,7 @@ def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
     InputError
         If the shape does not fit the corpus, or a row is negative, not finite or empty.
     """
-    array = given_topics(topics)
-    if array.shape[1] != corpus.n_words:
-        raise InputError(
-            f"init has shape {array.shape}; give a row for each topic and {corpus.n_words} columns, one for each word."
-        )
+    array = given_topics(topics, corpus.n_words)
     _check_distributions(array)
     mass = array.sum(axis=1)
     if np.allclose(mass, 1.0):
@@ -141,13 +137,13 @@ def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
     return largest_first(Start(np.ascontiguousarray(array.T), weights_of(mass)))
 
 
-def given_topics(topics: Any) -> NDArray[np.float64]:
-    """Return topics that were given as `init`, (K, W).
+def given_topics(topics: Any, n_words: int | None = None) -> NDArray[np.float64]:
+    """Return topics that were given as `init`, (K, W); W may be any number as long as the documents are not known.
 
     Raises
     ------
     InputError
-        If they are not a table of numbers with at least one row.
+        If they are not a table of numbers with at least one row and a column for each word.
     """
     try:
         array = np.asarray(topics, dtype=np.float64)
@@ -155,8 +151,9 @@ def given_topics(topics: Any) -> NDArray[np.float64]:
         raise InputError(
             f"init is not a table of numbers ({error}); give a name or an array of topics (K, W)."
         ) from None
-    if array.ndim != 2 or array.shape[0] == 0:
-        raise InputError(f"init has shape {array.shape}; give a row for each topic and a column for each word.")
+    if array.ndim != 2 or array.shape[0] == 0 or n_words not in (None, array.shape[1]):
+        columns = "a column for each word" if n_words is None else f"{n_words} columns, one for each word"
+        raise InputError(f"init has shape {array.shape}; give a row for each topic and {columns}.")
     return array
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.inference.checkpoint import check_learned, is_table, whole_number
+from stickbreak.inference.checkpoint import check_learned, check_trace, is_table, whole_number
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel
@@ -184,6 +184,7 @@ class FittedGibbs(ContinuedModel):
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
+        check_trace(self._trace.columns)
         super()._check_fitted_state()
         K = self.components_.shape[0]
         tables = self.tables_

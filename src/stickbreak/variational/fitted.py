@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.checkpoint import check_learned, require, whole_number
+from stickbreak.inference.checkpoint import check_learned, check_trace, require, whole_number
 from stickbreak.inference.document_weights import collapsed_weights
 from stickbreak.inference.estimator import TopicModel
 from stickbreak.inference.executor import ThreadExecutor
@@ -141,6 +141,7 @@ class FittedHDP(TopicModel):
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
+        check_trace(self._trace.columns)
         super()._check_fitted_state()
         K = self.components_.shape[0]
         for name in ("rho_", "omega_"):
