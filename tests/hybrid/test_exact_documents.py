@@ -17,7 +17,8 @@ from stickbreak.hybrid.word_weights import G_WEIGHTS
 from ..sampling.laws import BLOCKS, largest_z, z_scores
 from .problems import found_under, state_of
 
-COPIES, SAVED = 30, 20
+COPIES, SAVED = 60, 2
+BURN_IN = 60  # enough for weights e of the size of one; a document with smaller ones goes slowly from topic to topic
 
 
 def law(words, e, phi):
@@ -43,8 +44,8 @@ def problem(seed, g_weight):
     W, K, unbounded = int(rng.integers(2, 5)), int(rng.integers(2, 4)), bool(rng.integers(2))
     counts = rng.gamma(0.5, 4.0, (W, K)) * (rng.random((W, K)) < 0.6)
     counts[rng.integers(W, size=K), np.arange(K)] += 0.1  # no topic without tokens
-    tables = rng.gamma(1.0, 1.0, K) + 0.2
-    alpha, gamma, eta = rng.gamma(2.0, 0.7), rng.gamma(2.0, 0.7), rng.gamma(2.0, 0.2)
+    tables = rng.gamma(1.0, 1.0, K) + 1.0
+    alpha, gamma, eta = 1.0 + rng.gamma(2.0, 0.7), rng.gamma(2.0, 0.7), rng.gamma(2.0, 0.2)
     phi_weight = ("mean_field", "ratio")[rng.integers(2)]
     a = tables if unbounded else tables + gamma / K
     total = a.sum() + gamma * unbounded
@@ -91,7 +92,7 @@ def scores(seed, sampler, g_weight):
     tokens, rows = Tokens.from_corpus(Corpus.from_counts(counts)), []
     ends = np.cumsum([words.size for words in documents])
     for block in range(BLOCKS):  # independent chains: nothing is to be known of how long they remember
-        found = found_under(tokens, state, priors, Sweeps(10, SAVED, sampler), 1000 * seed + block)
+        found = found_under(tokens, state, priors, Sweeps(BURN_IN, SAVED, sampler), 1000 * seed + block)
         z = found.z.reshape(SAVED, COPIES, ends[-1])
         parts = [told(part, K).mean(axis=(0, 1)) for part in np.split(z, ends[:-1], axis=2)]
         assert found.tables[K:].sum() == 0
