@@ -120,7 +120,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "message"), OTHERS)
+@pytest.mark.parametrize(("name", "content", "message"), OTHERS, ids=[message for _, _, message in OTHERS])
 def test_files_of_another_kind_say_what_they_are(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ReadError, match=f"d.* is .*{message}"):

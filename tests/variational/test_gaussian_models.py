@@ -220,7 +220,11 @@ def own_likelihood(X):
     return DiagonalGaussian.from_data(np.concatenate(X))
 
 
-@pytest.mark.parametrize("likelihood", ["zero_mean", "full", "diagonal", own_likelihood], ids=lambda given: getattr(given, "__name__", given))
+@pytest.mark.parametrize(
+    "likelihood",
+    ["zero_mean", "full", "diagonal", own_likelihood],
+    ids=["zero_mean", "full", "diagonal", "own"],
+)
 def test_saved_models_answer_the_same(likelihood, tmp_path):
     X, _ = groups(7)
     likelihood = likelihood if isinstance(likelihood, str) else likelihood(X)
