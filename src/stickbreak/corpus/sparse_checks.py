@@ -23,6 +23,8 @@ def fault_of_sparse(X: Any) -> str | None:
     str or None
         What is wrong, as a clause of a sentence; None if its arrays agree with each other and with its shape.
     """
+    if not all(0 <= size <= np.iinfo(np.int64).max for size in X.shape):
+        return f"its shape is {tuple(X.shape)}"
     if X.format in ("csr", "csc", "bsr"):
         return fault_of_rows(X.format, X.shape, X.data, X.indices, X.indptr)
     if X.format == "coo":

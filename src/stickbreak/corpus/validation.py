@@ -90,6 +90,10 @@ def checked_sparse(X: Any) -> Any:
 
 def _rows(X: Any) -> Any:
     """Convert a sound sparse matrix of another format into rows."""
+    if X.format == "dia":  # a diagonal outside of the shape holds nothing, and its number may overflow
+        offsets = X.offsets.astype(np.int64)
+        inside = (offsets > -X.shape[0]) & (offsets < X.shape[1])
+        X = sp.dia_matrix((X.data[inside], offsets[inside]), shape=X.shape)
     needed, installed = _BYTES_OF_A_ROW * X.shape[0] + _BYTES_OF_AN_ENTRY * X.nnz, memory_installed()
     too_large = (
         f"counts of shape {tuple(X.shape)} with {X.nnz} entries need about {needed / 2**30:.3g} GiB in rows, more than "
@@ -97,10 +101,7 @@ def _rows(X: Any) -> Any:
     )
     if needed > installed:
         raise InvalidCorpus(too_large)
-    if X.format == "dia":  # a diagonal outside of the shape holds nothing, and its number may overflow
-        inside = (X.offsets > -X.shape[0]) & (X.offsets < X.shape[1])
-        X = sp.dia_matrix((X.data[inside], X.offsets[inside]), shape=X.shape)
-    elif X.format == "coo" and X.dtype.kind in "biu":
+    if X.format == "coo" and X.dtype.kind in "biu":
         if X.nnz and X.data.max() > _LARGEST_COUNT:
             at = int(X.data.argmax())
             raise InvalidCorpus(_too_large(f"the count in row {X.row[at]}, column {X.col[at]} is {X.data[at]}"))
