@@ -42,13 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Try all faults, print a table; return the number of failures."""
     chosen = outputs() if arguments.only is None else {arguments.only: outputs()[arguments.only]}
     problems: list[str] = []
-    print(f"{'output':<28} {'calls':>6} {'faults':>7} {'refused':>8} {'written':>8}")
+    print(f"{'output':<46} {'calls':>6} {'faults':>7} {'refused':>8} {'written':>8}")
     for name, output in chosen.items():
         for exchange in (True, False):
             found = tried(output(), random.Random(arguments.seed), exchange=exchange, all_errors=arguments.every_error)
             way = "" if exchange else " (two renames)"
             print(
-                f"{name + way:<28} {found.counts['calls']:>6} {found.counts['faults']:>7} "
+                f"{name + way:<46} {found.counts['calls']:>6} {found.counts['faults']:>7} "
                 f"{found.counts['refused']:>8} {found.counts['written']:>8}"
             )
             problems += [f"{name}{way}: {problem}" for problem in found.problems]

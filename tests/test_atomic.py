@@ -75,7 +75,12 @@ def test_folder_appears_complete(tmp_path):
 
 def test_folder_refuses_an_existing_one(tmp_path):
     (tmp_path / "m").mkdir()
-    with pytest.raises(WriteError, match="already exists"), replace_folder(tmp_path / "m"):
+    with (
+        pytest.raises(
+            WriteError, match=r"m already exists\. Add --force \(in Python: overwrite=True\) to replace it\.$"
+        ),
+        replace_folder(tmp_path / "m"),
+    ):
         pass
     assert os.listdir(tmp_path) == ["m"]
 
@@ -244,7 +249,9 @@ def content(path):
 
 @linux
 @pytest.mark.parametrize("kind", ["file", "folder"])
-@pytest.mark.parametrize("name", ["m", "m" * 255, "\u4e00" * 85, os.fsdecode(b"\xff\xfe")])
+@pytest.mark.parametrize(
+    "name", ["m", "m" * 255, "\u4e00" * 85, os.fsdecode(b"\xff\xfe")], ids=["short", "long", "wide", "not UTF-8"]
+)
 def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path, kind, name):
     target = tmp_path / name
     write(target, kind)
