@@ -61,8 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Try each input in child processes and print its outcome; return how many are not as expected."""
     folders = kept_folders(arguments.folders)
     failed = 0
-    outcomes = {found.number: found for found in Children(Kept(folders), Limits(batch=50), 1).run(range(len(folders)))}
-    for number, outcome in sorted(outcomes.items()):  # the last of each: it may give a result and die afterwards
+    # Kernels may have to be compiled first, which takes longer than an input of a run may take.
+    outcomes = {
+        found.number: found
+        for found in Children(Kept(folders), Limits(seconds=120.0, batch=50), 1).run(range(len(folders)))
+    }
+    for number, outcome in sorted(outcomes.items()):  # the last of each: it may give a result and die later
         folder = folders[number]
         expected = _kept(folder)[1]
         bad = wrong(outcome, expected)
