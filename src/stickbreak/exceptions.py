@@ -11,8 +11,24 @@ __all__ = [
 ]
 
 
+_LONGEST = 800  # characters of a message: names and values may come from a file, and be of any length
+_AT_THE_END = 300  # of them, which say what to do
+
+
 class StickbreakError(Exception):
-    """Base of all errors that stickbreak raises on purpose; its text is one sentence for a person."""
+    """Base of all errors that stickbreak raises on purpose; its text is one sentence for a person.
+
+    Parameters
+    ----------
+    message : str
+        The sentence. What cannot be printed is replaced, and the middle of a very long one is left out.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        text = "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in str(message))
+        if len(text) > _LONGEST:
+            text = f"{text[: _LONGEST - _AT_THE_END]} ... {text[-_AT_THE_END:]}"
+        super().__init__(text)
 
 
 class InputError(StickbreakError, ValueError):

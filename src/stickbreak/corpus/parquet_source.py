@@ -107,7 +107,7 @@ def _readable(path: Path, column: str | None = None) -> Iterator[None]:
             f"{path} asks for more memory than there is{of}; it is damaged, or its rows must be read in smaller chunks"
         ) from error
     except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError) as error:
-        said = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(str(error).split()).split(". ")[0][:160])
+        said = " ".join(str(error).split()).split(". ")[0][:160]
         raise ReadError(f"{path} is not a readable Parquet file{of}: {said}; write it again") from error
 
 
