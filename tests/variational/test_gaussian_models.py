@@ -316,7 +316,7 @@ def test_questions_of_another_dimension_or_without_pairs_are_refused():
         model.score([np.ones((1, 2))])
     with pytest.raises(InputError, match="weights has shape"):
         model.sample(weights=[1.0])
-    with pytest.raises(InputError, match="number of samples"):
+    with pytest.raises(InputError, match="n_samples"):
         model.sample(0)
 
 

@@ -88,7 +88,9 @@ def discounts(name: str, given: Any, shape: TreeShape) -> Float:
         if delta.shape != (shape.depth,):
             raise InputError(f"{name} is {given!r}; give their sum, or one discount for each of {shape.depth} levels.")
     if not are_discounts(delta):
-        raise InputError(f"{name} is {given!r}; give discounts of {LEAST_DISCOUNT:g} or more that sum to less than 1.")
+        raise InputError(
+            f"{name} is {given!r}; give positive discounts ({LEAST_DISCOUNT:g} or more) that sum to less than 1."
+        )
     return delta
 
 

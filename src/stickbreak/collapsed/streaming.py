@@ -73,12 +73,11 @@ class Topics:
             raise ValueError("its topics do not fit its words")
         for array in (counts, N, tables):
             if array.dtype != np.float64 or not are_sums(array):
-                raise ValueError("its topics hold a number that is negative, too large or not a number")
+                raise ValueError("its topics hold a number that is negative or none, or too large")
         scale, n_steps = float(values["scale"]), int(values["n_steps"])
-        if not SMALLEST_SCALE <= scale <= 1 or n_steps < 0 or not (tables > 0).any():
+        sound = SMALLEST_SCALE <= scale <= 1 and n_steps >= 0 and are_sums(float(values["opened"]))
+        if not sound or not (tables > 0).any():
             raise ValueError("the scale or the steps of its topics cannot be")
-        if not are_sums(float(values["opened"])):
-            raise ValueError("what its alpha is learned from cannot be")
         if not np.allclose(counts.sum(axis=0) * scale, N, rtol=1e-6, atol=1e-3):
             raise ValueError("the counts and the tokens of a topic disagree")
         return cls(counts, scale, N, tables, float(values["opened"]), n_steps)

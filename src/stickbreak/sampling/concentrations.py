@@ -24,7 +24,7 @@ class GammaPrior:
     Raises
     ------
     InputError
-        If one of them is outside of 1e-6 to 1e6.
+        If one of them is outside of 1e-9 to 1e9.
     """
 
     shape: float
@@ -35,8 +35,8 @@ class GammaPrior:
             value = getattr(self, name)
             if not SMALLEST_PRIOR <= value <= LARGEST_PRIOR:
                 raise InputError(
-                    f"the {name} of a Gamma prior is {value}; give a number from {SMALLEST_PRIOR:g} to "
-                    f"{LARGEST_PRIOR:g}."
+                    f"the {name} of a Gamma prior is {value}, but must be positive and finite; give a number from "
+                    f"{SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}."
                 )
 
 

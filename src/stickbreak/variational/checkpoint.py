@@ -187,7 +187,7 @@ def _hyperparameters(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the hyperparameters of a checkpoint; of a table the likelihood is the judge."""
     found = {name: value if isinstance(value, list) else float(value) for name, value in values.items()}
     inside = all(is_concentration(value) for value in found.values() if isinstance(value, float))
-    require(inside, "its hyperparameters are out of their range")
+    require(inside, "its hyperparameters are not all positive and in their range")
     return found
 
 
