@@ -9,6 +9,7 @@ import argparse
 import io
 import itertools
 import json
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -198,7 +199,9 @@ def _matrix(content: bytes) -> Any:
         matrix = getattr(sp, f"{kind}_matrix")((2, 2))
         for name in arrays.files:
             if name not in ("format", "shape"):
-                setattr(matrix, name, tuple(arrays[name]) if name == "coords" else arrays[name])
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # SciPy's own, about coordinates that it casts
+                    setattr(matrix, name, tuple(arrays[name]) if name == "coords" else arrays[name])
         shape = arrays["shape"].reshape(-1).tolist()
     try:
         matrix._shape = tuple(int(size) for size in shape)

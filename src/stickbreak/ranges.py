@@ -58,7 +58,7 @@ def are_sums(array: ArrayLike, *, signed: bool = False) -> bool:
 def are_sticks(rho: NDArray[np.float64], omega: NDArray[np.float64]) -> bool:
     """Whether u_k ~ Beta(rho_k omega_k, (1 - rho_k) omega_k) can be sticks: both parameters of each are positive."""
     shares = (rho >= SMALLEST_SHARE) & (rho < 1)
-    return bool(shares.all()) and bool((omega > 0).all()) and are_sums(omega)
+    return bool(shares.all()) and bool((omega >= SMALLEST).all()) and are_sums(omega)
 
 
 def are_discounts(delta: NDArray[np.float64]) -> bool:

@@ -382,7 +382,7 @@ class FittedTree(ContinuedModel):
         if not all(isinstance(word, str) for word in words):
             raise ValueError("its vocabulary holds something else than strings")
         start, leaf, n = self.word_start_, self.word_leaf_, self.word_count_
-        if start.shape != (W + 1,) or start[0] != 0 or start[-1] != leaf.size or (np.diff(start) < 0).any():
+        if start.shape != (W + 1,) or start[0] != 0 or start[-1] != leaf.size or (start[1:] < start[:-1]).any():
             raise ValueError("the leaves of its words do not belong together")
         if start.dtype != np.int64 or leaf.dtype != np.int32 or n.dtype != np.int32 or n.shape != leaf.shape:
             raise ValueError("the leaves of its words are no whole numbers")
@@ -390,7 +390,7 @@ class FittedTree(ContinuedModel):
             raise ValueError("a leaf is outside the tree, or has no token")
         inner = np.ones(leaf.size, dtype=bool)
         inner[start[:-1][start[:-1] < leaf.size]] = False
-        if (np.diff(leaf)[inner[1:]] <= 0).any():
+        if (leaf[1:] <= leaf[:-1])[inner[1:]].any():
             raise ValueError("the leaves of a word do not ascend")
         for delta in (self.alpha_levels_, self.eta_levels_):
             if not is_table(delta, shape.depth) or not are_discounts(delta):

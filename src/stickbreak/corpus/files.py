@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import math
 import os
 import zlib
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 _GZIP = b"\x1f\x8b"
+_LEAST_OF_A_LINE = 32  # bytes that a line of a packed file counts for: reading one costs as much as that
 _PIECE = 1 << 16  # bytes
 
 
@@ -62,6 +64,13 @@ def reading(path: Path) -> Iterator[None]:
         raise ReadError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
+def _unpacks_too_far(path: Path, most: float) -> ReadError:
+    return ReadError(
+        f"{path} unpacks to more than {size_in_words(int(most))}; raise the limit with --max-unpacked-bytes "
+        "(in Python: limits=ReadLimits(unpacked_bytes=...))"
+    )
+
+
 class _Unpacked(io.RawIOBase):
     """The content of a gzip file, refused where it is larger than a limit."""
 
@@ -83,10 +92,7 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         content = self._packed.read(len(buffer))
         if self._packed.tell() > self._most:
-            raise ReadError(
-                f"{self._path} unpacks to more than {size_in_words(self._most)}; raise the limit with "
-                "--max-unpacked-bytes (in Python: limits=ReadLimits(unpacked_bytes=...))"
-            )
+            raise _unpacks_too_far(self._path, self._most)
         buffer[: len(content)] = content
         return len(content)
 
@@ -237,6 +243,21 @@ def decoded_lines(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFA
         When the file cannot be read, a line is too long, or the file is not in this encoding: line and byte are named.
     """
     encoding = encoding_of(start_of(path), checked_encoding(encoding), str(path))
+    most, charged = _most_unpacked(path, limits), 0
+    for line in _lines_in(path, encoding, limits):
+        charged += max(len(line), _LEAST_OF_A_LINE)
+        if charged > most:  # a gigabyte of empty lines packs into a megabyte
+            raise _unpacks_too_far(path, most)
+        yield line
+
+
+def _most_unpacked(path: Path, limits: ReadLimits) -> float:
+    """Return how many bytes a packed file may hold; any other holds what it has."""
+    with reading(path), open(path, "rb") as raw:
+        return limits.most_unpacked(os.fstat(raw.fileno()).st_size) if raw.read(2) == _GZIP else math.inf
+
+
+def _lines_in(path: Path, encoding: str, limits: ReadLimits) -> Iterator[str]:
     if line_end_of(encoding) != b"\n":
         yield from _lines_of_chunks(path, encoding, limits)
         return

@@ -98,7 +98,12 @@ def open_corpus(path: str | os.PathLike[str], limits: ReadLimits = DEFAULT_LIMIT
     meta = read_meta(folder, "corpus.json", _FIELDS, what="corpus", version=_VERSION)
     D, W, nnz = meta["n_documents"], meta["n_words"], meta["n_entries"]
     data, indices, indptr = (open_array(folder / f"{name}.npy", "corpus") for name in _ARRAYS)
-    fits = D >= 0 and W >= 1 and data.shape == indices.shape == (nnz,) and indptr.shape == (D + 1,)
+    fits = (
+        D >= 0
+        and 1 <= W <= np.iinfo(np.int64).max
+        and data.shape == indices.shape == (nnz,)
+        and indptr.shape == (D + 1,)
+    )
     plain = indices.dtype == indptr.dtype and indices.dtype in (np.int32, np.int64)
     if not fits or not plain or indptr[0] != 0 or indptr[-1] != nnz or data.dtype not in (np.int32, np.float64):
         raise ReadError(f"{folder} is damaged: its arrays do not fit to corpus.json; write the corpus anew")
@@ -106,6 +111,8 @@ def open_corpus(path: str | os.PathLike[str], limits: ReadLimits = DEFAULT_LIMIT
     if problem:
         raise ReadError(f"{folder} is damaged: {problem}; write the corpus anew")
     vocabulary = read_strings(folder / "vocabulary.jsonl", W, "corpus", limits) if meta["vocabulary"] else None
+    if vocabulary is not None and len(set(vocabulary)) < W:
+        raise ReadError(f"{folder} is damaged: vocabulary.jsonl holds a word twice; write the corpus again")
     names = read_strings(folder / "names.jsonl", D, "corpus", limits) if meta["names"] else None
     return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names)
 
@@ -113,7 +120,8 @@ def open_corpus(path: str | os.PathLike[str], limits: ReadLimits = DEFAULT_LIMIT
 def _problem(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_words: int) -> str | None:
     """Look through arrays that may be larger than memory, in blocks; say what no corpus can hold."""
     for start in range(0, indptr.size - 1, _BLOCK):
-        if (np.diff(indptr[start : start + _BLOCK + 1]) < 0).any():
+        block = indptr[start : start + _BLOCK + 1]
+        if (block[1:] < block[:-1]).any():  # a difference could wrap around
             return "indptr.npy decreases"
     for start in range(0, indices.size, _BLOCK):
         block, values = indices[start : start + _BLOCK + 1], data[start : start + _BLOCK]  # one of the next block

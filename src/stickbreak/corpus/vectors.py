@@ -332,7 +332,7 @@ def _checked_offsets(offsets: ArrayLike, n_vectors: int) -> np.ndarray:
             f"offsets go from {array[0]} to {array[-1]}, but there are {n_vectors} vectors; give offsets from 0 to "
             f"{n_vectors}"
         )
-    falls = np.flatnonzero(np.diff(array) < 0)
+    falls = np.flatnonzero(array[1:] < array[:-1])
     if falls.size:
         g = int(falls[0])
         raise InputError(

@@ -282,8 +282,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing
             if meta["feature_names"]:
                 model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
             kept = {k.removeprefix("kept."): v for k, v in arrays.items() if k.startswith("kept.")}
-            model._restore_kept(kept, meta.get("kept", {}))
-            model._check_fitted_state()
+            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
+                model._restore_kept(kept, meta.get("kept", {}))
+                model._check_fitted_state()
         except KeyError as error:
             raise ModelFormatError(
                 f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."

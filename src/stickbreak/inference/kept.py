@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -86,7 +87,8 @@ class ContinuedModel(TopicModel):
             If that cannot be of this fit: the model was loaded from a damaged folder.
         """
         try:
-            course.restore(kept.arrays, kept.values)
+            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
+                course.restore(kept.arrays, kept.values)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelFormatError(f"the {self.kept_noun} of this model are damaged ({error}); fit it anew.") from None
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.exceptions import InputError
-from stickbreak.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
+from stickbreak.ranges import LARGEST_PRIOR, LARGEST_STATISTIC, SMALLEST_PRIOR
 
 Float = NDArray[np.float64]
 
@@ -102,4 +102,6 @@ def _numbers(name: str, value: Any) -> Float:
         raise InputError(f"{name} is no array of numbers; give finite numbers") from None
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds NaN or infinity; give finite numbers")
+    if np.abs(array).max(initial=0.0) > LARGEST_STATISTIC:
+        raise InputError(f"{name} holds a number above {LARGEST_STATISTIC:g}; give smaller ones, in another unit")
     return array

@@ -255,6 +255,7 @@ def _describe_fit(model: FittedTopics) -> FitReport:
         if not re.search(r"_\d+$", name)  # columns of one of several chains: those of the kept one have plain names
     }
     n_entries = max((values.size for values in trace.values()), default=0)
+    trace = {name: values for name, values in trace.items() if values.size == n_entries}
     trace.setdefault("lap", np.arange(1.0, n_entries + 1.0))
     keep = np.unique(np.linspace(0, n_entries - 1, min(n_entries, _TRACE_POINTS)).round().astype(int))
     last = trace["objective"][-1] if n_entries and "objective" in trace else None

@@ -60,7 +60,7 @@ class Sample:
         require(K >= 1 and is_table(arrays["tables"], K), "the tables of a sample are no finite numbers")
         require(indptr.shape == (K + 1,) and indptr.dtype.kind == "i", "the topics of a sample do not fit")
         require(indices.ndim == 1 and indices.dtype.kind == "i" and is_table(data, indices.size), "a sample is damaged")
-        whole = indptr[0] == 0 and indptr[-1] == indices.size and bool((np.diff(indptr) >= 0).all())
+        whole = indptr[0] == 0 and indptr[-1] == indices.size and bool((indptr[1:] >= indptr[:-1]).all())
         inside = not indices.size or (indices.min() >= 0 and indices.max() < n_words)
         require(whole and inside and are_sums(data), "the counts of a sample do not fit")
         require(are_sums(arrays["tables"]) and bool((arrays["tables"] > 0).all()), "a topic of a sample has no table")

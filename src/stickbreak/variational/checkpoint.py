@@ -148,7 +148,7 @@ def _check_vectors(summary: Summary, name: str, n_documents: int, K: int) -> Non
 
 def _check_words(summary: StoredSummary, name: str, W: int, K: int) -> None:
     words, S = summary.words, summary.S
-    ascending = words.ndim == 1 and words.dtype.kind == "i" and bool((np.diff(words) > 0).all())
+    ascending = words.ndim == 1 and words.dtype.kind == "i" and bool((words[1:] > words[:-1]).all())
     require(ascending and (not words.size or (words[0] >= 0 and words[-1] < W)), f"{name}.words cannot be")
     require(S.topic.ndim == 1 and S.topic.dtype == topic_type(K), f"{name}.S_topic does not fit {K} topics")
     require(is_table(S.value, S.topic.size), f"{name}.S_value is no finite number for each of its topics")
@@ -176,7 +176,7 @@ def _check_documents(documents: Documents, name: str, n_documents: int, K: int) 
 def _check_rows(indptr: NDArray, topic: NDArray, name: str, n_rows: int, K: int) -> None:
     """Refuse rows of topics that cannot be: those of documents, or those of the words of a batch."""
     require(indptr.shape == (n_rows + 1,) and indptr.dtype == np.int64, f"{name}indptr does not fit")
-    whole = indptr[0] == 0 and indptr[-1] == topic.size and bool((np.diff(indptr) >= 0).all())
+    whole = indptr[0] == 0 and indptr[-1] == topic.size and bool((indptr[1:] >= indptr[:-1]).all())
     require(whole, f"{name}indptr does not lead through its topics")
     require(not topic.size or (topic.min() >= 0 and topic.max() < K), f"{name}topic names no topic of {K}")
     falls = np.flatnonzero(np.diff(topic.astype(np.int64)) <= 0) + 1  # allowed only where a row begins

@@ -178,7 +178,8 @@ class VectorModel(AllOrNothing):
             model._trace = Trace.from_arrays(columns)
             if meta["feature_names"]:
                 model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
-            model._check_fitted_state()
+            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
+                model._check_fitted_state()
         except KeyError as error:
             raise ModelFormatError(
                 f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
