@@ -6,15 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.compiling import njit
-from stickbreak.stirling import StirlingRatios, opened_ratio, seated_ratio
+from stickbreak.stirling import StirlingRatios, opened_ratio, seated_ratio, table
 
 Factors = NDArray[np.float64]
 """factors[n, m] = what opening a table, and what joining one, is worth to a token whose own count is out of n and m."""
 
 
 def factors_of(ratios: StirlingRatios) -> Factors:
-    """Return the factors of (G6), (longest + 1, width, 2)."""
-    factors = np.empty((ratios.shape[0], ratios.shape[1] - 1, 2))
+    """Return the factors of (G6), (longest + 1, width, 2).
+
+    Raises
+    ------
+    InputError
+        If the memory does not hold them.
+    """
+    factors = table(ratios.shape[0], ratios.shape[1] - 1, 2)
     _tabulate(ratios, factors)
     return factors
 

@@ -30,18 +30,37 @@ def stirling_ratios(longest: int, width: int = WIDTH) -> StirlingRatios:
     Raises
     ------
     InputError
-        If the table would pass 2 GiB.
+        If the table would pass 2 GiB, or what there is of memory.
     """
     if 8 * (longest + 1) * (width + 1) > _MOST_BYTES:
-        raise InputError(
-            f"a document of {longest} tokens has a topic with {width // 2} tables, too many to tabulate the Stirling "
-            "numbers for; cut the document into parts, or give a smaller alpha."
-        )
-    V = np.zeros((longest + 1, width + 1))
+        raise too_large(longest, width)
+    V = table(longest + 1, width + 1)
     V[:, 0] = np.nan
     V[:, 1] = np.inf
     _fill_columns(V)
     return V
+
+
+def table(longest: int, width: int, *further: int) -> NDArray[np.float64]:
+    """Return a table of zeros, a row for each number of tokens.
+
+    Raises
+    ------
+    InputError
+        If the memory does not hold it.
+    """
+    try:
+        return np.zeros((longest, width, *further))
+    except MemoryError:
+        raise too_large(longest - 1, width) from None
+
+
+def too_large(longest: int, width: int) -> InputError:
+    """Return the error of a document that is too long for its number of tables."""
+    return InputError(
+        f"a document of {longest} tokens has a topic with {width // 2} tables, too many to tabulate the Stirling "
+        "numbers for; cut the document into parts, or give a smaller alpha."
+    )
 
 
 def wide_enough(ratios: StirlingRatios, most: int) -> StirlingRatios:
