@@ -14,7 +14,7 @@ from stickbreak.backoff_tree.shape import TreeShape
 from ..sampling.laws import largest_z
 from .problems import ONE, random_delta, small_corpus, tokens_of
 
-N_PASSES = 25
+N_PASSES = 80
 
 
 class Dense:
@@ -85,7 +85,7 @@ def scores(seed, at_once):
     trees = [Dense(shape.branching, delta) for delta in deltas]
     sampler, L = TreeSampler(tokens, shape, *deltas, seed, at_once=at_once), shape.n_leaves
     sampler.begin()
-    excess, variance, uniform = np.zeros(L + 4), np.zeros(L + 4), []
+    excess, variance, uniform = np.zeros(L + 6), np.zeros(L + 6), []
     for _ in range(N_PASSES):
         before = sampler.z.copy()
         mean_log_p, after, total, i = sampler.sweep(ONE), sampler.z, 0.0, 0
@@ -100,7 +100,8 @@ def scores(seed, at_once):
                 p, log_p = now.conditional(document, w, None if at_once else old)
                 total += -np.log(tokens.word.size) if log_p is None else log_p
                 stays, log = np.arange(L) == old, np.log(p)
-                told = np.vstack([np.eye(L), stays, document > 0, now.table[w] - (not at_once) * stays > 0, log])
+                word = now.table[w] - (not at_once) * stays
+                told = np.vstack([np.eye(L), stays, document > 0, word > 0, document, word, log])
                 expected = told @ p
                 excess += told[:, new] - expected
                 variance += told**2 @ p - expected**2

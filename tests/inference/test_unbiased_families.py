@@ -63,7 +63,7 @@ def topic_scores(seed, name, resample):
     rng = np.random.default_rng(seed)
     model = clone(FAMILIES[name]).set_params(random_state=seed).fit(corpus(rng))
     words = document(rng, 5)
-    found = estimates(model, words, seed, n_particles=10, resample=resample) / probability(model, words)
+    found = estimates(model, words, seed, n_particles=500, resample=resample) / probability(model, words)
     return z_scores(found, 1.0)
 
 
@@ -106,7 +106,7 @@ def tree_scores(seed):
     model = BackoffTreeTopics(branching=branching, n_sweeps=4, alpha=0.6, random_state=seed).fit(counts)
     assert model.n_topics_ == model.n_leaves_
     words = document(rng, 4)
-    found = estimates(model, words, seed, n_particles=10, resample=False) / tree_probability(model, words)
+    found = estimates(model, words, seed, n_particles=500, resample=False) / tree_probability(model, words)
     return z_scores(found, 1.0)
 
 
