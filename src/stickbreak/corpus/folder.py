@@ -18,6 +18,7 @@ from stickbreak.exceptions import ReadError, WriteError
 __all__ = ["is_corpus_folder", "open_corpus", "write_corpus"]
 
 _VERSION = 1
+_LARGEST_COUNT = np.iinfo(np.int32).max
 _BLOCK = 1 << 22  # entries of an array that are checked at once
 _ARRAYS = ("data", "indices", "indptr")
 _FIELDS = ("n_documents", "n_words", "n_entries", "vocabulary", "names")
@@ -131,8 +132,8 @@ def _problem(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_words:
         turns = turns.astype(indptr.dtype)  # else searchsorted would copy all of indptr
         if (indptr[np.searchsorted(indptr, turns)] != turns).any():
             return "the words of a document in indices.npy do not ascend"
-        if not (values > 0).all() or values.max() == np.inf:
-            return "data.npy holds a count that is not positive and finite"
+        if not (values > 0).all() or values.max() > _LARGEST_COUNT:
+            return f"data.npy holds a count that is not between 0 and {_LARGEST_COUNT}"
     return None
 
 

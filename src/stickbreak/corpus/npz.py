@@ -213,6 +213,8 @@ def _matrix(members: _Members, limits: ReadLimits) -> Any:
     if fault:
         raise ReadError(f"{members.path} holds a broken sparse matrix: {fault}; write it again")
     limits.check_shape(members.path, shape, members.n_bytes)
+    if data.dtype == np.float16:  # which SciPy does not have
+        data = data.astype(np.float32)
     if format == "coo":
         return sp.coo_matrix((data, (rows, columns)), shape=shape)
     if format == "dia":
