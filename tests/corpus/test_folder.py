@@ -125,10 +125,10 @@ def test_open_accepts_a_sound_folder_in_blocks_of_any_size(tmp_path, monkeypatch
         (lambda f: (_save(f, "indices", [0, 1, 1, 2], float), _save(f, "indptr", [0, 2, 2, 4], float)), "do not fit"),
         (lambda f: _save(f, "indptr", [0, 3, 2, 4]), "indptr.npy decreases"),
         (lambda f: _save(f, "indptr", [0, -1, 2, 4]), "indptr.npy decreases"),
-        (lambda f: _save(f, "data", [2, 1, 3, 0]), "not positive and finite"),
-        (lambda f: _save(f, "data", [2, -1, 3, 4]), "not positive and finite"),
-        (lambda f: _save(f, "data", [2, 1, np.nan, 4], float), "not positive and finite"),
-        (lambda f: _save(f, "data", [2, 1, 3, np.inf], float), "not positive and finite"),
+        (lambda f: _save(f, "data", [2, 1, 3, 0]), "not between 0 and 2147483647"),
+        (lambda f: _save(f, "data", [2, -1, 3, 4]), "not between 0 and 2147483647"),
+        (lambda f: _save(f, "data", [2, 1, np.nan, 4], float), "not between 0 and 2147483647"),
+        (lambda f: _save(f, "data", [2, 1, 3, np.inf], float), "not between 0 and 2147483647"),
     ],
 )
 @pytest.mark.parametrize("block", [1, 2, 3, 1000])
