@@ -35,8 +35,12 @@ def grow_in_c(): return ctypes.create_string_buffer(3 << 30)
 def hide():
     try: bytes(3 << 30)
     except MemoryError: raise InputError("too much; give less")
-def babble(): raise InputError("x" * 5000)
-def escape(): raise InputError("the word '\\x1b[31m' is unknown")
+def said(text):
+    error = InputError()
+    error.args = (text,)  # past the care that StickbreakError takes of its texts
+    return error
+def babble(): raise said("x" * 5000)
+def escape(): raise said("the word '\\x1b[31m' is unknown")
 def warn(): warnings.warn("careful", RuntimeWarning)
 def warn_on_purpose(): warnings.warn("careful", UserWarning)
 def unsound(): raise Unsound("a count of -1")

@@ -99,7 +99,18 @@ def check_init(init: Any, names: Collection[str]) -> None:
             known = ", ".join(map(repr, names))
             raise InputError(f"init is {init!r}; give one of {known}, or an array of topics (K, W).")
         return
-    _check_distributions(given_topics(init))
+    array = _as_numbers(init)
+    if array.ndim == 2:  # another shape is refused with that of the documents
+        _check_distributions(array)
+
+
+def _as_numbers(topics: Any) -> Float:
+    try:
+        return np.asarray(topics, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"init is not a table of numbers ({error}); give a name or an array of topics (K, W)."
+        ) from None
 
 
 def _check_distributions(topics: Float) -> None:
@@ -137,23 +148,19 @@ def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
     return largest_first(Start(np.ascontiguousarray(array.T), weights_of(mass)))
 
 
-def given_topics(topics: Any, n_words: int | None = None) -> NDArray[np.float64]:
-    """Return topics that were given as `init`, (K, W); W may be any number as long as the documents are not known.
+def given_topics(topics: Any, n_words: int) -> Float:
+    """Return topics that were given as `init`, (K, W).
 
     Raises
     ------
     InputError
         If they are not a table of numbers with at least one row and a column for each word.
     """
-    try:
-        array = np.asarray(topics, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+    array = _as_numbers(topics)
+    if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != n_words:
         raise InputError(
-            f"init is not a table of numbers ({error}); give a name or an array of topics (K, W)."
-        ) from None
-    if array.ndim != 2 or array.shape[0] == 0 or n_words not in (None, array.shape[1]):
-        columns = "a column for each word" if n_words is None else f"{n_words} columns, one for each word"
-        raise InputError(f"init has shape {array.shape}; give a row for each topic and {columns}.")
+            f"init has shape {array.shape}; give a row for each topic and {n_words} columns, one for each word."
+        )
     return array
 
 
