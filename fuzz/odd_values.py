@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import sys
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -110,8 +109,7 @@ def ends(estimator: type[Model]) -> dict[str, tuple[list[float], list[float]]]:
             if high is not None:
                 closed = range_.closed in ("right", "both")
                 inside.append(high if closed else step(high, -1))
-                if not high == sys.float_info.max:  # infinity is allowed there
-                    outside.append(step(high, 1) if closed else high)
+                outside.append(step(high, 1) if closed else high)
             found[name] = inside, outside
     return found
 

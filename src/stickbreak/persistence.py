@@ -148,7 +148,7 @@ def _read_folder(folder: Path, kind: str | None) -> tuple[dict[str, NDArray], di
         meta = _decode(head["meta"])
         if not isinstance(meta, dict):
             raise ValueError("meta is no object")
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise ModelFormatError(f"{folder / _MODEL} is damaged ({error}); save the model again") from None
     return _read_arrays(folder, head), meta
 

@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.backoff_tree.course import TreeCourse
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.ranking import ranked_words
-from stickbreak.backoff_tree.requirements import checked_leaves
+from stickbreak.backoff_tree.requirements import checked_leaves, checked_seen
 from stickbreak.backoff_tree.sequence import TreeRule
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float, Int, Int32
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.checkpoint import check_trace, is_table, whole_number
+from stickbreak.inference.checkpoint import check_trace, is_table, require, whole_number
 from stickbreak.inference.document_completion import Completion
 from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.inference.kept import ContinuedModel
@@ -321,7 +321,7 @@ class FittedTree(ContinuedModel):
             )
         scored = held_out[rows].counts
         if seen is not None:
-            scored = sparse.csr_matrix(scored.multiply(np.asarray(seen, dtype=bool)))
+            scored = sparse.csr_matrix(scored.multiply(checked_seen(seen, self.n_features_in_)))
             scored.eliminate_zeros()
         if scored.nnz == 0:
             raise InputError("none of the held-out words is among the seen ones, so there is nothing to score.")
@@ -393,8 +393,7 @@ class FittedTree(ContinuedModel):
         if (leaf[1:] <= leaf[:-1])[inner[1:]].any():
             raise ValueError("the leaves of a word do not ascend")
         for delta in (self.alpha_levels_, self.eta_levels_):
-            if not is_table(delta, shape.depth) or not are_discounts(delta):
-                raise ValueError("its discounts do not fit its tree")
+            require(is_table(delta, shape.depth) and are_discounts(delta), "its discounts do not fit its tree")
         check_trace(self._trace.columns)
         whole_number("n_laps_", self.n_laps_)
         self._check_parameters()

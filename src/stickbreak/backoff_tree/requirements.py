@@ -78,15 +78,14 @@ def discounts(name: str, given: Any, shape: TreeShape) -> Float:
     InputError
         If they do not fit the tree, are not positive, or do not sum to less than 1.
     """
-    if isinstance(given, Real):
+    try:
+        delta = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):  # names, rows of several lengths, numbers beyond all doubles
+        delta = np.empty(0)
+    if isinstance(given, Real) and delta.shape == ():
         delta = np.full(shape.depth, float(given) / shape.depth)
-    else:
-        try:
-            delta = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):  # names, or rows of several lengths
-            delta = np.empty(0)
-        if delta.shape != (shape.depth,):
-            raise InputError(f"{name} is {given!r}; give their sum, or one discount for each of {shape.depth} levels.")
+    if delta.shape != (shape.depth,):
+        raise InputError(f"{name} is {given!r}; give their sum, or one discount for each of {shape.depth} levels.")
     if not are_discounts(delta):
         raise InputError(
             f"{name} is {given!r}; give positive discounts ({LEAST_DISCOUNT:g} or more) that sum to less than 1."
@@ -111,6 +110,18 @@ def checked_leaves(given: ArrayLike, n_tokens: Int) -> Int:
     if bad:
         raise InputError(f"leaf {bad[0]} has no token; ask for leaves that have (leaves_).")
     return chosen.astype(np.int64)
+
+
+def checked_seen(given: ArrayLike, n_words: int) -> NDArray[np.bool_]:
+    """Return which words are scored, refuse what is not a bool for each.
+
+    Raises
+    ------
+    InputError
+    """
+    if np.shape(given) != (n_words,):
+        raise InputError(f"seen is of shape {np.shape(given)}; give a bool for each of {n_words} words.")
+    return np.asarray(given, dtype=bool)
 
 
 def _stages(given: Sequence[int], shape: TreeShape) -> tuple[int, ...]:

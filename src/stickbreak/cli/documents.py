@@ -188,7 +188,7 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     settings = replace(
         given,
         text_field=given.text_field or remembered.text_field,
-        delimiter=given.delimiter or remembered.delimiter,
+        delimiter=given.delimiter or _still_cuts(path, remembered.delimiter, given),
     )
     if not settings._holds_text(path):
         corpus, n_outside = align(settings.read(path), model.vocabulary_)
@@ -231,6 +231,16 @@ def read_limits(document_bytes: int | None, unpacked_bytes: int | None, declared
 
     given = {"document_bytes": document_bytes, "unpacked_bytes": unpacked_bytes, "declared_size": declared}
     return ReadLimits(**{name: value for name, value in given.items() if value is not None})
+
+
+def _still_cuts(path: Path, delimiter: str | None, given: InputSettings) -> str | None:
+    """Return the delimiter of the fit if it cuts the header of a new table; otherwise its own rows tell."""
+    from stickbreak.corpus.files import decoded_lines
+    from stickbreak.corpus.formats import detect_format
+
+    if delimiter is None or detect_format(path, given.format, given.encoding) not in ("csv", "tsv"):
+        return None
+    return delimiter if delimiter in next(decoded_lines(path, given.encoding), "") else None
 
 
 def _remembered(folder: Path) -> tuple[InputSettings, bool]:

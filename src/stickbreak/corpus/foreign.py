@@ -68,7 +68,7 @@ def foreign_kind(path: Path, start: bytes) -> str | None:
     """
     head = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:14].lower()
     if head.startswith(_HTML):
-        return None if path.suffix.lower() == ".txt" else _PAGE  # some people read the lines of a page
+        return None if path.name.lower().removesuffix(".gz").endswith(".txt") else _PAGE  # its lines may be wanted
     written = next((said for signature, said in _WRITTEN if head.startswith(signature)), None)
     return written or binary_kind(path, start)
 

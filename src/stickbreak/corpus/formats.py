@@ -9,7 +9,7 @@ from pathlib import Path
 from stickbreak.corpus.decoding import checked_encoding, encoding_of, line_end_of
 from stickbreak.corpus.files import reading, start_of
 from stickbreak.corpus.folder import is_corpus_folder
-from stickbreak.corpus.foreign import foreign_kind
+from stickbreak.corpus.foreign import binary_kind, foreign_kind
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
 
 __all__ = ["FORMATS", "detect_format"]
@@ -80,7 +80,8 @@ def detect_format(path: Path, format: str | None = None, encoding: str = "utf-8"
     if named is None or named in _TEXTS:
         foreign = foreign_kind(path, start)
         readable = start.startswith(b"PAR1") if named is None else format == "lines" and start.isascii()
-        if foreign is not None and not readable:
+        asked = format is not None and binary_kind(path, start) is None  # written in plain bytes: its lines are wanted
+        if foreign is not None and not (readable or asked):
             raise ReadError(f"{path} is {foreign}")
     return named or _by_content(path, start, checked_encoding(encoding))
 

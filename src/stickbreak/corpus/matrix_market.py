@@ -139,6 +139,8 @@ def _sizes(sizes: list[bytes], banner: list[bytes], where: str, n_lines: int, n_
     if len(sizes) != (2 if dense else 3) or not all(_SIZE.fullmatch(size) for size in sizes):
         raise ReadError(f"{where} is {shown(b' '.join(sizes))}; here a Matrix Market file must give its {names}")
     D, W = int(sizes[0]), int(sizes[1])
+    if max(D, W) >= 2**63:
+        raise ReadError(f"{where} declares {D} rows and {W} columns; both must be below 2^63")
     if symmetry != "general" and D != W and dense:
         raise ReadError(f"{where} declares {D} rows and {W} columns; a {symmetry} matrix has as many of both")
     n_stored = int(sizes[-1])

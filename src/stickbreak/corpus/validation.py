@@ -151,6 +151,8 @@ def _as_dense(X: Any) -> np.ndarray:
 
 def _without_missing(table: Any) -> np.ndarray:
     """Return a table with columns of several types, what is missing as NaN."""
+    if not table.shape[1]:
+        return np.empty(table.shape)
     return np.column_stack(
         [np.asarray(table.iloc[:, j].to_numpy(dtype=np.float64, na_value=np.nan)) for j in range(table.shape[1])]
     )

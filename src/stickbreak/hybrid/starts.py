@@ -15,6 +15,7 @@ from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.streams import stream
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
+from stickbreak.ranges import LARGEST_OFFSET
 
 RANDOM = "random"
 _BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 bytes a token
@@ -82,7 +83,9 @@ def offset_after(given: Parameters, share: float) -> float:
         return float(given.learning_offset)
     if isinstance(given.init, str) and given.init == RANDOM:
         return 1.0
-    return max(1.0, float(np.exp(min(-np.log(share) / given.learning_decay, 700.0))) - 1.0)
+    if -np.log(share) >= given.learning_decay * np.log(LARGEST_OFFSET):
+        return LARGEST_OFFSET
+    return max(1.0, float(np.exp(-np.log(share) / given.learning_decay)) - 1.0)
 
 
 def random_state(corpus: Corpus, n_topics: int, seed: int, share: float, *, unbounded: bool = False) -> HybridState:

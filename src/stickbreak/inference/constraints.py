@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, Options
 
-from stickbreak.ranges import LARGEST, LARGEST_OFFSET, MOST_WHOLE, SMALLEST
+from stickbreak.ranges import LARGEST, LARGEST_OFFSET, LARGEST_SUM, MOST_WHOLE, SMALLEST
 
 CONCENTRATION = [Interval(Real, SMALLEST, LARGEST, closed="both")]
 OFFSET = Interval(Real, 0, LARGEST_OFFSET, closed="both")
-TOLERANCES = [  # infinity ends a fit as soon as it may end
-    Interval(Real, 0, sys.float_info.max, closed="both"),
-    Options(Real, {np.inf}),
-]
+_INFINITY = Options(Real, {np.inf})  # ends a fit, or the work on a document, as soon as it may end
+TOLERANCES = [Interval(Real, 0, LARGEST_SUM, closed="both"), _INFINITY]
+POSITIVES = [Interval(Real, 0, LARGEST_SUM, closed="right"), _INFINITY]
 
 
 def whole(least: int) -> Any:

@@ -18,15 +18,26 @@ def seed_from(random_state: int | np.random.RandomState | None) -> int:
     InputError
         If it is none of them, or a number out of range.
     """
+    source = source_of(random_state)
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(random_state)
+    return int(source.randint(np.iinfo(np.int32).max))
+
+
+def source_of(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
+    """Return the random numbers that a random state stands for.
+
+    Raises
+    ------
+    InputError
+        If it is none, or a number out of range.
+    """
     try:
-        source = check_random_state(random_state)
+        return check_random_state(random_state)
     except ValueError:
         raise InputError(
             f"random_state is {random_state!r}; give a seed from 0 to 2**32 - 1, a RandomState, or None."
         ) from None
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        return int(random_state)
-    return int(source.randint(np.iinfo(np.int32).max))
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:

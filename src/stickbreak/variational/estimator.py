@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from stickbreak.corpus import Corpus
 from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import identity_of, seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, POSITIVES, TOLERANCES, whole
 from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
 from stickbreak.inference.loop import Callback, Trace
 from stickbreak.inference.requirements import check_names, check_tokens, check_total
@@ -200,7 +200,7 @@ class VariationalHDP(FittedHDP):
         "learning_offset": [OFFSET],
         "stick_rule": [StrOptions(set(STICK_RULES))],
         "total_documents": [None, whole(1)],
-        "local_tolerance": [Interval(Real, 0, None, closed="neither")],
+        "local_tolerance": [*POSITIVES],
         "local_sweeps": [whole(1)],
         "restarts": [whole(0)],
         "document_weights": [StrOptions({"mean_field", "collapsed"})],
@@ -460,7 +460,7 @@ class VariationalHDP(FittedHDP):
 
     def _settings(self) -> LocalSettings:
         """Return when and how the local step of a fit stops."""
-        return LocalSettings(self.local_tolerance, self.local_sweeps, restarts=self.restarts)
+        return LocalSettings(float(self.local_tolerance), self.local_sweeps, restarts=self.restarts)
 
     def _rule(self) -> StepRule:
         """Return the sizes and the rule of stochastic steps."""

@@ -76,7 +76,7 @@ class FittedHDP(TopicModel):
         if self.document_weights == "collapsed":
             return self._collapsed_weights(corpus)
         parameters = self._parameters()
-        settings = LocalSettings(self.local_tolerance, self.local_sweeps)
+        settings = LocalSettings(float(self.local_tolerance), self.local_sweeps)
         weights = np.empty((corpus.n_documents, parameters.n_topics + 1))
         with ThreadExecutor(self.n_jobs) as executor:
             for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
@@ -98,7 +98,7 @@ class FittedHDP(TopicModel):
                 self.topic_word_,
                 prior[:-1],
                 executor,
-                tolerance=self.local_tolerance,
+                tolerance=float(self.local_tolerance),
                 max_sweeps=self.local_sweeps,
             )
         lengths = np.asarray(corpus.document_lengths, dtype=np.float64)

@@ -54,7 +54,7 @@ class FittedGaussianHDP(VectorFit):
         """
         groups = self._checked(X)
         model = HDP(self.likelihood_, self.alpha_, self.gamma_, self.bound)
-        settings, parameters = LocalSettings(self.local_tolerance, self.local_sweeps), self._parameters()
+        settings, parameters = LocalSettings(float(self.local_tolerance), self.local_sweeps), self._parameters()
         prior = self.alpha_ * parameters.expected_beta
         theta = np.tile(prior, (groups.n_groups, 1))
         with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
@@ -154,7 +154,10 @@ class FittedGaussianHDP(VectorFit):
         X : ndarray of shape (n_samples, dim)
         components : ndarray of shape (n_samples,)
         """
-        given = self.weights_ if weights is None else np.asarray(weights, dtype=np.float64)
+        try:
+            given = self.weights_ if weights is None else np.asarray(weights, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"weights is {weights!r}; give {self.n_components_} weights, none negative.") from None
         if given.shape != (self.n_components_,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
             raise InputError(f"weights has shape {given.shape}; give {self.n_components_} weights, none negative.")
         return self._draw(n_samples, given / given.sum(), random_state)

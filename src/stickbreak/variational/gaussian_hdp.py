@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.inference.all_or_nothing import all_or_nothing
 from stickbreak.inference.checkpoint import seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
+from stickbreak.inference.constraints import CONCENTRATION, OFFSET, POSITIVES, TOLERANCES, whole
 from stickbreak.inference.loop import Callback
 from stickbreak.inference.requirements import check_names
 from stickbreak.inference.run import Place
@@ -142,7 +142,7 @@ class GaussianHDP(FittedGaussianHDP):
         "n_laps": [whole(1)],
         "tolerance": [*TOLERANCES],
         "n_batches": [None, whole(1)],
-        "local_tolerance": [Interval(Real, 0, None, closed="neither")],
+        "local_tolerance": [*POSITIVES],
         "local_sweeps": [whole(1)],
         "restarts": [whole(0)],
         "dtype": [StrOptions({"float32", "float64"})],
@@ -255,7 +255,7 @@ class GaussianHDP(FittedGaussianHDP):
         return HDP(likelihood, float(self.alpha), float(self.gamma), self.bound)
 
     def _settings(self) -> LocalSettings:
-        return LocalSettings(self.local_tolerance, self.local_sweeps, restarts=self.restarts)
+        return LocalSettings(float(self.local_tolerance), self.local_sweeps, restarts=self.restarts)
 
     def _step_rule(self) -> StepRule:
         return replace(super()._step_rule(), sticks=self.stick_rule)

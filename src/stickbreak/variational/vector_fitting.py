@@ -255,7 +255,7 @@ def _given_seeds(init: Any, dim: int | None = None) -> Float:
     """Return the seeds that the user gives; their dimension is checked where it is known."""
     try:
         seeds = np.asarray(init, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError("init is no table of numbers; give 'seeding', a fitted model or vectors (K, dim).") from None
     if seeds.ndim != 2 or 0 in seeds.shape or dim not in (None, seeds.shape[1]) or not np.isfinite(seeds).all():
         wanted = "" if dim is None else f"{dim} "

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak import persistence
@@ -19,6 +18,7 @@ from stickbreak.inference.checkpoint import check_learned, check_trace, require
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.parameters import packed, unpacked
 from stickbreak.inference.requirements import check_whole
+from stickbreak.inference.streams import source_of
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
 from stickbreak.ranges import LARGEST_STATISTIC, are_sticks, are_sums
@@ -115,7 +115,7 @@ class VectorModel(AllOrNothing):
     ) -> tuple[Float, NDArray[np.int64]]:
         """Draw n vectors and their components, those of a component together."""
         check_whole("n_samples", n, 1)
-        rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+        rng = np.random.default_rng(source_of(random_state).randint(np.iinfo(np.int32).max))
         sizes, posterior = rng.multinomial(n, weights), self.posterior_
         drawn = [self.likelihood_.sample(posterior, k, int(size), rng) for k, size in enumerate(sizes) if size]
         return np.concatenate(drawn), np.repeat(np.arange(sizes.size), sizes)
