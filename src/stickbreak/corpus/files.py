@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _GZIP = b"\x1f\x8b"
+_ALWAYS_LINES = 1_000_000  # that any packed file may have
 _LEAST_OF_A_LINE = 32  # bytes that a line of a packed file counts for: reading one costs as much as that
 _PIECE = 1 << 16  # bytes
 
@@ -243,10 +244,9 @@ def decoded_lines(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFA
         When the file cannot be read, a line is too long, or the file is not in this encoding: line and byte are named.
     """
     encoding = encoding_of(start_of(path), checked_encoding(encoding), str(path))
-    most, charged = _most_unpacked(path, limits), 0
-    for line in _lines_in(path, encoding, limits):
-        charged += max(len(line), _LEAST_OF_A_LINE)
-        if charged > most:  # a gigabyte of empty lines packs into a megabyte
+    most = _most_unpacked(path, limits)
+    for number, line in enumerate(_lines_in(path, encoding, limits), start=1):
+        if number > _ALWAYS_LINES and number * _LEAST_OF_A_LINE > most:  # a gigabyte of them packs into a megabyte
             raise _unpacks_too_far(path, most)
         yield line
 

@@ -79,9 +79,8 @@ def detect_format(path: Path, format: str | None = None, encoding: str = "utf-8"
     named = format or _by_name(path)
     if named is None or named in _TEXTS:
         foreign = foreign_kind(path, start)
-        readable = start.startswith(b"PAR1") if named is None else format == "lines" and start.isascii()
-        asked = format is not None and binary_kind(path, start) is None  # written in plain bytes: its lines are wanted
-        if foreign is not None and not (readable or asked):
+        lines = format == "lines" and binary_kind(path, start) is None  # written in plain bytes: its lines are wanted
+        if foreign is not None and not (lines or (named is None and start.startswith(b"PAR1"))):
             raise ReadError(f"{path} is {foreign}")
     return named or _by_content(path, start, checked_encoding(encoding))
 

@@ -114,9 +114,9 @@ class HybridState:
             raise ValueError("its scale or its number of steps cannot be")
         if not np.allclose(pairs.sums(), self.tokens, rtol=1e-6, atol=1e-6):
             raise ValueError("its counts and its tokens disagree about the size of some topic")
-        if not self.tables.any():
-            raise ValueError("it has no tables, which every document adds to")
         if self.learned is not None:
             self.learned.check()
         if self.unbounded and self.tokens[self.tables == 0].any():
             raise ValueError("it has topics without tables")
+        if not self.tables.any():
+            raise ValueError("it has no tables, which every document adds to")
