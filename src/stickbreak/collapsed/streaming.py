@@ -48,7 +48,7 @@ class Topics:
         return np.ascontiguousarray(self.counts[:, topics].T) * self.scale
 
     def take_back(self) -> None:
-        """Write what a step has overwritten: these are the topics of now again."""
+        """Write back the rows that a step has overwritten."""
         if self.overwritten is not None:
             words, rows = self.overwritten
             self.counts[words], self.overwritten = rows, None

@@ -53,7 +53,7 @@ class ReadLimits:
         return max(_ALWAYS_UNPACKED, _MOST_GROWTH * packed_bytes)
 
     def most_declared(self, n_bytes: int) -> int:
-        """Return how many documents or words a file of so many (unpacked) bytes may declare."""
+        """Return how many documents or words a file of `n_bytes` (unpacked) bytes may declare."""
         return max(self.declared_size, n_bytes)
 
     def check_shape(self, path: Path, shape: tuple[int, int], n_bytes: int) -> None:

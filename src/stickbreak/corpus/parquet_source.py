@@ -34,7 +34,7 @@ def parquet_records(
     text_field, name_field : str or None
         See `stickbreak.corpus.fields.choose_fields`.
     chunk_size : int
-        At most so many rows are in memory at once.
+        The most rows that are in memory at once.
     limits : ReadLimits
         How long a text may be, how much the columns may unpack to, and how many rows may be declared.
 
