@@ -169,6 +169,8 @@ class FittedCollapsed(ContinuedModel):
         check_learned(self, ("alpha", "gamma", "eta"))
         for name in ("n_laps_", "n_documents_seen_"):
             whole_number(name, getattr(self, name))
-        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number")
+        require(
+            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
+        )
         offset = self.learning_offset_
         require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")

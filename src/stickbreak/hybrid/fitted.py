@@ -211,4 +211,6 @@ class FittedHybrid(TopicModel):
         require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")
         for name in ("n_laps_", "n_documents_seen_"):
             whole_number(name, getattr(self, name))
-        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number")
+        require(
+            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
+        )

@@ -153,6 +153,8 @@ class FittedHDP(TopicModel):
         if not are_sticks(self.rho_, self.omega_):
             raise ValueError("rho_ or omega_ is out of range")
         check_learned(self, ("alpha", "gamma", "eta"))
-        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number")
+        require(
+            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
+        )
         for name in ("n_steps_", "n_documents_seen_", "n_laps_"):
             whole_number(name, getattr(self, name))

@@ -210,7 +210,9 @@ class VectorModel(AllOrNothing):
             raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
         check_trace(self._trace.columns)
         check_learned(self, [name for name in ("alpha", "gamma") if f"{name}_" in self._fitted_values])
-        require(isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number")
+        require(
+            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
+        )
         self._check_parameters()
 
 
