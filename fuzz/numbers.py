@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import InvalidParameterError
 
 import stickbreak
-from fuzz.child import Outcome, tried
+from fuzz.children import Children, Limits
 from fuzz.models import FITS, Fit, Model
-from fuzz.odd_values import SMALL, ends, of_arguments, of_parameters
+from fuzz.odd_values import SMALL, Nonsense, ends, of_arguments, of_parameters
+from fuzz.outcomes import RESULT, Outcome
 from fuzz.soundness import check, check_life
 from stickbreak.corpus import Corpus
+from stickbreak.exceptions import StickbreakError
 
 GROUPS = ("parameters", "arguments", "ends", "pairs", "sizes")
 SHOWN = 8  # slowest and largest cases in the table
 SECONDS = {"sizes": 900.0, "ends": 120.0, "pairs": 120.0}
 QUICK = 60.0  # seconds of the other cases
+MEMORY = 4 << 30  # bytes of a case
+SKLEARN = "sklearn/utils/"
 TAKES_TIME = {
     "n_laps", "n_sweeps", "init_sweeps", "local_sweeps", "n_chains", "split_merge_trials", "split_merge_scans",
     "burn_in_sweeps", "saved_sweeps", "stage_sweeps", "restarts",
@@ -41,10 +50,53 @@ class Case:
     run: Callable[[], Any]
 
 
+class Refused(StickbreakError):
+    """A refusal in the words of scikit-learn."""
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """The trials of cases: number n is case n."""
+
+    cases: Sequence[Case]
+
+    def good(self) -> Iterable[Case]:
+        """Give nothing: cases are of any kind."""
+        return ()
+
+    def make(self, number: int) -> Case:
+        """Return a case."""
+        return self.cases[number]
+
+    def attempt(self, given: Case, folder: Path) -> None:
+        """Run a case in its folder."""
+        os.chdir(folder)
+        try:
+            given.run()
+        except StickbreakError:
+            raise
+        except (InvalidParameterError, NotFittedError) as error:
+            raise Refused(str(error)) from None
+        except (ValueError, TypeError) as error:
+            if SKLEARN in traceback.extract_tb(error.__traceback__)[-1].filename:
+                raise Refused(str(error)) from None  # its words for what cannot be a table of numbers
+            raise
+
+
+def outcomes(cases: Sequence[Case], workers: int = 1) -> Iterator[tuple[Case, Outcome]]:
+    """Try cases, each in a child of its own under limits of memory and time."""
+    for group in GROUPS:
+        numbers = [number for number, case in enumerate(cases) if case.group == group]
+        limits = Limits(MEMORY, SECONDS.get(group, QUICK), batch=1)
+        for outcome in Children(_Calls(cases), limits, workers).run(numbers):
+            yield cases[outcome.number], outcome
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this mode."""
     parser.add_argument("--only", default="", metavar="NAME", help="cases whose name holds this")
     parser.add_argument("--seed", type=int, default=0, help="of the order, and of the share that is tried")
+    parser.add_argument("--workers", type=int, default=1, help="cases at a time")
     parser.add_argument("--share", type=float, default=1.0, help="share of the cases that are tried")
 
 
@@ -54,8 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     rng = random.Random(arguments.seed)
     chosen = [case for case in chosen if rng.random() < arguments.share]
     found: list[tuple[Case, Outcome]] = []
-    for case in chosen:
-        outcome = tried(case.run, SECONDS.get(case.group, QUICK))
+    for case, outcome in outcomes(chosen, arguments.workers):
         found.append((case, outcome))
         if outcome.failed:
             _say(f"FAILED {case.name!r}: {outcome.kind}: {outcome.text}")
@@ -71,25 +122,33 @@ def table(found: list[tuple[Case, Outcome]]) -> str:
     """Return what was tried, and the slowest and the largest cases that were accepted."""
     counts = Counter((case.group, outcome.kind) for case, outcome in found)
     lines = [f"{group:12} {kind:10} {n:6}" for (group, kind), n in sorted(counts.items())]
-    sound = [(case, outcome) for case, outcome in found if outcome.kind == "sound"]
-    for title, key in (("slowest", lambda o: o.seconds), ("largest", lambda o: o.peak)):
+    sound = [(case, outcome) for case, outcome in found if outcome.kind == RESULT]
+    for title, key in (("slowest", lambda o: o.seconds), ("largest", lambda o: o.grown)):
         lines.append(f"{title} accepted: seconds, GiB")
         for case, outcome in sorted(sound, key=lambda pair: -key(pair[1]))[:SHOWN]:
-            lines.append(f"  {outcome.seconds:8.1f} {outcome.peak / 2**30:6.2f}  {case.name}")
+            lines.append(f"  {outcome.seconds:8.1f} {outcome.grown / 2**30:6.2f}  {case.name}")
     return "\n".join(lines)
 
 
 def cases() -> Iterator[Case]:
     """Yield all cases."""
-    for odd in of_parameters():
-        yield Case("parameters", f"{odd.estimator}({odd.where}={odd.value})", odd.run)
+    yield from map(of_parameter, of_parameters())
     fitted = {estimator: FITS[name].model().fit(FITS[name].documents()) for estimator, name in SMALL.items()}
-    for odd in of_arguments(fitted):
-        yield Case("arguments", f"{odd.estimator}.{odd.where} = {odd.value}", odd.run)
+    yield from map(of_argument, of_arguments(fitted))
     for name, fit in FITS.items():
         yield from _ends(name, fit)
         yield from _pairs(name, fit)
     yield from _sizes()
+
+
+def of_parameter(odd: Nonsense) -> Case:
+    """Return the case of nonsense for a parameter."""
+    return Case("parameters", f"{odd.estimator}({odd.where}={odd.value})", odd.run)
+
+
+def of_argument(odd: Nonsense) -> Case:
+    """Return the case of nonsense for an argument of a method."""
+    return Case("arguments", f"{odd.estimator}.{odd.where} = {odd.value}", odd.run)
 
 
 def _ends(name: str, fit: Fit) -> Iterator[Case]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import stickbreak
-from fuzz.child import Unsound
 from fuzz.models import Model, weights
+from fuzz.outcomes import Unsound
 from stickbreak.exceptions import InputError
 
 ATTRIBUTES = (

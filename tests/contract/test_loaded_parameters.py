@@ -37,6 +37,23 @@ def test_bad_parameter_of_a_saved_model_is_refused(name, parameter, tmp_path):
         stickbreak.load(tmp_path / "m")
 
 
+@pytest.mark.parametrize("name", ["CollapsedHDP", "VariationalHDP", "HybridHDP", "GibbsHDP"])
+def test_learned_value_beyond_its_range_is_taken_to_the_end_of_it(name, tmp_path, caplog):
+    unfitted(name, learn=["alpha"]).fit(data_of(name)).save(tmp_path / "m")
+    file = tmp_path / "m" / "model.json"
+    content = json.loads(file.read_text())
+    values = (content["meta"] if "meta" in content else content)["values"]
+    for learned, given in ((3e7, 1e6), (1e-20, 1e-15)):
+        values["alpha_"] = learned
+        file.write_text(json.dumps(content))
+        assert stickbreak.load(tmp_path / "m").alpha_ == given
+        assert f"alpha was learned as {learned:g}; it is now {given:g}" in caplog.text
+    values["alpha_"], values["eta_"] = -1.0, 1e7
+    file.write_text(json.dumps(content))
+    with pytest.raises(ModelFormatError):
+        stickbreak.load(tmp_path / "m")
+
+
 @pytest.mark.parametrize("identity", [None, [], {}, {"random_state": "7"}])
 @pytest.mark.parametrize("name", ["CollapsedHDP", "GibbsHDP", "BackoffTreeTopics"])
 def test_kept_state_without_its_fit_is_refused(name, identity, tmp_path):

@@ -65,6 +65,21 @@ def test_default_gives_way_only_where_it_was_refused(name, tokens, wanted, caplo
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
+def test_small_first_minibatch_says_that_its_number_of_topics_stays(name, caplog):
+    model = quick(name)
+    with caplog.at_level(logging.WARNING, logger="stickbreak"):
+        model.partial_fit(np.array([[5, 3, 0]]))
+    assert "starts with 2 topics" in caplog.text
+    assert "later minibatches add none" in caplog.text
+    assert model.partial_fit(np.full((40, 3), 30)).n_topics_ <= 2
+    if name == "HybridHDP":
+        caplog.clear()
+        quick(name, top_level="unbounded").partial_fit(np.array([[5, 3, 0]]))
+        assert "starts with 2 topics" in caplog.text
+        assert "later minibatches" not in caplog.text
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
 def test_number_that_is_given_is_still_refused(name):
     for method in ("fit", "partial_fit"):
         with pytest.raises(InputError, match="n_topics is 7, but the documents hold only 3 tokens"):

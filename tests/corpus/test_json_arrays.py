@@ -72,6 +72,14 @@ def test_other_json_is_refused_by_place(tmp_path, content, message):
         read(tmp_path / "d.json", text=ALL)
 
 
+def test_a_list_and_no_text_in_the_first_of_many_records_is_not_a_wrapper(tmp_path):
+    (tmp_path / "d.jsonl").write_text('{"tags": ["a"], "body": null}\n{"tags": [], "body": "jam"}\n')
+    with pytest.raises(ReadError, match=r"not clear which field holds the text.*'tags', 'body'"):
+        read(tmp_path / "d.jsonl", text=ALL)
+    (tmp_path / "e.jsonl").write_text('{"tags": ["a"], "text": null}\n{"tags": [], "text": "jam"}\n')
+    assert read_texts(tmp_path / "e.jsonl", [0, 1]) == ["", "jam"]
+
+
 def test_lines_that_hold_objects_only_stay_lines(tmp_path):
     (tmp_path / "d.jsonl").write_text('{"meta": {"a": "b"}, "text": "bread"}\n{"meta": {}, "text": "jam"}\n')
     assert read_texts(tmp_path / "d.jsonl", [0, 1]) == ["bread", "jam"]

@@ -220,6 +220,7 @@ def test_all_kinds_of_counts_give_the_same(seed):
         ({"X": [[0.5, 1]]}, "whole numbers"),
         ({"n_particles": 0}, "n_particles is 0"),
         ({"n_particles": 2.0}, "n_particles is 2.0"),
+        ({"n_particles": 10**15}, "GiB of this machine; give a smaller number"),
         ({"n_particles": True}, "n_particles is True"),
         ({"n_jobs": 0}, "n_jobs is 0"),
     ],

@@ -318,6 +318,8 @@ def test_questions_of_another_dimension_or_without_pairs_are_refused():
         model.sample(weights=[1.0])
     with pytest.raises(InputError, match="n_samples"):
         model.sample(0)
+    with pytest.raises(InputError, match=r"n_samples is 1000000000000000, which needs .* GiB of this machine"):
+        model.sample(10**15)
 
 
 def test_mixture_passes_the_checks_of_scikit_learn():

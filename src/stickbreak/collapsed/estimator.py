@@ -335,7 +335,7 @@ class CollapsedHDP(FittedCollapsed):
         check_total(total, seen)
         if first:
             check_tokens(corpus)
-            check_tables(corpus, self._settled_topics(corpus), float(self.smallest_share), 0)
+            check_tables(corpus, self._settled_topics(corpus, stream=True), float(self.smallest_share), 0)
         if corpus.n_tokens > 0:
             with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
                 self._learn(corpus, total, first, executor)

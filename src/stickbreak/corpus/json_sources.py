@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +122,10 @@ def _elements(opened: _Opened) -> Values:
 
 def _value_records(values: Values, text_field: str | None, name_field: str | None) -> Records:
     fields: tuple[str, str | None] | None = None
-    for where, value in values:
+    start = list(islice(values, 2))
+    if text_field is None and len(start) == 1:
+        _refuse_wrapped(start[0][1], start[0][0])
+    for where, value in chain(start, values):
         if isinstance(value, str):
             yield None, value
             continue
@@ -132,8 +135,6 @@ def _value_records(values: Values, text_field: str | None, name_field: str | Non
                 "string"
             )
         if fields is None:
-            if text_field is None:
-                _refuse_wrapped(value, where)
             fields = choose_fields(value, text_field, name_field, where)
         elif fields[0] not in value:
             choose_fields(value, fields[0], None, where)  # raises: the field is missing here
@@ -141,8 +142,10 @@ def _value_records(values: Values, text_field: str | None, name_field: str | Non
         yield name_of(value.get(name_key) if name_key else None), _text(value[text_key], text_key, where)
 
 
-def _refuse_wrapped(value: dict[str, Any], where: str) -> None:
-    """Refuse {"data": [...]} and pandas' "split" and "table": the documents are in a list inside."""
+def _refuse_wrapped(value: Any, where: str) -> None:
+    """Refuse {"data": [...]} alone and pandas' "split" and "table": the documents are in a list inside."""
+    if not isinstance(value, dict):
+        return
     inside = next((key for key in ("data", *value) if isinstance(value.get(key), list)), None)
     if inside is not None and not any(isinstance(field, str) or key == "text" for key, field in value.items()):
         raise ReadError(

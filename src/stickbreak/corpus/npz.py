@@ -6,7 +6,6 @@ SciPy's own reader is not used: it believes what the members say of their sizes,
 from __future__ import annotations
 
 import lzma
-import re
 import struct
 import zipfile
 import zlib
@@ -22,21 +21,13 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.files import reading
 from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.npy_header import read_array_header
 from stickbreak.corpus.sparse_checks import fault_of_coordinates, fault_of_diagonals, fault_of_rows
 from stickbreak.exceptions import ReadError
 
 __all__ = ["read_npz"]
 
-_MAGIC = b"\x93NUMPY"
-_LONGEST_HEADER = 1 << 16  # bytes; a header of an array of numbers has some hundred
 _PIECE = 1 << 24  # bytes read at once
-_MOST_DIMENSIONS = 3
-_SIZE = re.compile(r"\d{1,19}", re.ASCII)
-_ENTRY = re.compile(
-    r"""\s*(?:'descr'\s*:\s*'(?P<dtype>[<>=|]?[biufcSU]\d{1,4})'"""
-    r"""|'fortran_order'\s*:\s*(?P<order>True|False)"""
-    r"""|'shape'\s*:\s*\((?P<shape>[\d\s,L]*)\))\s*(?:,|(?=\}))"""
-)
 _BROKEN_ARCHIVE = (  # all that zipfile and the decompressors raise
     zipfile.BadZipFile,
     zlib.error,
@@ -117,7 +108,10 @@ class _Members:
                 f"limit with --max-unpacked-bytes (in Python: limits=ReadLimits(unpacked_bytes={member.file_size}))"
             )
         with _unpacking(self.path, f"its member {name!r}"), self.archive.open(member) as content:
-            dtype, shape, order, n_header = self._header(content, name)
+            header = read_array_header(content)
+            if header is None:
+                raise self.fault(f"its member {name!r} is not an array of plain numbers")
+            dtype, shape, order, n_header = header
             n_bytes = prod(shape) * dtype.itemsize
             if n_bytes > member.file_size - n_header:
                 raise self.fault(f"its member {name!r} says {n_bytes} bytes but has {member.file_size - n_header}")
@@ -135,20 +129,6 @@ class _Members:
             into[at : at + len(piece)] = piece
             at += len(piece)
 
-    def _header(self, content: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], Any, int]:
-        """Read what an array is: its type, shape and order, and how many bytes it took to say so."""
-        start = content.read(8)
-        n_length = {1: 2, 2: 4, 3: 4}.get(start[6], 0) if len(start) == 8 and start.startswith(_MAGIC) else 0
-        length = content.read(n_length)
-        n_text = int.from_bytes(length, "little")
-        if not n_length or len(length) < n_length or n_text > _LONGEST_HEADER:
-            raise self.fault(f"its member {name!r} is not an array")
-        text = content.read(n_text)
-        described = _described(text.decode("latin-1"))
-        if described is None:
-            raise self.fault(f"its member {name!r} is not an array of plain numbers")
-        return *described, 8 + n_length + n_text
-
 
 @contextmanager
 def _unpacking(path: Path, what: str) -> Iterator[None]:
@@ -164,29 +144,6 @@ def _unpacking(path: Path, what: str) -> Iterator[None]:
         ) from error
     except MemoryError as error:
         raise ReadError(f"{path} does not fit into the memory; {what} is too large for this machine") from error
-
-
-def _described(text: str) -> tuple[np.dtype[Any], tuple[int, ...], Any] | None:
-    """Parse the header of an array, a dictionary of three entries; None when it is anything else."""
-    text = text.strip()
-    at, found = 1, {"dtype": "", "order": "", "shape": ""}
-    seen = []
-    while text.startswith("{") and (entry := _ENTRY.match(text, at)):
-        seen.append(entry.lastgroup)
-        found |= {name: value for name, value in entry.groupdict().items() if value is not None}
-        at = entry.end()
-    if sorted(map(str, seen)) != sorted(found) or text[at:].strip() != "}":
-        return None
-    try:
-        dtype = np.dtype(found["dtype"])
-    except TypeError:
-        return None
-    sizes = found["shape"].replace("L", "").split(",")  # Python 2 wrote 3L
-    sizes = sizes if sizes[-1].strip() else sizes[:-1]
-    if len(sizes) > _MOST_DIMENSIONS or not all(_SIZE.fullmatch(size.strip()) for size in sizes):
-        return None
-    shape = tuple(int(size) for size in sizes)
-    return dtype, shape, "F" if found["order"] == "True" else "C"
 
 
 def _matrix(members: _Members, limits: ReadLimits) -> Any:

@@ -7,14 +7,13 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from tokenize import TokenError
-from typing import Any, BinaryIO, Literal
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 
 from stickbreak.corpus.files import binary_lines, reading
 from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.npy_header import read_array_header
 from stickbreak.exceptions import ReadError
 
 _MOST_META = 1 << 20  # bytes of the JSON file, which holds a few numbers
@@ -95,33 +94,20 @@ def open_array(file: Path, what: str) -> np.ndarray:
         When the file is missing or damaged.
     """
     with reading(file):
-        try:
-            with open(file, "rb") as handle:
-                shape, in_columns, dtype = _npy_header(handle)
-                start, size = handle.tell(), os.fstat(handle.fileno()).st_size
-        except (ValueError, TypeError, SyntaxError, TokenError, RecursionError, MemoryError, OverflowError) as error:
-            said = " ".join(str(error).split())[:80]
-            raise ReadError(f"{file} is damaged (its header: {said}); write the {what} again") from error
+        with open(file, "rb") as handle:
+            header, size = read_array_header(handle), os.fstat(handle.fileno()).st_size
+        if header is None:
+            raise ReadError(f"{file} is damaged: it does not begin as an array of numbers; write the {what} again")
+        dtype, shape, order, start = header
         n = math.prod(shape)
-        if dtype.hasobject or not dtype.itemsize or min(shape, default=0) < 0 or n * dtype.itemsize != size - start:
+        if not dtype.itemsize or n * dtype.itemsize != size - start:
             raise ReadError(
                 f"{file} is damaged: its header says {shape} of {dtype!s:.40}, which is not what follows; write the "
                 f"{what} again"
             )
-        order: Literal["C", "F"] = "F" if in_columns else "C"
         if n == 0:  # cannot be mapped
             return np.empty(shape, dtype, order)
         return np.asarray(np.memmap(file, dtype, mode="r", offset=start, shape=shape, order=order))
-
-
-def _npy_header(handle: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Return shape, whether columns follow one another, and dtype."""
-    version = npy.read_magic(handle)
-    if version == (1, 0):
-        return npy.read_array_header_1_0(handle)
-    if version == (2, 0):
-        return npy.read_array_header_2_0(handle)
-    raise ValueError(f"its format is of version {version}")
 
 
 def write_strings(file: Path, strings: Sequence[str] | None) -> None:

@@ -92,7 +92,8 @@ def csv_records(
             raise _ragged(f"{path}, line {rows.line_num}", len(row), len(header), delimiter)
         if columns is None:
             sample_row = {key: 0.0 if _is_number(value) else value for key, value in zip(header, row, strict=True)}
-            text_key, name_key = choose_fields(sample_row, text_field, name_field, f"{path}")
+            cut = "" if delimiter == usual else f", cut at {delimiter!r} (--delimiter),"
+            text_key, name_key = choose_fields(sample_row, text_field, name_field, f"{path}{cut}")
             columns = header.index(text_key), None if name_key is None else header.index(name_key)
         text_column, name_column = columns
         yield None if name_column is None else name_of(row[name_column]), row[text_column]

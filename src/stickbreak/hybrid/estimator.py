@@ -236,12 +236,12 @@ class HybridHDP(FittedHybrid):
     def _finds_topics(self) -> bool:
         return isinstance(self.init, str) and self.init != RANDOM
 
-    def _checked_topics(self, corpus: Corpus, batch_size: int) -> int:
+    def _checked_topics(self, corpus: Corpus, batch_size: int, *, stream: bool = False) -> int:
         """Return the number of topics to start with; refuse what does not fit the documents or the memory."""
         check_tokens(corpus)
         n_topics = self.starting_topics(corpus) if isinstance(self.init, str) else len(self.init)
         check_sizes(self, corpus, n_topics, batch_size)
-        return self._settled_topics(corpus)
+        return self._settled_topics(corpus, stream=stream)
 
     @all_or_nothing
     def fit(
@@ -348,7 +348,7 @@ class HybridHDP(FittedHybrid):
         seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
         total = seen if self.total_documents is None else int(self.total_documents)
         check_total(total, seen)
-        n_topics = self._checked_topics(corpus, corpus.n_documents) if first else 0
+        n_topics = self._checked_topics(corpus, corpus.n_documents, stream=self.top_level == TRUNCATED) if first else 0
         if not first:
             self._learn_words(corpus)
         if corpus.n_tokens == 0:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import math
 import os
 import zlib
 from collections.abc import Callable, Collection, Mapping
@@ -20,7 +22,9 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.inference.streams import seed_from
 from stickbreak.places import place_of
-from stickbreak.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration
+from stickbreak.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration, within
+
+logger = logging.getLogger("stickbreak")
 
 KIND = "checkpoint"
 Restored = TypeVar("Restored")
@@ -181,9 +185,21 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def check_learned(model: Any, names: Collection[str]) -> None:
-    """Raise a ValueError if a fitted model has a hyperparameter that no fit can have reached."""
+    """Raise a ValueError if a fitted model has a hyperparameter that no fit can have reached.
+
+    One that was learned, before there were ranges, beyond the end of its range, is taken back to this end.
+    """
     for name in names:
         value = getattr(model, f"{name}_")
+        if (
+            name in getattr(model, "learned", ())
+            and isinstance(value, float)
+            and 0 < value < math.inf
+            and not is_concentration(value)
+        ):
+            logger.warning("%s was learned as %g; it is now %g, the end of its range", name, value, within(value))
+            value = within(value)
+            setattr(model, f"{name}_", value)
         require(is_concentration(value), f"{name}_ is {value!r}, not a number from {SMALLEST:g} to {LARGEST:g}")
 
 

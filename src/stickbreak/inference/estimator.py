@@ -124,16 +124,24 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing
             return int(self.n_topics)
         return adapted_topics(self.default_topics, Corpus.from_counts(X)) if self._finds_topics else self.default_topics
 
-    def _settled_topics(self, corpus: Corpus) -> int:
-        """Return `starting_topics`; refuse more than tokens where they are given, and say so where they are fewer."""
+    def _settled_topics(self, corpus: Corpus, *, stream: bool = False) -> int:
+        """Return `starting_topics`; refuse more than tokens where they are given, and say so where they are fewer.
+
+        Of a first minibatch (`stream`) it says besides that later ones add no topics.
+        """
         n_topics = self.starting_topics(corpus)
         if self.n_topics is not None and self._finds_topics:
             check_start(corpus, n_topics)
         elif self.n_topics is None and n_topics < self.default_topics:
+            plural, topics = "s" * (corpus.n_tokens != 1), f"{n_topics} topic{'s' * (n_topics != 1)}"
+            advice = (
+                "later minibatches add none; give a larger first minibatch, or set n_topics"
+                if stream
+                else "n_topics (--topics) sets another number"
+            )
             logger.warning(
-                "the documents hold only %.12g token%s: the fit starts with %d topic%s instead of %d; "
-                "n_topics (--topics) sets another number",
-                corpus.n_tokens, "s" * (corpus.n_tokens != 1), n_topics, "s" * (n_topics != 1), self.default_topics,
+                "the documents hold only %.12g token%s: the fit starts with %s instead of %d; %s",
+                corpus.n_tokens, plural, topics, self.default_topics, advice,
             )  # fmt: skip
         return n_topics
 

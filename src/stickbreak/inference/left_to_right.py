@@ -15,7 +15,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.inference import _sequence_kernels
 from stickbreak.inference.executor import Executor, ThreadExecutor, shards
 from stickbreak.inference.keys import key_of
-from stickbreak.inference.requirements import check_whole
+from stickbreak.inference.requirements import check_many
 from stickbreak.inference.streams import seed_from
 
 Float = NDArray[np.float64]
@@ -239,7 +239,7 @@ def score_sequences(
     InputError
         As `left_to_right`, for documents and particles.
     """
-    check_whole("n_particles", n_particles, 1)
+    check_many("n_particles", n_particles, 16)
     whole_counts(corpus)  # refuses fractions
     lengths, seed = corpus.document_lengths, seed_from(random_state)
     if not lengths.any():

@@ -28,6 +28,15 @@ def check_whole(name: str, value: object, least: int) -> int:
     return int(value)
 
 
+def check_many(name: str, value: object, bytes_of_each: float) -> int:
+    """Return a positive whole number of things that fit into the memory of this machine, refuse others."""
+    n, installed = check_whole(name, value, 1), memory_installed()
+    if n * bytes_of_each > installed:
+        has = f"about {n * bytes_of_each / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
+        raise InputError(f"{name} is {value!r}, which needs {has}; give a smaller number.")
+    return n
+
+
 def check_tokens(corpus: Corpus) -> None:
     """Refuse documents that hold no token."""
     if corpus.n_tokens == 0:

@@ -398,7 +398,7 @@ class VariationalHDP(FittedHDP):
             n_batches if memoized else 0,
             trials=memoized and any(issubclass(MOVES[name], Trial) for name in self.moves),
         )
-        self._settled_topics(corpus)
+        self._settled_topics(corpus, stream=streaming)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -17,7 +17,7 @@ from stickbreak.inference.all_or_nothing import AllOrNothing
 from stickbreak.inference.checkpoint import check_learned, check_trace, require
 from stickbreak.inference.loop import Trace
 from stickbreak.inference.parameters import packed, unpacked
-from stickbreak.inference.requirements import check_whole
+from stickbreak.inference.requirements import check_many
 from stickbreak.inference.streams import source_of
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
@@ -114,7 +114,7 @@ class VectorModel(AllOrNothing):
         self, n: int, weights: Float, random_state: int | np.random.RandomState | None
     ) -> tuple[Float, NDArray[np.int64]]:
         """Draw n vectors and their components, those of a component together."""
-        check_whole("n_samples", n, 1)
+        check_many("n_samples", n, 24.0 * self.n_features_in_)
         rng = np.random.default_rng(source_of(random_state).randint(np.iinfo(np.int32).max))
         sizes, posterior = rng.multinomial(n, weights), self.posterior_
         drawn = [self.likelihood_.sample(posterior, k, int(size), rng) for k, size in enumerate(sizes) if size]
