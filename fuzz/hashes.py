@@ -1,0 +1,177 @@
+"""Hashes of fits of all seven estimators: what a change that moves code, and no number, is judged by.
+
+Write them at the old commit (`--write before.json`), compare at the new one (`--against before.json`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import stickbreak
+from fuzz.models import ALL_MOVES, ALL_PRIORS, FITS, Fit, digest
+from stickbreak.corpus import Corpus, toy_bars
+
+Work = Callable[[], str]
+
+TOPICS = np.random.default_rng(5).dirichlet(np.full(25, 0.3), 4)
+"""Topics to start from."""
+
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "collapsed": {
+        "no learning": {"learn": ()},
+        "all learned": {"learn": ALL_PRIORS},
+        "dense": {"smallest_share": 0.0},
+        "two threads": {"n_jobs": 2},
+        "tolerance": {"tolerance": 1e-2},
+    },
+    "variational": {
+        "quadratic bound": {"bound": "quadratic"},
+        "no moves": {"moves": ()},
+        **{f"{move} alone": {"moves": (move,)} for move in ALL_MOVES},
+        **{f"start {start}": {"init": start} for start in ("near-uniform", "documents", "anchors")},
+        "collapsed weights": {"document_weights": "collapsed"},
+        "no restarts": {"restarts": 0, "n_batches": 1},
+        "two threads": {"n_jobs": 2},
+    },
+    "variational stochastic": {
+        "exact sticks": {"stick_rule": "natural", "learning_decay": 0.7},
+        "start topics": {"init": TOPICS},
+    },
+    "hybrid": {
+        "start random": {"init": "random"},
+        "start documents": {"init": "documents"},
+        "start topics": {"init": TOPICS},
+        "all learned": {"learn": ALL_PRIORS},
+        "dense sampler": {"sampler": "dense"},
+        "two threads": {"n_jobs": 2},
+    },
+    "gibbs": {
+        "best": {"estimate": "best", "n_chains": 1},
+        "last": {"estimate": "last"},
+        "indicator root": {"root": "indicator"},
+        "no moves": {"split_merge_trials": 0},
+        "scans": {"split_merge_scans": 2},
+        **{f"start {start}": {"init": start} for start in ("single", "sequential", "documents")},
+        "four shards": {"n_shards": 4, "n_jobs": 2},
+    },
+    "gibbs franchise": {"start random": {"init": "random"}, "all learned": {"learn": ALL_PRIORS}},
+    "tree": {"no learning": {"learn": ()}, "no stages": {"stages": ()}, "two threads": {"n_jobs": 2}},
+    "gaussian": {
+        **{f"{kind}": {"likelihood": kind} for kind in ("full", "diagonal", "zero_mean")},
+        "stochastic": {"schedule": "stochastic", "learn": ()},
+        "quadratic bound": {"bound": "quadratic"},
+        "float32": {"dtype": "float32"},
+        "no moves": {"moves": ()},
+    },
+    "gaussian mixture": {
+        **{f"{kind}": {"likelihood": kind} for kind in ("full", "diagonal", "zero_mean")},
+        "stochastic": {"schedule": "stochastic"},
+        "no moves": {"moves": ()},
+    },
+}
+"""Fit of `fuzz.models` -> name -> parameters that differ.."""
+
+DEFAULTS = {
+    "CollapsedHDP": {},
+    "VariationalHDP": {"n_topics": 30, "n_laps": 8},
+    "GibbsHDP": {"n_sweeps": 20},
+    "HybridHDP": {"n_topics": 30, "n_laps": 3},
+    "BackoffTreeTopics": {"n_sweeps": 10},
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this mode."""
+    parser.add_argument("--write", type=Path, metavar="FILE", help="where the hashes go")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="hashes of before; differences are printed")
+    parser.add_argument("--only", default="", metavar="NAME", help="fits whose name holds this")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Hash the fits; return how many differ."""
+    found = {name: work() for name, work in works() if arguments.only in name}
+    print(f"{len(found)} hashes")
+    if arguments.write:
+        arguments.write.write_text(json.dumps(found, indent=1) + "\n")
+    if not arguments.against:
+        return 0
+    before = json.loads(arguments.against.read_text())
+    different = [name for name in before if arguments.only in name and before[name] != found.get(name)]
+    for name in different:
+        print(f"DIFFERENT {name}: {before[name]}, now {found.get(name)}")
+    print(f"{len(different)} differ")
+    return len(different)
+
+
+def works() -> Iterator[tuple[str, Work]]:
+    """Yield the name of each fit, and what makes it and returns its hash."""
+    for name, fit in FITS.items():
+        yield name, lambda fit=fit: _fitted(fit)
+        yield f"{name}, loaded", lambda fit=fit: _loaded(fit)
+        yield f"{name}, resumed", lambda fit=fit: _resumed(fit)
+        for call in ("continue_fit", "partial_fit"):
+            if hasattr(fit.model(), call):
+                yield f"{name}, {call}", lambda fit=fit, call=call: _more(fit, call)
+        for variant, parameters in VARIANTS.get(name, {}).items():
+            yield f"{name}, {variant}", lambda fit=fit, parameters=parameters: _fitted(fit, **parameters)
+    corpus, _ = toy_bars(n_documents=120, seed=0)
+    weighted = Corpus.from_counts(corpus.counts * 0.5)
+    for estimator, parameters in DEFAULTS.items():
+        yield f"{estimator}, defaults", lambda e=estimator, p=parameters: _default(e, p, corpus)
+        if estimator in ("CollapsedHDP", "VariationalHDP"):
+            yield f"{estimator}, weights", lambda e=estimator, p=parameters: _default(e, p, weighted)
+
+
+def _fitted(fit: Fit, **parameters: Any) -> str:
+    data = fit.documents()
+    model = fit.model(**parameters).fit(data)
+    score = f"{float(model.score(data)):.17g}" if hasattr(model, "score") else ""
+    return f"{digest(model, data)} {score}"
+
+
+def _loaded(fit: Fit) -> str:
+    model = fit.model().fit(fit.documents())
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model")
+        return digest(stickbreak.load(Path(folder) / "model"), fit.documents())
+
+
+def _resumed(fit: Fit) -> str:
+    """Stop a fit in its middle, and let another go on from its checkpoint."""
+
+    def stop(*arguments: Any) -> bool:
+        return len(seen) >= fit.n // 2 or seen.append(None)
+
+    seen: list[None] = []
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint = Path(folder) / "checkpoint"
+        fit.model().fit(fit.documents(), callback=stop, checkpoint=checkpoint)
+        model = fit.model().fit(fit.documents(), checkpoint=checkpoint, resume=True)
+    return digest(model, fit.documents())
+
+
+def _more(fit: Fit, call: str) -> str:
+    data = fit.documents()
+    if call == "continue_fit":
+        return digest(fit.model().fit(data).continue_fit(data, **{fit.laps: 3}), data)
+    model, streamed = fit.model().fit(data), fit.model()
+    if model.get_params().get("learn") and type(model).__name__ == "VariationalHDP":
+        model, streamed = model.set_params(learn=()), streamed.set_params(learn=())
+    for begin in range(0, 40, 20):
+        part = data[begin : begin + 20] if fit.data == "words" else data
+        streamed.partial_fit(part)
+    return f"{digest(model.partial_fit(data), data)} {digest(streamed, data)}"
+
+
+def _default(estimator: str, parameters: dict[str, Any], corpus: Corpus) -> str:
+    model = getattr(stickbreak, estimator)(random_state=0, **parameters).fit(corpus)
+    words = hashlib.sha256(repr(model.top_words(3)).encode()).hexdigest()[:8]
+    return f"{digest(model, corpus)} {words}"
