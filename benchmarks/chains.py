@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.initialization import Start
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.concentrations import GammaPrior

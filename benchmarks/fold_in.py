@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from corpora import Split
 from stickbreak.corpus import Corpus
-from stickbreak.inference.completion import completion_log_likelihood
-from stickbreak.inference.document_weights import collapsed_weights
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.prediction.completion import completion_log_likelihood
+from stickbreak.prediction.document_weights import collapsed_weights
 
 SMALLEST_WEIGHT = 1e-12
 SHARE = 0.99

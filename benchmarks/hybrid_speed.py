@@ -33,14 +33,14 @@ from stickbreak import GibbsHDP, HybridHDP, VariationalHDP
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.evaluation import document_completion
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.global_step import take_step
+from stickbreak.hybrid.laps import HybridCourse, Room, Rules, Steps
 from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import HybridState, Priors
-from stickbreak.hybrid.steps import HybridCourse, Room, Rules, Steps
 from stickbreak.hybrid.word_weights import Tables, weigh
-from stickbreak.inference.executor import ThreadExecutor
 
 PRIORS = Priors(1.0, 1.0, 0.1, "mean_field", "ratio")
 BURN_IN, SAVED = 5, 5

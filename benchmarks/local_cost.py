@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from corpora import load_split, table
 from fits import after_each_lap
 from stickbreak import VariationalHDP
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.state import DocumentTopics, GlobalParameters
 

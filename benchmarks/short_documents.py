@@ -19,7 +19,7 @@ from corpora import table
 from stickbreak import CollapsedHDP, GibbsHDP, VariationalHDP
 from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.corpus import Corpus, TextOptions, count_texts, toy_bars
-from stickbreak.corpus.standard_library import standard_library_docstrings
+from stickbreak.corpus.examples.standard_library import standard_library_docstrings
 from stickbreak.evaluation import document_completion
 
 Row = dict[str, object]

@@ -18,12 +18,12 @@ import numpy as np
 
 from corpora import table
 from memory import peak_mebibytes
-from stickbreak.backoff_tree import _document_kernels
+from stickbreak.backoff_tree.kernels import documents as document_kernels
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.backoff_tree.state import Discounts, Scratch
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from tree_passes import compile_kernels
 
 LENGTH = 200  # tokens of a document
@@ -68,7 +68,7 @@ def time_part(sampler: TreeSampler, n_documents: int) -> float:
     tokens, shape = sampler.tokens, sampler.shape
     scratch, log_p = Scratch.of(LENGTH, shape), np.zeros(tokens.n_documents)
     begin = time.process_time()
-    _document_kernels.sweep_documents(
+    document_kernels.sweep_documents(
         0, n_documents, tokens.start, tokens.word, sampler.z, shape.leaves_below,
         Discounts.of(sampler.delta_doc, shape), Discounts.of(sampler.delta_word, shape), sampler.words,
         sampler._directory, sampler.backoff.scale, sampler.backoff.peak, np.uint64(1), False, scratch, log_p,

@@ -22,12 +22,12 @@ from contenders import add_documents, processor_seconds
 from corpora import load_split, table
 from hybrid_batches import pyplot
 from records import Record, Records
-from stickbreak.backoff_tree.course import CourseSettings, TreeCourse
+from stickbreak.backoff_tree.laps import CourseSettings, TreeCourse
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 
 DISCOUNTS = 0.5  # their sum along a path, to begin with
 

@@ -32,7 +32,7 @@ from stickbreak import BackoffTreeTopics, load
 from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import coherence_of_words, left_to_right
-from stickbreak.inference.left_to_right import LeftToRight
+from stickbreak.prediction.left_to_right import LeftToRight
 
 PARTICLES = 20
 SIZES = [18, 108, 972, 8748, 104_976, 1_259_712]

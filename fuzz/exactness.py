@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from tests.backoff_tree import test_exact_conditional as tree
 from tests.hybrid import test_exact_documents as hybrid
-from tests.inference import test_unbiased_families as families
+from tests.prediction import test_unbiased_families as families
 from tests.sampling import test_geweke as geweke
 from tests.sampling.laws import ALARM, BLOCKS, largest_z
 

@@ -248,8 +248,8 @@ def _job() -> Output:
 
 def two_writers(kind: str, seconds: float) -> tuple[int, int, list[str]]:
     """Let two processes write one path; return the writes, the reads in between, and what went wrong."""
-    from stickbreak.atomic import replace_file
-    from stickbreak.persistence import read_folder, write_folder
+    from stickbreak.storage.atomic import replace_file
+    from stickbreak.storage.persistence import read_folder, write_folder
 
     with tempfile.TemporaryDirectory(prefix="writers-") as name:
         place = Path(name) / "m"

@@ -1,4 +1,4 @@
-"""Counts the calls by which files are written, below `stickbreak.atomic`, and does something at one of them."""
+"""Counts the calls by which files are written, below `stickbreak.storage.atomic`, and does something at one of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
-from stickbreak import atomic
+from stickbreak.storage import atomic
 
 ERRORS = (errno.ENOSPC, errno.EACCES, errno.EIO, errno.EROFS)
 _OF_OS = ("rename", "replace", "mkdir", "unlink", "remove", "rmdir", "fsync", "scandir")

@@ -12,7 +12,7 @@ import stickbreak
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError, StickbreakError, WriteError
-from stickbreak.variational.requirements import STORED_BYTES, STORED_SHARE, bytes_needed
+from stickbreak.variational.words.requirements import STORED_BYTES, STORED_SHARE, bytes_needed
 
 COUNTS = np.array([[2, 0, 1, 4], [0, 3, 1, 0], [5, 0, 0, 2]])
 KINDS = {
@@ -239,7 +239,7 @@ def test_save_that_the_system_refuses_leaves_nothing_half_written(
 
     monkeypatch.setattr(owner, function, refuse)
     monkeypatch.setattr(
-        "stickbreak.atomic._exchange", lambda one, other: False
+        "stickbreak.storage.atomic._exchange", lambda one, other: False
     )  # a system that cannot exchange folders
     text = refused(lambda: other.save(target, overwrite=overwrite), str(target), kind=WriteError)
     monkeypatch.undo()
@@ -261,7 +261,7 @@ def test_overwriting_that_fails_half_way_brings_the_old_model_back(model, tmp_pa
 
     monkeypatch.setattr(os, "rename", refuse_the_second)
     monkeypatch.setattr(
-        "stickbreak.atomic._exchange", lambda one, other: False
+        "stickbreak.storage.atomic._exchange", lambda one, other: False
     )  # a system that cannot exchange folders
     refused(lambda: small(n_topics=2).fit(COUNTS).save(tmp_path / "model", overwrite=True), kind=WriteError)
     assert len(calls) == 3
@@ -331,7 +331,7 @@ def test_transform_of_other_words_is_refused(model):
 
 
 def test_more_topics_than_the_memory_holds_are_refused(monkeypatch):
-    monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: 2.0**20)
+    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: 2.0**20)
     documents, _ = toy_bars(200, seed=0)
     refused(lambda: small(n_topics=500).fit(documents), "n_topics", "500", "GiB")
 
@@ -343,7 +343,7 @@ def test_memory_of_a_trial_is_counted(monkeypatch):
     without = bytes_needed(corpus, 20, 1, 1, trials=False)
     state = 20 * (16 * corpus.n_words + STORED_BYTES * STORED_SHARE * min(corpus.n_words, corpus.counts.nnz))
     assert bytes_needed(corpus, 20, 1, 1, trials=True) == without + state
-    monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: without + 1)
+    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: without + 1)
     settings = {"n_topics": 20, "n_laps": 1, "init_sweeps": 1}
     for moves in (("refine",), ("merge", "birth")):
         refused(lambda moves=moves: small(**settings, moves=moves).fit(documents), "n_topics", "20", "GiB")

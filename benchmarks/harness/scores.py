@@ -18,9 +18,9 @@ from records import Record
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import coherence_of_words, left_to_right
 from stickbreak.evaluation.coherence import top_word_indices
-from stickbreak.inference.completion import completion_log_likelihood
-from stickbreak.inference.document_weights import collapsed_weights
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.prediction.completion import completion_log_likelihood
+from stickbreak.prediction.document_weights import collapsed_weights
 
 TOP_WORDS, JOINT = 10, 1.0  # Mimno et al. 2011 add one to joint frequencies
 PARTICLES, SAMPLE = 20, 50

@@ -16,7 +16,7 @@ from pathlib import Path
 from corpora import Split, load_split
 from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.corpus import Corpus, TextOptions, count_texts, planted_lda, read
-from stickbreak.corpus.standard_library import standard_library_docstrings
+from stickbreak.corpus.examples.standard_library import standard_library_docstrings
 
 DOCSTRINGS = "docstrings"
 PLANTED = (1000, 1000, 20, 80)  # documents, words, topics, mean tokens

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.hybrid import HybridHDP
-    from stickbreak.inference.estimator import TopicModel
+    from stickbreak.model.topic_model import TopicModel
     from stickbreak.sampling import GibbsHDP
     from stickbreak.variational import GaussianDPMixture, GaussianHDP, VariationalHDP
-    from stickbreak.variational.vector_model import VectorModel
+    from stickbreak.variational.vectors.model import VectorModel
 
 ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "BackoffTreeTopics": "stickbreak.backoff_tree",
@@ -79,7 +79,7 @@ def load(path: str | os.PathLike[str]) -> TopicModel | VectorModel:
         If the folder is no saved model, or damaged, or of a newer version.
     """
     from stickbreak.exceptions import ModelFormatError
-    from stickbreak.persistence import read_head
+    from stickbreak.storage.persistence import read_head
 
     kind = read_head(path)["kind"]
     known = {**ESTIMATORS, **VECTOR_ESTIMATORS}

@@ -6,15 +6,15 @@ from collections import Counter
 
 import numpy as np
 
-from stickbreak.backoff_tree import _document_kernels
-from stickbreak.backoff_tree._tree_kernels import open_document, write_path
+from stickbreak.backoff_tree.kernels import documents as document_kernels
+from stickbreak.backoff_tree.kernels.trees import open_document, write_path
 from stickbreak.backoff_tree.lists import directories
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Discounts, Scratch, WordLeaves
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.kernel_random import open_stream
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.numerics.kernel_random import open_stream
 
 ONE = ThreadExecutor(1)
 
@@ -66,7 +66,7 @@ class Pair:
         """Return a leaf and the mean mass."""
         s, a, b = self.scratch, self.lists, self.directory
         level, start = np.int64(b.level[0]), np.int64(0)
-        return _document_kernels.draw_leaf(
+        return document_kernels.draw_leaf(
             s.node, self.below, s.inverse, self.doc.delta, self.doc.above, self.doc.rate, self.word.delta,
             self.word.rate, self.word.from_here, 0, 0, np.int64(a.size[0]), a.leaf, a.mass, level, b.offset, b.row,
             start, level, start, s.own, own_entry, gone, lost, s.queue, s.candidate, s.weight, s.rng,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from stickbreak.backoff_tree._tree_kernels import (
+from stickbreak.backoff_tree.kernels.trees import (
     add_token,
     clear_document,
     node_of,

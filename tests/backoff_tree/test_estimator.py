@@ -15,8 +15,8 @@ from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.persistence import read_folder, write_folder
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.storage.persistence import read_folder, write_folder
 
 from .problems import counters
 from .reference import Tree

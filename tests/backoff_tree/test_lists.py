@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stickbreak.backoff_tree import _list_kernels
 from stickbreak.backoff_tree.backoff import solve_backoff
+from stickbreak.backoff_tree.kernels import lists as list_kernels
 from stickbreak.backoff_tree.lists import directories, empty_lists, fill_lists, leaf_totals
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Discounts
@@ -113,7 +113,7 @@ def test_ten_thousand_changes_equal_a_rebuild(seed):
         w, new = int(tokens.word[i]), int(rng.integers(60))
         taken += int(lists.n[lists.start[w] : lists.start[w] + lists.size[w]].min() == 1)
         for step, leaf in ((-1, z[i]), (1, new)):
-            _list_kernels.change_leaf(
+            list_kernels.change_leaf(
                 w, np.int64(leaf), step, scale, discounts.above[-1], *lists[:1], *lists[1:], below, *found
             )
         z[i] = new

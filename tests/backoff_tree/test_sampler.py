@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 
 from stickbreak.backoff_tree import learning
-from stickbreak.backoff_tree.course import CourseSettings, TreeCourse
+from stickbreak.backoff_tree.laps import CourseSettings, TreeCourse
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import planted_lda
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.keys import key_of
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.numerics.keys import key_of
 
 from .problems import ONE, counters, random_delta, random_shape, small_corpus, tokens_of
 from .reference import Tree, sweep

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from tests.inference import sequences
+from tests.prediction import sequences
 
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree import _lacking_kernels
+from stickbreak.backoff_tree.kernels import lacking as lacking_kernels
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation.coherence import top_word_indices
@@ -115,7 +115,7 @@ def test_twin_draws_the_same_leaves(seed, resample, branching):
 def test_leaf_that_lacks_nothing_is_never_drawn_for_what_it_lacks(uniform):
     missing = np.concatenate(([0.0], np.cumsum([0.0, 0.3, 0.0, 0.0, 0.1, 0.0])))
     draws = [
-        _lacking_kernels.lacking_leaf(first, last, missing, sequences.state_before(uniform))
+        lacking_kernels.lacking_leaf(first, last, missing, sequences.state_before(uniform))
         for first, last in ((0, 6), (0, 3), (3, 6))
     ]
     assert draws == ([4, 1, 4] if uniform else [1, 1, 4])
@@ -145,7 +145,7 @@ def test_documents_of_new_words_only_have_their_share(fitted):
 def test_threads_and_shards_change_no_bit(fitted, seed, monkeypatch):
     counts = np.random.default_rng(seed).poisson(1.0, size=(20, 8))
     expected = fitted.left_to_right(counts)
-    monkeypatch.setattr("stickbreak.inference.left_to_right._SHARD_DRAWS", 1000)
+    monkeypatch.setattr("stickbreak.prediction.left_to_right._SHARD_DRAWS", 1000)
     for n_jobs in (1, 3):
         found = BackoffTreeTopics.__new__(BackoffTreeTopics)
         found.__dict__.update(fitted.__dict__, n_jobs=n_jobs)

@@ -75,7 +75,7 @@ def test_interrupt_is_code_130(run, monkeypatch, tmp_path):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("stickbreak.persistence.read_head", interrupted)
+    monkeypatch.setattr("stickbreak.storage.persistence.read_head", interrupted)
     monkeypatch.setattr("stickbreak.load", interrupted)
     result = run("topics", tmp_path, code=130)
     assert result.stderr.startswith("Error: interrupted")

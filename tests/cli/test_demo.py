@@ -14,7 +14,7 @@ def small_library(monkeypatch, records):
     def docstrings():
         return [r["id"] for r in records], [r["text"] for r in records]
 
-    monkeypatch.setattr("stickbreak.corpus.standard_library.standard_library_docstrings", docstrings)
+    monkeypatch.setattr("stickbreak.corpus.examples.standard_library.standard_library_docstrings", docstrings)
 
 
 def test_the_demo_tells_its_steps_and_what_to_type_next(run, tmp_path, small_library):

@@ -45,7 +45,7 @@ def test_option_of_another_family_without_a_method_names_the_one_that_it_needs(r
 def test_documents_that_no_memory_holds_are_refused_with_the_method_that_holds_few(
     refuse, documents, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: 5e4)
+    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: 5e4)
     line = refuse("fit", documents, "--out", tmp_path / "m", "--topics", "20", "--jobs", "1")
     assert "pairs of document and word" in line
     assert "give fewer documents, or fit by HybridHDP (method hybrid)" in line

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from stickbreak.atomic import replace_file
 from stickbreak.exceptions import WriteError
+from stickbreak.storage.atomic import replace_file
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no pipes with a name there")
 

@@ -14,7 +14,7 @@ def compiled_by(fresh_python, *commands):
         "from stickbreak.cli.app import app\n"
         "for command in json.loads(sys.argv[1]):\n"
         "    app(command, standalone_mode=False)\n"
-        "from stickbreak.compiling import TALLY\n"
+        "from stickbreak.numerics.compiling import TALLY\n"
         "print()\n"
         "print(json.dumps([TALLY.compiled, TALLY.loaded]))\n"
     )
@@ -63,7 +63,7 @@ def test_unknown_family_is_refused(refuse):
 
 
 def test_kernels_that_cannot_be_kept_are_an_error(refuse, monkeypatch):
-    import stickbreak.compiling
+    import stickbreak.numerics.compiling
 
-    monkeypatch.setattr(stickbreak.compiling, "TALLY", stickbreak.compiling.Tally(compiled=3, kept=1))
+    monkeypatch.setattr(stickbreak.numerics.compiling, "TALLY", stickbreak.numerics.compiling.Tally(compiled=3, kept=1))
     assert "2 compiled kernels cannot be kept; set NUMBA_CACHE_DIR" in refuse("warm", "--method", "collapsed", "--json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import psi
 
-from stickbreak.kernel_random import open_stream, uniform
+from stickbreak.numerics.kernel_random import open_stream, uniform
 
 
 def keep(values, smallest, u):

@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from stickbreak.collapsed import _kernels, cvb0
+from stickbreak.collapsed import cvb0
 from stickbreak.collapsed.cvb0 import (
     FINE_SHARE,
     SMALLEST_BETA,
@@ -16,10 +16,11 @@ from stickbreak.collapsed.cvb0 import (
     start_from,
     sweep,
 )
+from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.state import TURNS, Priors, cut
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.keys import key_of
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.numerics.keys import key_of
 
 from . import reference
 from .problems import dense, dense_r, small_corpus, turns_of
@@ -157,8 +158,8 @@ def kept(values, smallest, u):
     slots = slots_of(smallest, values.size)
     topic, share, sums = np.zeros(slots, np.uint16), np.zeros(slots, np.float32), np.zeros(-(-values.size // 16))
     padded = np.pad(values, (0, 16 * sums.size - values.size))
-    _kernels._chunk_sums(padded, sums)
-    n = _kernels._keep(padded, sums, values.size, sums.sum(), smallest, u, topic, share, 0)
+    share_kernels._chunk_sums(padded, sums)
+    n = share_kernels._keep(padded, sums, values.size, sums.sum(), smallest, u, topic, share, 0)
     out = np.zeros(values.size)
     out[topic[:n]] = share[:n]
     return out
@@ -208,10 +209,10 @@ def test_shares_are_of_topics_that_are_there_and_numbers_whatever_the_values_are
             values = np.where(rng.random(n_topics) < 0.5, value, rng.random(n_topics) * 1e-3)
             padded, sums = np.zeros(16 * -(-n_topics // 16)), np.zeros(-(-n_topics // 16))
             padded[:n_topics] = values
-            _kernels._chunk_sums(padded, sums)
+            share_kernels._chunk_sums(padded, sums)
             slots = slots_of(smallest, n_topics)
             topic, share = np.full(slots + 50, 9999, np.uint16), np.zeros(slots + 50, np.float32)
-            n = _kernels._keep(padded, sums, n_topics, sums.sum(), smallest, u, topic[:slots], share[:slots], 0)
+            n = share_kernels._keep(padded, sums, n_topics, sums.sum(), smallest, u, topic[:slots], share[:slots], 0)
             assert n <= slots
             assert (topic[:n] < n_topics).all()
             assert (topic[slots:] == 9999).all()

@@ -12,7 +12,7 @@ from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 
 from .problems import dense, dense_r
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
-from stickbreak.collapsed import _kernels
+from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.learning import ETA_EVERY, FIRST_LAP, best_alpha, best_eta, best_gamma, learn
 from stickbreak.collapsed.state import CollapsedState, Priors
 
@@ -58,7 +58,7 @@ def test_eta_is_where_its_expected_posterior_is_largest(true):
 
 def test_tails_count_the_pairs_of_more_than_so_many_tokens():
     S = np.array([[0.25, 3.0], [2.5, 0.0], [40.0, 39.5]])
-    tails = _kernels.whole_tails(S, 40)
+    tails = share_kernels.whole_tails(S, 40)
     for j in range(40):
         want = sum(np.clip(x - j, 0.0, 1.0) for x in S.ravel() if x < 40)
         assert tails[j] == pytest.approx(want)

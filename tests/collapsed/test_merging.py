@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from stickbreak.collapsed import merging
-from stickbreak.collapsed.course import lengths_of
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, random_start, start_from, sweep
+from stickbreak.collapsed.laps import lengths_of
 from stickbreak.collapsed.merging import candidates, chosen, due, gain_bounds, gains, give_back, hold_back, join, merge
 from stickbreak.collapsed.state import SMALLEST_BETA, Priors, cut
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 
 from .problems import dense_r, small_corpus
 

@@ -33,7 +33,7 @@ def test_each_table_is_counted(monkeypatch):
     few, every = ((COUNT_BYTES + ENTRY_BYTES * n) * nnz for n in (FILLED * 4, K))
 
     def has(n_bytes):
-        monkeypatch.setattr("stickbreak.inference.requirements.memory_installed", lambda: n_bytes)
+        monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: n_bytes)
 
     def refused(words, smallest, merge_laps):
         with pytest.raises(InputError, match=words):
@@ -61,7 +61,7 @@ def test_each_table_is_counted(monkeypatch):
 def test_fits_without_merges_need_no_table_of_pairs(monkeypatch, n_laps, merge_laps):
     corpus = small_corpus(1)
     monkeypatch.setattr(
-        "stickbreak.inference.requirements.memory_installed",
+        "stickbreak.fitting.requirements.memory_installed",
         lambda: 8 * TABLES * corpus.n_words * 10 + 70 * corpus.counts.nnz,
     )
     CollapsedHDP(n_topics=10, n_laps=n_laps, merge_laps=merge_laps, random_state=0).fit(corpus)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from fuzz.models import FITS
 
-from stickbreak import persistence
 from stickbreak.exceptions import ModelFormatError
+from stickbreak.storage import persistence
 
 FIT = FITS["collapsed"]
 

@@ -14,7 +14,7 @@ from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.streaming import ETA_EVERY, StepRules, Topics, learned, step
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 
 from .problems import dense, small_corpus
 from .test_estimator import assert_same

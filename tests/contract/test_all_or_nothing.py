@@ -10,7 +10,8 @@ from tests.contract.small import OF_WORDS, SMALL, bits, data_of, frozen, laps_of
 from stickbreak.collapsed import estimator as collapsed
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, StickbreakError
-from stickbreak.hybrid import new_topics, steps
+from stickbreak.hybrid import laps as steps
+from stickbreak.hybrid import new_topics
 
 GOING_ON = ("CollapsedHDP", "GibbsHDP", "BackoffTreeTopics")
 STREAMS = ("CollapsedHDP", "HybridHDP", "VariationalHDP")

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InvalidCorpus
-from stickbreak.inference.loop import Trace
+from stickbreak.fitting.loop import Trace
 
 
 def size_of(folder) -> int:

@@ -249,7 +249,7 @@ def test_senseless_arguments_are_refused(tmp_path, settings, message):
 
 
 def test_unreadable_file_is_refused(tmp_path, monkeypatch):
-    from stickbreak.corpus import files
+    from stickbreak.corpus.reading import files
 
     def forbidden(*_):
         raise PermissionError(13, "Permission denied")

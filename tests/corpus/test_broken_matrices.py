@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from stickbreak import CollapsedHDP
 from stickbreak.corpus import Corpus, read
-from stickbreak.corpus.ldac import read_ldac
-from stickbreak.corpus.limits import ReadLimits
-from stickbreak.corpus.matrix_market import read_matrix_market
-from stickbreak.corpus.npz import read_npz
-from stickbreak.corpus.uci import read_uci
+from stickbreak.corpus.reading.ldac import read_ldac
+from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.corpus.reading.matrix_market import read_matrix_market
+from stickbreak.corpus.reading.npz import read_npz
+from stickbreak.corpus.reading.uci import read_uci
 from stickbreak.exceptions import InvalidCorpus, ReadError
 
 BANNER = b"%%MatrixMarket matrix coordinate integer general\n"
@@ -435,7 +435,7 @@ def test_packed_counts_are_refused_until_the_limit_is_raised(tmp_path):
 
 
 def test_long_lines_are_refused_until_the_limit_is_raised(tmp_path, monkeypatch):
-    from stickbreak.corpus import number_lines
+    from stickbreak.corpus.reading import number_lines
 
     ldac = write(tmp_path / "a.ldac", b"1 0:" + b"0" * 10 + b"1\n")
     with pytest.raises(ReadError, match=r"line 1 of .*a.ldac is longer than 14 bytes.*--max-document-bytes"):
@@ -449,7 +449,7 @@ def test_long_lines_are_refused_until_the_limit_is_raised(tmp_path, monkeypatch)
 
 
 def test_blocks_of_any_size_give_the_same_counts_and_places(tmp_path, monkeypatch):
-    from stickbreak.corpus import number_lines
+    from stickbreak.corpus.reading import number_lines
 
     lines = [b"%d %d %d" % (i + 1, i % 7 + 1, i + 1) for i in range(40)]
     path = write(tmp_path / "docword.txt", b"40\n7\n40\n" + b"\n".join(lines))

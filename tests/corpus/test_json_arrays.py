@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from stickbreak.corpus import ReadLimits, TextOptions, read, read_texts
-from stickbreak.corpus import json_text as module
+from stickbreak.corpus.reading import json_text as module
 from stickbreak.exceptions import ReadError
 
 ALL = TextOptions(min_df=1, max_df=1.0, stop_words=None)
@@ -17,7 +17,7 @@ TEXTS = ["bread and\nbutter", "", 'salt "é" \\ {[jam', "[1, 2]"]
 @pytest.fixture(params=[1, 7, 1 << 16])
 def piece(request, monkeypatch):
     """Texts come in pieces of any size."""
-    from stickbreak.corpus import files
+    from stickbreak.corpus.reading import files
 
     monkeypatch.setattr(files, "_PIECE", request.param)
     monkeypatch.setattr(module, "_FIRST_PIECE", request.param)

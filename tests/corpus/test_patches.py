@@ -88,7 +88,7 @@ def test_patches_of_an_image_in_memory(folder):
 
 def test_blocks_of_patches_join(folder, monkeypatch):
     whole = read_patches(folder).values
-    monkeypatch.setattr("stickbreak.corpus.patches._BLOCK", 4)
+    monkeypatch.setattr("stickbreak.corpus.reading.patches._BLOCK", 4)
     np.testing.assert_array_equal(read_patches(folder).values, whole)
 
 

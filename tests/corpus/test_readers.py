@@ -238,7 +238,7 @@ def test_uci_is_read_with_any_blanks(tmp_path):
 
 
 def test_uci_quick_and_careful_reading_agree(tmp_path, monkeypatch):
-    from stickbreak.corpus import number_lines
+    from stickbreak.corpus.reading import number_lines
 
     matrix = np.random.default_rng(0).poisson(0.3, size=(50, 40))
     path = write(tmp_path / "docword.txt", uci(matrix))

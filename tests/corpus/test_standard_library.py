@@ -1,6 +1,6 @@
 import pytest
 
-from stickbreak.corpus.standard_library import standard_library_docstrings
+from stickbreak.corpus.examples.standard_library import standard_library_docstrings
 from stickbreak.exceptions import ReadError
 
 LONG = " ".join(f"word{i}" for i in range(20))

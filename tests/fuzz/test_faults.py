@@ -9,7 +9,7 @@ import pytest
 from fuzz.injection import Calls, failing, watched
 
 from fuzz import faults
-from stickbreak.atomic import replace_file
+from stickbreak.storage.atomic import replace_file
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks processes that write")
 OUTPUTS = (

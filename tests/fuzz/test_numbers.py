@@ -11,7 +11,7 @@ from fuzz.odd_values import NONSENSE, SMALL, ends, of_arguments, of_parameters
 
 import stickbreak
 from fuzz import numbers
-from stickbreak.ranges import LARGEST, SMALLEST
+from stickbreak.numerics.ranges import LARGEST, SMALLEST
 from stickbreak.sampling.concentrations import GammaPrior, resample_alpha, resample_gamma
 
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid._kernels import fill_alias
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid.kernels.words import fill_alias
 from stickbreak.hybrid.state import HybridState
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.hybrid.word_weights import Tables, TopicWeights, Weights, WordWeights, weigh
-from stickbreak.inference.executor import ThreadExecutor
 
 EXACT = json.loads((Path(__file__).parents[1] / "data" / "hybrid.json").read_text(encoding="utf-8"))
 ONE_THREAD = ThreadExecutor(1)

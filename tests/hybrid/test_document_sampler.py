@@ -5,14 +5,14 @@ import pytest
 
 from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid import _document_kernels as kernels
-from stickbreak.hybrid._document_kernels import _sweep
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid.document_sampler import SAMPLERS, Scratch, Sweeps, TableFactors
+from stickbreak.hybrid.kernels import documents as kernels
+from stickbreak.hybrid.kernels.documents import _sweep
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
-from stickbreak.indicator_factors import factors_of
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.stirling import stirling_ratios
+from stickbreak.numerics.stirling import stirling_ratios
+from stickbreak.numerics.table_factors import factors_of
 
 from ..sampling.laws import ALARM, chi_square
 from ..sampling.reference import Stream

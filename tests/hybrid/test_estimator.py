@@ -14,14 +14,14 @@ import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import planted_lda, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.hybrid import steps
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.hybrid import laps as steps
 from stickbreak.hybrid.document_sampler import Sweeps
+from stickbreak.hybrid.laps import Rules
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import ALIVE_TOKENS, Priors
-from stickbreak.hybrid.steps import Rules
-from stickbreak.inference.executor import ThreadExecutor
 from stickbreak.initialization import start
-from stickbreak.persistence import read_folder, write_folder
+from stickbreak.storage.persistence import read_folder, write_folder
 
 from .problems import expected_counts
 

@@ -13,8 +13,8 @@ from stickbreak.corpus import Corpus, align, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.hybrid.state import HybridState
 from stickbreak.hybrid.word_topics import WordTopics
-from stickbreak.persistence import read_folder, write_folder
 from stickbreak.report import build_report
+from stickbreak.storage.persistence import read_folder, write_folder
 
 WORDS = tuple(f"{first}{second}" for first in "abcdefgh" for second in "aeiou")  # 40
 SETTINGS = {"init": "random", "n_topics": 7, "total_documents": 400, "random_state": 3}

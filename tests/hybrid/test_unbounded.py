@@ -15,7 +15,7 @@ from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.new_topics import make_room
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, topic_weights
-from stickbreak.persistence import read_folder, write_folder
+from stickbreak.storage.persistence import read_folder, write_folder
 
 from ..sampling.laws import ALARM, chi_square
 from . import reference

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, Tables, topic_weights, weigh
-from stickbreak.inference.executor import ThreadExecutor
 
 from . import reference
 from .problems import ONE_THREAD, alias_table, expected_counts, state_of

@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment, nnls
 
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.initialization import StartSettings, _kernels, anchors, cooccurrence, make_start
+from stickbreak.initialization import StartSettings, anchors, cooccurrence, make_start
 from stickbreak.initialization.cooccurrence import Cooccurrence
+from stickbreak.initialization.kernels import simplex as simplex_kernels
 from stickbreak.variational import VariationalHDP
 
 
@@ -102,7 +103,7 @@ def test_simplex_weights_are_those_of_a_slow_solver():
     rng = np.random.default_rng(6)
     corners = rng.dirichlet(np.full(30, 0.3), size=9)
     targets = np.vstack([rng.dirichlet(np.full(9, 0.3), size=20) @ corners, rng.dirichlet(np.full(30, 0.2), size=20)])
-    found = _kernels.simplex_weights(corners @ corners.T, targets @ corners.T, 1e-12, 10_000)
+    found = simplex_kernels.simplex_weights(corners @ corners.T, targets @ corners.T, 1e-12, 10_000)
     np.testing.assert_allclose(found.sum(axis=1), 1)
     assert (found >= 0).all()
     for target, weights in zip(targets, found, strict=True):
@@ -118,11 +119,11 @@ def test_simplex_weights_are_within_the_tolerance_and_the_steps_allowed():
     def half_distance(weights):
         return 0.5 * ((weights @ corners - targets) ** 2).sum(axis=1)
 
-    best = half_distance(_kernels.simplex_weights(gram, products, 1e-14, 100_000))
-    rough = half_distance(_kernels.simplex_weights(gram, products, 1e-3, 100_000))
+    best = half_distance(simplex_kernels.simplex_weights(gram, products, 1e-14, 100_000))
+    rough = half_distance(simplex_kernels.simplex_weights(gram, products, 1e-3, 100_000))
     assert (rough <= best + 1e-3 * gram.max()).all()
     assert (rough > best + 1e-9).any()
-    nearest = _kernels.simplex_weights(gram, products, 1e-14, 0)
+    nearest = simplex_kernels.simplex_weights(gram, products, 1e-14, 0)
     distances = ((targets[:, None] - corners[None]) ** 2).sum(axis=2)
     np.testing.assert_array_equal(nearest, np.eye(9)[distances.argmin(axis=1)])
 
@@ -130,7 +131,7 @@ def test_simplex_weights_are_within_the_tolerance_and_the_steps_allowed():
 def test_simplex_weights_allow_the_same_anchor_twice():
     corners = np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     targets = np.array([[0.5, 0.5, 0], [0, 0.2, 0.8]])
-    found = _kernels.simplex_weights(corners @ corners.T, targets @ corners.T, 1e-9, 1000)
+    found = simplex_kernels.simplex_weights(corners @ corners.T, targets @ corners.T, 1e-9, 1000)
     np.testing.assert_allclose(found @ corners, [[0.5, 0.5, 0], [0.4, 0.6, 0]], atol=1e-4)
 
 

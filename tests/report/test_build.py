@@ -9,7 +9,7 @@ from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion, coherence
 from stickbreak.exceptions import InputError
-from stickbreak.inference import fitted
+from stickbreak.prediction import fitted
 from stickbreak.report import build_report
 
 GOLDEN = Path(__file__).parents[1] / "data" / "report.json"

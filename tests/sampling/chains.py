@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.state import Concentrations
 

@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from stickbreak.indicator_factors import factors_of
-from stickbreak.sampling import _direct_kernels, _franchise_kernels, _indicator_kernels
+from stickbreak.numerics.stirling import stirling_ratios
+from stickbreak.numerics.table_factors import factors_of
 from stickbreak.sampling import state as module
 from stickbreak.sampling.counts import count_topics
+from stickbreak.sampling.kernels import direct as direct_kernels
+from stickbreak.sampling.kernels import franchise as franchise_kernels
+from stickbreak.sampling.kernels import indicator as indicator_kernels
 from stickbreak.sampling.state import DocumentTopics, WordTopics
 from stickbreak.sampling.sweeping import run_pass
-from stickbreak.stirling import stirling_ratios
 
 from .chains import ONE_THREAD, tokens_of
 from .enumeration import EXACT, Seating, Tiny, canonical, from_document_order, table_words
@@ -100,7 +102,7 @@ def test_indicator_step_has_the_exact_law(variant):
             tokens,
             counts,
             np.zeros(1),
-            lambda first, last, words, topics, reuse: _indicator_kernels.sweep(
+            lambda first, last, words, topics, reuse: indicator_kernels.sweep(
                 first, last, tokens.start, tokens.word, topic, documents, words, topics, FACTORS, *options, reuse, key
             ),
         )
@@ -123,7 +125,7 @@ def test_direct_assignment_step_has_the_exact_law():
             tokens,
             counts,
             beta,
-            lambda first, last, words, topics, reuse: _direct_kernels.sweep(
+            lambda first, last, words, topics, reuse: direct_kernels.sweep(
                 first, last, tokens.start, tokens.word, topic, documents, words, topics, *VALUES, reuse, key
             ),
         )
@@ -175,7 +177,7 @@ def test_token_of_the_franchise_has_the_exact_law():
             tokens,
             counts,
             np.zeros(1),
-            lambda first, last, words, topics, reuse: _franchise_kernels.seat_tokens(
+            lambda first, last, words, topics, reuse: franchise_kernels.seat_tokens(
                 first, last, tokens.start, tokens.word, given, words, topics, *VALUES, True, reuse, key
             ),
         )
@@ -200,7 +202,7 @@ def test_dish_of_a_table_has_the_exact_law():
             tokens,
             counts,
             np.zeros(1),
-            lambda first, last, words, topics, reuse: _franchise_kernels.serve_tables(
+            lambda first, last, words, topics, reuse: franchise_kernels.serve_tables(
                 first, last, tokens.start, tokens.word, given, *where, words, topics, E.gamma, E.eta, reuse, key
             ),
         )

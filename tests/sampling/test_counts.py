@@ -5,13 +5,13 @@ import pytest
 
 from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.keys import key_of
-from stickbreak.sampling import _starts_kernels
-from stickbreak.sampling._counts_kernels import count_tokens, tidy_words
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.sampling.counts import count_topics, topic_word_table
 from stickbreak.sampling.joint import log_joint
+from stickbreak.sampling.kernels import starts as starts_kernels
+from stickbreak.sampling.kernels.counts import count_tokens, tidy_words
 from stickbreak.sampling.state import Concentrations, DocumentTopics
-from stickbreak.stirling import stirling_ratios
 
 from .chains import tokens_of
 from .enumeration import EXACT, Tiny
@@ -92,7 +92,7 @@ def test_topics_are_drawn_in_proportion_to_word_and_document(seed):
     repeats = 20_000
     start, word = np.arange(0, 4 * repeats + 1, 4), np.tile(words, repeats).astype(np.int32)
     z, rng = np.zeros(word.size, np.int32), np.zeros(1, np.uint64)
-    _starts_kernels.assign(start, word, phi, prior, rounds, z, rng, key_of(seed, 0, "test"))
+    starts_kernels.assign(start, word, phi, prior, rounds, z, rng, key_of(seed, 0, "test"))
     found = np.stack([np.bincount(z[i::4], minlength=3) for i in range(4)]) / repeats
     error = np.sqrt(expected * (1 - expected) / repeats)
     assert (np.abs(found - expected) < 5 * error).all()

@@ -7,7 +7,7 @@ import signal
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.inference import reference
+from tests.prediction import reference
 
 import stickbreak
 from stickbreak import GibbsHDP
@@ -15,7 +15,7 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.ensemble import COLUMNS, Ensemble, Sampling, best_chain, chain_seeds
+from stickbreak.sampling.laps import COLUMNS, Ensemble, Sampling, best_chain, chain_seeds
 from stickbreak.sampling.samples import Sample
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from stickbreak.sampling import _split_merge_kernels as kernels
+from stickbreak.sampling.kernels import split_merge as kernels
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.state import TableList
 

@@ -7,8 +7,8 @@ import pytest
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.keys import key_of
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.numerics.keys import key_of
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.concentrations import GammaPrior
 from stickbreak.sampling.counts import count_topics

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.keys import key_of
-from stickbreak.sampling import _direct_kernels
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.direct import DirectAssignment
 from stickbreak.sampling.franchise import Franchise
 from stickbreak.sampling.indicator import TableIndicators
+from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.state import SHIFT, TOPIC, Concentrations, DocumentTopics, Seating, Tokens
-from stickbreak.stirling import stirling_ratios
 
 from . import twins
 from .chains import ONE_THREAD, tokens_of
@@ -154,7 +154,7 @@ def test_tables_given_the_weight_have_their_law(case):
     documents = DocumentTopics.empty(tokens)
     documents.size[:] = 1
     documents.n[tokens.start[:-1]] = n
-    _direct_kernels.draw_tables(tokens.start, documents, np.array([case["a"]]), np.zeros(1, np.uint64), np.uint64(7))
+    direct_kernels.draw_tables(tokens.start, documents, np.array([case["a"]]), np.zeros(1, np.uint64), np.uint64(7))
     seen = np.bincount(documents.m[tokens.start[:-1]], minlength=n + 1)
     assert seen[0] == 0
     assert chi_square(seen[1:], case["p_m"][1:]) > ALARM

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from stickbreak.corpus import Corpus, make_batches
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.global_step import stick_objective, sticks_of
 from stickbreak.variational.local_step import Batch, LocalSettings

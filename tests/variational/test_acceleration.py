@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.variational import _ascent
+from stickbreak.variational.kernels import ascent as ascent_kernels
 from stickbreak.variational.local_step import LocalSettings
 
 from .problems import ragged_corpus, random_parameters
@@ -24,7 +24,7 @@ def settle(max_sweeps, *, accelerate=True):
     prior, row, topic = np.full(N_TOPICS + 1, 0.05), np.arange(N_TOPICS), np.arange(N_TOPICS, dtype=np.int32)
     n_dk, weight, new = np.zeros(N_TOPICS), prior[:-1].copy(), np.empty(N_TOPICS)
     change, kept = np.zeros((2 if accelerate else 0, N_TOPICS)), np.empty((4, N_TOPICS))
-    active, sweeps, value = _ascent._settle.py_func(
+    active, sweeps, value = ascent_kernels._settle.py_func(
         block, row, weight, prior, topic, n_dk, count, count.sum(), N_TOPICS, 1e-9, max_sweeps, np.empty(30),
         np.empty(30), new, change, kept,
     )  # fmt: skip
@@ -39,10 +39,10 @@ def to_one_topic(row, n_dk, active, change):
 
 
 def test_document_that_ends_below_its_floor_goes_back_and_on_plainly(monkeypatch):
-    first = _ascent.EARLY_SWEEPS + 2
+    first = ascent_kernels.EARLY_SWEEPS + 2
     floor = settle(first, accelerate=False)[2]
-    monkeypatch.setattr(_ascent, "_ascend", _ascent._ascend.py_func)
-    monkeypatch.setattr(_ascent, "_extrapolate", to_one_topic)
+    monkeypatch.setattr(ascent_kernels, "_ascend", ascent_kernels._ascend.py_func)
+    monkeypatch.setattr(ascent_kernels, "_extrapolate", to_one_topic)
     full, sweeps, value = settle(first + 1)  # the sweep that is left cannot mend it
     assert value >= floor
     assert sweeps == first + 1 + first + 1
@@ -64,7 +64,7 @@ def test_extrapolation_needs_fewer_sweeps_and_ends_at_a_fixed_point(seed):
 @pytest.mark.parametrize("max_sweeps", [1, 4, 5, 6, 7, 8, 11, 100])
 def test_value_is_never_below_that_before_the_first_extrapolation(seed, max_sweeps):
     corpus, parameters = problem(seed)
-    first = _ascent.EARLY_SWEEPS + 2
+    first = ascent_kernels.EARLY_SWEEPS + 2
     floor = visit_of(corpus, parameters, settings=LocalSettings(1e-12, min(first, max_sweeps), accelerate=False))
     found = visit_of(corpus, parameters, settings=LocalSettings(1e-12, max_sweeps))
     assert (found.value >= floor.value - 1e-12 * np.abs(floor.value)).all()
@@ -79,9 +79,9 @@ def test_extrapolation_is_that_of_the_two_changes():
     row, found = np.array([2, 0, 1]), n2.copy()
     change = np.empty((2, 3))
     change[:, row] = n1 - n0, n2 - n1
-    _ascent._extrapolate(row, found, 3, change)
+    ascent_kernels._extrapolate(row, found, 3, change)
     want = n0 - 2 * s * r + s * s * v
-    assert (want > _ascent.LEAST_LEFT * n2).all()
+    assert (want > ascent_kernels.LEAST_LEFT * n2).all()
     np.testing.assert_allclose(found, want, rtol=1e-13)
     assert found.sum() == pytest.approx(10.0)
 
@@ -90,13 +90,13 @@ def test_extrapolation_leaves_a_share_of_every_topic():
     """A straight line to -5 is cut: every topic keeps half of its tokens."""
     found = np.array([8.0, 1.0])
     change = np.array([[1.0, -1.0], [0.9, -0.9]])
-    _ascent._extrapolate(np.arange(2), found, 2, change)
-    assert found[1] == _ascent.LEAST_LEFT
+    ascent_kernels._extrapolate(np.arange(2), found, 2, change)
+    assert found[1] == ascent_kernels.LEAST_LEFT
     assert found[0] > 8.0
 
 
 def test_no_change_or_a_growing_one_is_not_extrapolated():
     for change in (np.zeros((2, 2)), np.array([[0.1, -0.1], [0.5, -0.5]]), np.array([[0.1, -0.1], [0.1, -0.1]])):
         found = np.array([8.0, 1.0])
-        _ascent._extrapolate(np.arange(2), found, 2, change)
+        ascent_kernels._extrapolate(np.arange(2), found, 2, change)
         np.testing.assert_array_equal(found, [8.0, 1.0])

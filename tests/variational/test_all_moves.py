@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import MOVES, Birth, Delete, Merge, Refine, Reorder

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational.gathering import Gathering, Piece, relabelled_prior, renormalised, untouched
 from stickbreak.variational.local_step import Batch, summarise
 from stickbreak.variational.moves.reinference import feasible, joined_summary

@@ -11,10 +11,12 @@ from sklearn.utils.estimator_checks import check_estimator
 import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
 from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.inference.progress import lap_text
+from stickbreak.fitting.progress import lap_text
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
-from stickbreak.variational import local_step, vector_fitting, vectors
+from stickbreak.variational import local_step
 from stickbreak.variational.moves import merge
+from stickbreak.variational.vectors import batch as vectors
+from stickbreak.variational.vectors import laps as vector_fitting
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
 FAMILIES = {"ZeroMeanGauss": ZeroMeanGaussian, "NormalWishart": Gaussian}

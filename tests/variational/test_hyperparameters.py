@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 import stickbreak
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational import hyperparameters
 from stickbreak.variational.hyperparameters import GAMMA_LIMITS, LEARNABLE, best_gamma, learn
 from stickbreak.variational.moves import Merge, Reorder

@@ -5,8 +5,9 @@ import pytest
 from scipy.special import psi
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.variational import _ascent, _kernels
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.variational.kernels import ascent as ascent_kernels
+from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise, track_pairs
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import DocumentTopics, GlobalParameters
@@ -206,7 +207,7 @@ def test_expected_word_weights_are_proportional_to_the_expectation(eta):
     tau[[3, 8]] = eta
     words = np.array([0, 3, 5, 8, 39], np.int32)
     out = np.empty((5, 7))
-    _ascent.expected_word_weights(tau, tau.sum(axis=0), words, out)
+    ascent_kernels.expected_word_weights(tau, tau.sum(axis=0), words, out)
     expected = (psi(tau) - psi(tau.sum(axis=0)))[words]
     shift = expected.max(axis=1, keepdims=True)
     underflows = np.exp(shift) < 1e-100
@@ -219,7 +220,7 @@ def test_expected_word_weights_hold_for_an_empty_topic_under_a_tiny_eta():
     tau = np.full((4, 2), 1e-5)
     tau[:, 0] += 3.0
     out = np.empty((4, 2))
-    _ascent.expected_word_weights(tau, tau.sum(axis=0), np.arange(4, dtype=np.int32), out)
+    ascent_kernels.expected_word_weights(tau, tau.sum(axis=0), np.arange(4, dtype=np.int32), out)
     # an empty topic still has E log phi_kw = psi(eta) - psi(W eta): -75,000 here
     np.testing.assert_allclose(out, np.exp(psi(tau) - psi(tau.sum(axis=0))), rtol=1e-10)
 
@@ -274,7 +275,7 @@ def test_group_by_word_sorts_stably():
     rng = np.random.default_rng(0)
     word = rng.integers(0, 9, 50).astype(np.int32)
     word[word == 4] = 5  # a word without counts
-    pointer, position = _kernels.group_by_word(word, 10)
+    pointer, position = statistics_kernels.group_by_word(word, 10)
     np.testing.assert_array_equal(position, np.argsort(word, kind="stable"))
     np.testing.assert_array_equal(np.diff(pointer), np.bincount(word, minlength=10))
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy.special import psi
 
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational import local_step as local_step_module
 from stickbreak.variational import memoized
-from stickbreak.variational._ascent import RESTART_HOPE
+from stickbreak.variational.kernels.ascent import RESTART_HOPE
 from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise
 from stickbreak.variational.memoized import RESTART_LAPS, first_lap, laps
 from stickbreak.variational.moves import Merge

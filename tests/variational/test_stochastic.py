@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.inference.streams import stream
+from stickbreak.numerics.streams import stream
 from stickbreak.variational import VariationalHDP
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step, summarise
 from stickbreak.variational.memoized import first_lap

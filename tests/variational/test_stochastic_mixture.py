@@ -5,14 +5,14 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from stickbreak import GaussianDPMixture, GaussianHDP
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import Gaussian
 from stickbreak.variational.local_step import LocalSettings, summarise
-from stickbreak.variational.mixture import DPMixture
 from stickbreak.variational.natural_gradient import STICK_RULES, precondition
 from stickbreak.variational.state import GlobalParameters, Summary
 from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
-from stickbreak.variational.vectors import VectorBatch
+from stickbreak.variational.vectors.batch import VectorBatch
+from stickbreak.variational.vectors.mixture import DPMixture
 
 from .test_gaussian_models import mixture, nearest
 from .test_vectors import dense_r, direct_objective

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import toy_bars
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational import VariationalHDP, local_step
 from stickbreak.variational.moves import Merge, Reorder
 

@@ -9,8 +9,8 @@ import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP
 from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import Gaussian, ZeroMeanGaussian
-from stickbreak.variational import vector_fitting
-from stickbreak.variational.vector_fitting import Vectors
+from stickbreak.variational.vectors import laps as vector_fitting
+from stickbreak.variational.vectors.laps import Vectors
 
 from .test_gaussian_models import SMALL, mixture
 

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp, psi
 
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import memoized
-from stickbreak.variational import vectors as vectors_module
 from stickbreak.variational.gathering import Piece
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise, track_pairs
-from stickbreak.variational.mixture import DPMixture, expected_log_weights
 from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.moves import Delete, Merge, Move, Reorder, base, merge, run_move
 from stickbreak.variational.objective import expected_log_normaliser, stick_term
 from stickbreak.variational.state import DocumentCounts, DocumentTopics, GlobalParameters, expected_beta
-from stickbreak.variational.vectors import VectorBatch
+from stickbreak.variational.vectors import batch as vectors_module
+from stickbreak.variational.vectors.batch import VectorBatch
+from stickbreak.variational.vectors.mixture import DPMixture, expected_log_weights
 
 FAMILIES = [ZeroMeanGaussian, Gaussian, DiagonalGaussian]
 MODELS = ["hdp", "dp"]

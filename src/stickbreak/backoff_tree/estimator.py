@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.backoff_tree.course import TreeCourse
 from stickbreak.backoff_tree.discounts import MOST
 from stickbreak.backoff_tree.fitted import FittedTree
+from stickbreak.backoff_tree.laps import TreeCourse
 from stickbreak.backoff_tree.requirements import check_parameters, course_settings
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.all_or_nothing import all_or_nothing
-from stickbreak.inference.checkpoint import identity_of, seed_of_fit
-from stickbreak.inference.constraints import whole
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.requirements import check_tokens, check_whole
-from stickbreak.inference.run import Identity, at_work, run_fit
+from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
+from stickbreak.fitting.constraints import whole
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.loop import Callback, Trace
+from stickbreak.fitting.requirements import check_tokens, check_whole
+from stickbreak.fitting.run import Identity, at_work, run_fit
 
 _FREE = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
 

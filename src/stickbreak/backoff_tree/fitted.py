@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.backoff_tree.course import TreeCourse
+from stickbreak.backoff_tree.laps import TreeCourse
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves, checked_seen
@@ -20,14 +20,14 @@ from stickbreak.backoff_tree.state import Float, Int, Int32
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.checkpoint import check_trace, is_table, require, whole_number
-from stickbreak.inference.document_completion import Completion
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.kept import ContinuedModel
-from stickbreak.inference.requirements import check_whole
-from stickbreak.inference.run import Identity, Run
-from stickbreak.inference.words import words_to_show
-from stickbreak.ranges import are_discounts
+from stickbreak.fitting.checkpoint import check_trace, is_table, require, whole_number
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.run import Identity, Run
+from stickbreak.model.kept import ContinuedModel
+from stickbreak.numerics.ranges import are_discounts
+from stickbreak.prediction.document_completion import Completion
+from stickbreak.prediction.words import words_to_show
 
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 

@@ -13,8 +13,8 @@ from stickbreak.backoff_tree.discounts import (
 )
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.state import Int, Int32
-from stickbreak.inference.executor import Executor
-from stickbreak.inference.keys import key_of
+from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.keys import key_of
 
 LEARNABLE = ("alpha", "eta")
 SAMPLE = 20_000  # tokens of a sample, about

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.backoff_tree import _list_kernels
 from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
+from stickbreak.backoff_tree.kernels import lists as list_kernels
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int, Int32, WordLeaves
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import Executor, shards
+from stickbreak.fitting.executor import Executor, shards
 
 _SHARD_TOKENS = 16_384
 
@@ -35,7 +35,7 @@ def fill_lists(words: WordLeaves, tokens: Tokens, z: Int32, executor: Executor) 
     """
 
     def work(part: tuple[int, int]) -> None:
-        _list_kernels.list_leaves(*part, tokens.by_word, words.start, z, words.size, words.leaf, words.n)
+        list_kernels.list_leaves(*part, tokens.by_word, words.start, z, words.size, words.leaf, words.n)
 
     executor.map(work, shards(np.diff(words.start), _SHARD_TOKENS))
 
@@ -43,7 +43,7 @@ def fill_lists(words: WordLeaves, tokens: Tokens, z: Int32, executor: Executor) 
 def leaf_totals(words: WordLeaves, z: Int32, n_leaves: int) -> tuple[Int, Int]:
     """Return tokens and words of each leaf, (L,) both."""
     n_words = np.zeros(n_leaves, np.int64)
-    _list_kernels.words_of_leaves(words.start, words.size, words.leaf, n_words)
+    list_kernels.words_of_leaves(words.start, words.size, words.leaf, n_words)
     return np.bincount(z, minlength=n_leaves).astype(np.int64), n_words
 
 
@@ -78,8 +78,8 @@ def directories(
     row = np.empty((int(start[-1]), 2))
 
     def work(part: tuple[int, int]) -> None:
-        _list_kernels.sum_masses(*part, words.start, words.size, words.leaf, words.n, scale, discount, words.mass)
-        _list_kernels.fill_directories(
+        list_kernels.sum_masses(*part, words.start, words.size, words.leaf, words.n, scale, discount, words.mass)
+        list_kernels.fill_directories(
             *part, words.start, words.size, words.leaf, words.mass, below, start, level, offset, row
         )
 

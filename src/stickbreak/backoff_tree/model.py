@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from stickbreak.backoff_tree import _fixed_kernels
 from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
+from stickbreak.backoff_tree.kernels import fixed as fixed_kernels
 from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.lists import directories
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int, Int32, Scratch, WordLeaves
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import Executor, shards
-from stickbreak.inference.keys import key_of
+from stickbreak.fitting.executor import Executor, shards
+from stickbreak.numerics.keys import key_of
 
 N_BURN, N_KEPT = 10, 10  # passes over a new document: before the first that counts, and that count
 _SHARD_TOKENS, _BLOCK_TOKENS = 16_384, 1_000_000
@@ -68,7 +68,7 @@ class TreeModel:
 
         def work(part: tuple[int, int]) -> None:
             scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape)
-            _fixed_kernels.sample_documents(
+            fixed_kernels.sample_documents(
                 *part, tokens.start, tokens.word, self.shape.leaves_below, self.of_documents, self.of_words,
                 self.words, self.directory, key, N_BURN, samples, scratch,
             )  # fmt: skip
@@ -126,7 +126,7 @@ class TreeModel:
 
         def work(part: tuple[int, int]) -> None:
             scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape)
-            _fixed_kernels.predict_words(
+            fixed_kernels.predict_words(
                 *part, tokens.start, samples, held_start, held_word, self.shape.leaves_below, self.of_documents,
                 self.of_words, self.words, self.directory, self.backoff.peak, missing, share, scratch, prob,
             )  # fmt: skip
@@ -148,7 +148,7 @@ class TreeModel:
         """Return the words that have tokens at each leaf, with P(w | z); other words have less there."""
         words, rate = self.words, self.of_words.rate
         smoothing = np.empty(words.leaf.size)
-        _fixed_kernels.smooth_entries(
+        fixed_kernels.smooth_entries(
             0, words.size.size, words.start, words.size, words.leaf, self.shape.leaves_below, rate, smoothing
         )
         kept = (words.n - self.of_words.above[-1]) * self.backoff.scale[words.leaf]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from stickbreak.backoff_tree import _ranking_kernels
+from stickbreak.backoff_tree.kernels import ranking as ranking_kernels
 from stickbreak.backoff_tree.model import TreeModel
 from stickbreak.backoff_tree.state import Int
 
@@ -30,7 +30,7 @@ def ranked_words(model: TreeModel, n_words: int) -> Int:
     leaves = np.flatnonzero(model.n_tokens)
     start = np.append(by_leaf.indptr[leaves], by_leaf.indptr[-1]).astype(np.int64)
     top = np.empty((leaves.size, min(n_words, W)), np.int64)
-    _ranking_kernels.rank_words(
+    ranking_kernels.rank_words(
         start, by_leaf.indices, by_leaf.data, leaves, model.shape.leaves_below, model.of_words.rate,
         model.backoff.peak, W, top,
     )  # fmt: skip

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stickbreak.backoff_tree.course import CourseSettings
+from stickbreak.backoff_tree.laps import CourseSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.backoff_tree.state import Float, Int
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_whole
-from stickbreak.ranges import LEAST_DISCOUNT, are_discounts
+from stickbreak.fitting.requirements import check_names, check_whole
+from stickbreak.numerics.ranges import LEAST_DISCOUNT, are_discounts
 
 
 class Parameters(Protocol):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.backoff_tree import _document_kernels
 from stickbreak.backoff_tree.backoff import Backoff
 from stickbreak.backoff_tree.discounts import within
+from stickbreak.backoff_tree.kernels import documents as document_kernels
 from stickbreak.backoff_tree.lists import empty_lists, fill_lists, word_trees
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int32, Scratch, WordLeaves
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import Executor, ThreadExecutor, shards
-from stickbreak.inference.keys import key_of
+from stickbreak.fitting.executor import Executor, ThreadExecutor, shards
+from stickbreak.numerics.keys import key_of
 
 _SHARD_TOKENS = 16_384
 
@@ -75,7 +75,7 @@ class TreeSampler:
 
         def work(part: tuple[int, int]) -> None:
             longest = int(tokens.lengths[part[0] : part[1]].max(initial=1))
-            _document_kernels.sweep_documents(
+            document_kernels.sweep_documents(
                 *part, tokens.start, tokens.word, self.z, shape.leaves_below, of_documents, of_words, self.words,
                 self._directory, self.backoff.scale, self.backoff.peak, key, self.at_once,
                 Scratch.of(longest, shape), log_p,

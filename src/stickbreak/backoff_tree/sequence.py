@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.backoff_tree import _sequence_kernels
+from stickbreak.backoff_tree.kernels import sequences as sequence_kernels
 from stickbreak.backoff_tree.model import TreeModel
 from stickbreak.backoff_tree.state import Float, Scratch
-from stickbreak.inference.left_to_right import Particles, Sequences
+from stickbreak.prediction.left_to_right import Particles, Sequences
 
 
 class TreeRule:
@@ -43,7 +43,7 @@ class TreeRule:
         model = self._model
         printed, unbiased = (np.empty(documents.content.size) for _ in range(2))
         scratch = Scratch.of(int(np.diff(documents.start).max(initial=1)), model.shape)
-        _sequence_kernels.score_documents(
+        sequence_kernels.score_documents(
             documents.start, documents.word, documents.content, particles.key, particles.n, particles.resample,
             model.shape.leaves_below, model.of_documents, model.of_words, model.words, model.directory,
             model.backoff.peak, self._missing, self._spread, self._share, self._known, scratch, printed, unbiased,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.backoff_tree._tree_kernels import N_COLUMNS, NOBODY
+from stickbreak.backoff_tree.kernels.trees import N_COLUMNS, NOBODY
 from stickbreak.backoff_tree.shape import TreeShape
 
 Float = NDArray[np.float64]

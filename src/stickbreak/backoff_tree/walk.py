@@ -12,8 +12,8 @@ from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.model import TreeModel
 from stickbreak.backoff_tree.state import Float, Int
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_whole
-from stickbreak.inference.words import words_to_show
+from stickbreak.fitting.requirements import check_whole
+from stickbreak.prediction.words import words_to_show
 
 
 class _Ground:

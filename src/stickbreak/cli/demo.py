@@ -45,7 +45,7 @@ def demo(
     )
     job.check()
     from stickbreak.corpus import TextOptions, count_texts
-    from stickbreak.corpus.standard_library import standard_library_docstrings
+    from stickbreak.corpus.examples.standard_library import standard_library_docstrings
 
     _tell(quiet, "1. Collecting the documentation strings of Python's standard library ...")
     names, texts = standard_library_docstrings()

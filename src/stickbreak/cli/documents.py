@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stickbreak.atomic import replace_file
 from stickbreak.exceptions import ModelFormatError
+from stickbreak.storage.atomic import replace_file
 
 if TYPE_CHECKING:
     from stickbreak.corpus import Corpus, ReadLimits, TextOptions
@@ -101,7 +101,7 @@ class InputSettings:
         )
 
     def _holds_text(self, path: Path) -> bool:
-        from stickbreak.corpus.formats import detect_format
+        from stickbreak.corpus.reading.formats import detect_format
 
         return detect_format(path, self.format, self.encoding) in _TEXT_FORMATS
 
@@ -235,8 +235,8 @@ def read_limits(document_bytes: int | None, unpacked_bytes: int | None, declared
 
 def _still_cuts(path: Path, delimiter: str | None, given: InputSettings) -> str | None:
     """Return the delimiter of the fit if it cuts the header of a new table; otherwise its own rows tell."""
-    from stickbreak.corpus.files import decoded_lines
-    from stickbreak.corpus.formats import detect_format
+    from stickbreak.corpus.reading.files import decoded_lines
+    from stickbreak.corpus.reading.formats import detect_format
 
     if delimiter is None or detect_format(path, given.format, given.encoding) not in ("csv", "tsv"):
         return None

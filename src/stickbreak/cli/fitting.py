@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stickbreak.atomic import replace_folder
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.evaluate import completion_json
 from stickbreak.cli.methods import DEFAULT, METHODS
 from stickbreak.cli.output import TopicLine, describe_topics, print_json, print_topics, say, show
 from stickbreak.exceptions import InputError, WriteError
-from stickbreak.persistence import check_target
+from stickbreak.storage.atomic import replace_folder
+from stickbreak.storage.persistence import check_target
 
 if TYPE_CHECKING:
     from stickbreak.corpus import Corpus
@@ -135,7 +135,7 @@ class FitJob:
         """Fit the estimator, showing its progress."""
         self._tell("loading (the first fit on a machine also compiles: about a minute, once) ...")
         import stickbreak
-        from stickbreak.inference.progress import FitProgress
+        from stickbreak.fitting.progress import FitProgress
 
         model = getattr(stickbreak, METHODS[self.method].estimator)(**self.parameters)
         options: dict[str, Any] = {}

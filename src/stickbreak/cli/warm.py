@@ -40,7 +40,7 @@ def warm(
     families = _chosen(method)
     if not quiet:
         say("compiling (a few minutes, once) ...")
-    from stickbreak.compiling import TALLY
+    from stickbreak.numerics.compiling import TALLY
 
     rows: dict[str, dict[str, Any]] = {}
     for family in families:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stickbreak.atomic import replace_file
 from stickbreak.cli.output import printable, strict_json
 from stickbreak.exceptions import InputError
+from stickbreak.storage.atomic import replace_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ def weight_blocks(model: Any, corpus: "Corpus") -> Blocks:
     weights : ndarray of shape (n_block, n_topics)
         Rows sum to one.
     """
-    from stickbreak.inference.fitted import document_blocks
+    from stickbreak.prediction.fitted import document_blocks
 
     names = corpus.document_names
     for block in document_blocks(corpus.n_documents, model.topic_word_.shape[0]):

@@ -12,12 +12,12 @@ from math import ceil
 
 import numpy as np
 
-from stickbreak.collapsed import _kernels
+from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Float, Priors, Shard, Shares, cut
 from stickbreak.corpus import Corpus
-from stickbreak.inference.executor import Executor, ThreadExecutor
-from stickbreak.inference.keys import key_of
-from stickbreak.inference.streams import stream
+from stickbreak.fitting.executor import Executor, ThreadExecutor
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import stream
 
 SMALLEST_SHARE = 1 / 15
 FINE_SHARE = 1 / 200  # of starts, whose topics should not carry the noise of rounding ...
@@ -101,7 +101,7 @@ def start_from(
     for shard in (shard for turn in turns for shard in turn):
         new, weights = Shares.room(shard.word.size, slots), theta[shard.first : shard.first + shard.indptr.size - 1]
         lists = (new.start, new.topic, new.share)
-        _kernels.first_shares(shard.indptr, shard.word, topic_word, weights, smallest, key, shard.first, *lists)
+        share_kernels.first_shares(shard.indptr, shard.word, topic_word, weights, smallest, key, shard.first, *lists)
         shard.shares = new.trimmed()
     return assembled(turns, corpus.n_words, beta)
 
@@ -174,7 +174,7 @@ def updated(
     slots = slots_of(smallest, prior.size)
     old, new, tables = shard.shares, Shares.room(shard.word.size, slots), np.zeros(prior.size)
     rest = max(priors.alpha - float(prior.sum()), 0.0) / n_words
-    log_p = _kernels.update_documents(
+    log_p = share_kernels.update_documents(
         shard.indptr,
         shard.word,
         shard.count,
@@ -208,7 +208,7 @@ def replace(S: Float, N: Float, parts: Sequence[Shard], new: Sequence[Shares], e
         for shard, now in zip(parts, new, strict=True):
             old = shard.shares
             lists = (old.start, old.topic, old.share, now.start, now.topic, now.share)
-            _kernels.replace_shares(shard.word, shard.count, *lists, *words, S, change)
+            share_kernels.replace_shares(shard.word, shard.count, *lists, *words, S, change)
         return change
 
     for change in executor.map(run, list(pairwise(edges.tolist()))):

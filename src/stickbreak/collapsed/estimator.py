@@ -12,22 +12,22 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.collapsed.course import CollapsedCourse, Rules, columns_of
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
+from stickbreak.collapsed.laps import CollapsedCourse, Rules, columns_of
 from stickbreak.collapsed.requirements import check_tables
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
-from stickbreak.inference.all_or_nothing import all_or_nothing
-from stickbreak.inference.checkpoint import identity_of, seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
-from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
-from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.requirements import check_tokens, check_total, check_whole
-from stickbreak.inference.run import Identity, Run, at_work, run_fit
-from stickbreak.inference.steps import step_size
-from stickbreak.inference.streams import seed_from
+from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
+from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.loop import Callback, Trace
+from stickbreak.fitting.requirements import check_tokens, check_total, check_whole
+from stickbreak.fitting.run import Identity, Run, at_work, run_fit
+from stickbreak.fitting.steps import step_size
+from stickbreak.numerics.streams import seed_from
 
 # a fit that goes on may change these, most of which are for streams
 _STREAM = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")

@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.state import Float, Priors
 from stickbreak.collapsed.streaming import Topics, alive
-from stickbreak.inference.checkpoint import check_learned, check_trace, require, whole_number
-from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.kept import ContinuedModel, KeptState
-from stickbreak.inference.left_to_right import TopicRule
-from stickbreak.inference.loop import Trace
-from stickbreak.inference.requirements import check_names
-from stickbreak.ranges import LARGEST_OFFSET
+from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.loop import Trace
+from stickbreak.fitting.requirements import check_names
+from stickbreak.model.kept import ContinuedModel, KeptState
+from stickbreak.numerics.ranges import LARGEST_OFFSET
+from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
+from stickbreak.prediction.left_to_right import TopicRule
 
 
 class FittedCollapsed(ContinuedModel):

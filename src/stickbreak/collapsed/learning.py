@@ -7,10 +7,10 @@ from collections.abc import Collection
 import numpy as np
 from scipy.special import digamma
 
-from stickbreak.collapsed import _kernels
+from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Priors
-from stickbreak.maximum import maximiser
-from stickbreak.ranges import within
+from stickbreak.numerics.maximum import maximiser
+from stickbreak.numerics.ranges import within
 
 LEARNABLE = ("alpha", "gamma", "eta")
 SHAPE, RATE = 1.0, 1.0  # of the Gamma prior of each, as the samplers have it
@@ -66,7 +66,7 @@ def best_eta(S: Float, N: Float, start: float) -> float:
 
     psi(eta + S_kw) in place of its expectation would take many fractions of a token for many tokens.
     """
-    tails, many = _kernels.whole_tails(S, LARGE), S[S >= LARGE]
+    tails, many = share_kernels.whole_tails(S, LARGE), S[S >= LARGE]
     W, order = S.shape[0], np.arange(tails.size)
 
     def slope(eta: float) -> float:

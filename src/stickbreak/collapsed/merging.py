@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.collapsed import _merge_kernels
+from stickbreak.collapsed.kernels import merges as merge_kernels
 from stickbreak.collapsed.state import ALIVE, SMALLEST_BETA, CollapsedState, Float, Int, Priors, Shard, Shares
-from stickbreak.inference.executor import Executor
-from stickbreak.inference.streams import stream
+from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.streams import stream
 
 FIRST_LAP, EVERY = 20, 5  # laps with merges: topics have to form first, and to settle after each
 SLACK = 0.5  # standard errors that a merge may cost ...
@@ -106,7 +106,7 @@ def candidates(state: CollapsedState, priors: Priors, executor: Executor) -> tup
 
     def run(shard: Shard) -> tuple[Float, Float]:
         X, Y = np.zeros((K, K)), np.zeros(K)
-        _merge_kernels.crossings(*_parts(shard), state.S, state.N, prior, priors.eta, total_eta, LEAST_WEIGHT, X, Y)
+        merge_kernels.crossings(*_parts(shard), state.S, state.N, prior, priors.eta, total_eta, LEAST_WEIGHT, X, Y)
         return X, Y
 
     X, Y = np.zeros((K, K)), np.zeros(K)
@@ -140,7 +140,7 @@ def gains(state: CollapsedState, priors: Priors, pairs: NDArray[np.int64], execu
     def run(shard: Shard) -> Float:
         out = np.zeros((len(pairs), 2))
         settings = (prior, priors.eta, total_eta, LEAST_WEIGHT)
-        _merge_kernels.gains(*_parts(shard), state.S, state.N, *settings, pairs, out)
+        merge_kernels.gains(*_parts(shard), state.S, state.N, *settings, pairs, out)
         return out
 
     out = np.zeros((len(pairs), 2))
@@ -158,7 +158,7 @@ def join(state: CollapsedState, to: NDArray[np.int64]) -> None:
     for shard in state.shards:
         old = shard.shares
         new = Shares(np.empty_like(old.start), np.empty_like(old.topic), np.empty_like(old.share))
-        _merge_kernels.relabel(old.start, old.topic, old.share, to, new.start, new.topic, new.share)
+        merge_kernels.relabel(old.start, old.topic, old.share, to, new.start, new.topic, new.share)
         shard.shares = new.trimmed()
     for table in (state.S.T, state.N, state.beta, state.tables):
         np.add.at(table, to[gone], table[gone])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stickbreak.collapsed.merging import AT_ONCE, FIRST_LAP
 from stickbreak.corpus import Corpus
-from stickbreak.inference.requirements import check_memory
+from stickbreak.fitting.requirements import check_memory
 
 TABLES = 2.0  # of words and topics: S, and that of the topics that are shown
 COUNT_BYTES = 28.0  # of a stored count: its word and number, what is held back, where its shares begin

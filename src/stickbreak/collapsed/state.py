@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.executor import shards
+from stickbreak.fitting.executor import shards
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

@@ -14,9 +14,9 @@ from stickbreak.collapsed.cvb0 import corpus_weights, random_start, replace, swe
 from stickbreak.collapsed.learning import RATE, SHAPE, best_eta, best_gamma
 from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Int, Priors, Shard, Shares, cut
 from stickbreak.corpus import Corpus
-from stickbreak.inference.executor import Executor
-from stickbreak.inference.keys import key_of
-from stickbreak.ranges import LARGEST_OFFSET, are_sums, within
+from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums, within
 
 ETA_EVERY = 20  # steps: it costs a pass over all pairs of words and topics
 SMALLEST_SCALE = 1e-6

@@ -3,13 +3,13 @@
 from stickbreak.corpus.alignment import align
 from stickbreak.corpus.batches import make_batches
 from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.examples.generators import PlantedTopics, planted_hdp, planted_lda, planted_twins, toy_bars
+from stickbreak.corpus.examples.planted_vectors import PlantedGaussians, planted_gaussians
 from stickbreak.corpus.folder import open_corpus, write_corpus
-from stickbreak.corpus.formats import FORMATS
-from stickbreak.corpus.generators import PlantedTopics, planted_hdp, planted_lda, planted_twins, toy_bars
-from stickbreak.corpus.limits import ReadLimits
-from stickbreak.corpus.patches import patch_basis, patches_of, read_patches
-from stickbreak.corpus.planted_vectors import PlantedGaussians, planted_gaussians
-from stickbreak.corpus.readers import read, read_texts
+from stickbreak.corpus.reading.formats import FORMATS
+from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.corpus.reading.patches import patch_basis, patches_of, read_patches
+from stickbreak.corpus.reading.readers import read, read_texts
 from stickbreak.corpus.text import TextOptions, count_texts
 from stickbreak.corpus.vector_folder import open_vectors, write_vectors
 from stickbreak.corpus.vectors import GroupedVectors

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import InputError
 
 __all__ = ["advice_for", "checked_limits", "checked_optional_name", "checked_path", "kind_of"]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from stickbreak.atomic import replace_folder
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
-from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
 from stickbreak.exceptions import ReadError, WriteError
+from stickbreak.storage.atomic import replace_folder
 
 __all__ = ["is_corpus_folder", "open_corpus", "write_corpus"]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from stickbreak.corpus.files import binary_lines, reading
-from stickbreak.corpus.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.npy_header import read_array_header
+from stickbreak.corpus.reading.files import binary_lines, reading
+from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import ReadError
 
 _MOST_META = 1 << 20  # bytes of the JSON file, which holds a few numbers

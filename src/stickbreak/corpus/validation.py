@@ -12,7 +12,7 @@ from stickbreak.corpus.csr import row_of_entry
 from stickbreak.corpus.mistakes import mistake_in, obvious_mistake
 from stickbreak.corpus.sparse_checks import fault_of_sparse
 from stickbreak.exceptions import InvalidCorpus
-from stickbreak.memory import memory_installed
+from stickbreak.storage.memory import memory_installed
 
 __all__ = ["canonical_counts", "checked_names", "checked_sparse", "checked_vocabulary"]
 

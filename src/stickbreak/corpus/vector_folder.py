@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from stickbreak.atomic import replace_folder
 from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, ReadError, WriteError
+from stickbreak.storage.atomic import replace_folder
 
 __all__ = ["open_vectors", "vectors_being_written", "write_vectors"]
 

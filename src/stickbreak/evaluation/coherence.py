@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation import _kernels
+from stickbreak.evaluation.kernels import frequencies as frequency_kernels
 from stickbreak.exceptions import InputError
 
 
@@ -92,7 +92,7 @@ def coherence_of_words(top: NDArray[np.integer], corpus: Corpus, eps: float = 1e
     words = top.astype(np.int64)
     pair, place = np.unique(words[:, later] * W + words[:, earlier], return_inverse=True)
     joint = np.empty(pair.size, np.int64)
-    _kernels.joint_frequencies(occurs.indptr, occurs.indices, pair // W, pair % W, joint)
+    frequency_kernels.joint_frequencies(occurs.indptr, occurs.indices, pair // W, pair % W, joint)
     single = np.maximum(np.diff(occurs.indptr), 1)
     # SPEC 5
     terms: NDArray[np.float64] = np.log((joint + eps) / single[pair % W])[place.reshape(-1, later.size)]

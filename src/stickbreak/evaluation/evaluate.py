@@ -9,10 +9,10 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import check_options, coherence, coherence_of_words
 from stickbreak.exceptions import InputError
-from stickbreak.inference.document_completion import Completion, document_completion
-from stickbreak.inference.fitted import FittedTopics
-from stickbreak.inference.left_to_right import LeftToRight
-from stickbreak.inference.words import check_same_words
+from stickbreak.prediction.document_completion import Completion, document_completion
+from stickbreak.prediction.fitted import FittedTopics
+from stickbreak.prediction.left_to_right import LeftToRight
+from stickbreak.prediction.words import check_same_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid import _document_kernels as kernels
-from stickbreak.hybrid._kernels import count_topics
+from stickbreak.fitting.executor import Executor, shards
+from stickbreak.hybrid.kernels import documents as kernels
+from stickbreak.hybrid.kernels.words import count_topics
 from stickbreak.hybrid.state import Float, Int, Int32
 from stickbreak.hybrid.word_weights import Weights
-from stickbreak.indicator_factors import Factors, factors_of
-from stickbreak.inference.executor import Executor, shards
-from stickbreak.stirling import stirling_ratios, wide_enough
+from stickbreak.numerics.stirling import stirling_ratios, wide_enough
+from stickbreak.numerics.table_factors import Factors, factors_of
 
 SAMPLERS = ("sparse", "dense")
 _SHARD_TOKENS = 4096

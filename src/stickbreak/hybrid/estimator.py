@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, whole
+from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.loop import Callback, Interruption, Trace
+from stickbreak.fitting.requirements import check_tokens, check_total
+from stickbreak.fitting.run import at_work, run_fit
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
 from stickbreak.hybrid.fitted import FittedHybrid
+from stickbreak.hybrid.laps import HybridCourse, Room, Rules, Steps, row_of
 from stickbreak.hybrid.requirements import check_parameters, check_sizes
 from stickbreak.hybrid.starts import RANDOM, begin, offset_after
 from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
-from stickbreak.hybrid.steps import HybridCourse, Room, Rules, Steps, row_of
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
-from stickbreak.inference.all_or_nothing import all_or_nothing
-from stickbreak.inference.checkpoint import identity_of, seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, OFFSET, whole
-from stickbreak.inference.executor import ThreadExecutor, one_blas_thread
-from stickbreak.inference.loop import Callback, Interruption, Trace
-from stickbreak.inference.requirements import check_tokens, check_total
-from stickbreak.inference.run import at_work, run_fit
-from stickbreak.inference.streams import seed_from
+from stickbreak.numerics.streams import seed_from
 
 # a fit that goes on may change these
 _FREE = ("n_laps", "n_jobs", "verbose", "total_documents", "grow_vocabulary")

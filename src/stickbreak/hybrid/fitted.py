@@ -12,16 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.loop import Trace
+from stickbreak.hybrid.laps import Room, packed, unpacked
 from stickbreak.hybrid.state import Float, HybridState, Priors
-from stickbreak.hybrid.steps import Room, packed, unpacked
-from stickbreak.inference.checkpoint import check_learned, check_trace, require, whole_number
-from stickbreak.inference.document_weights import prior_and_rest, weights_and_rest
-from stickbreak.inference.estimator import TopicModel
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.left_to_right import TopicRule
-from stickbreak.inference.loop import Trace
-from stickbreak.inference.words import NamedColumns, check_same_words, no_documents
-from stickbreak.ranges import LARGEST_OFFSET
+from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.ranges import LARGEST_OFFSET
+from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
+from stickbreak.prediction.left_to_right import TopicRule
+from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
 
 class FittedHybrid(TopicModel):

@@ -11,10 +11,10 @@ from collections.abc import Collection
 import numpy as np
 from scipy.special import digamma
 
-from stickbreak.hybrid._learning_kernels import poisson_tails
+from stickbreak.hybrid.kernels.learning import poisson_tails
 from stickbreak.hybrid.state import Float, HybridState, Int, Learned, Priors
-from stickbreak.maximum import maximiser
-from stickbreak.ranges import within
+from stickbreak.numerics.maximum import maximiser
+from stickbreak.numerics.ranges import within
 
 LEARNABLE = ("alpha", "gamma", "eta")
 SHAPE, RATE = 1.0, 1.0  # of the Gamma prior of each, as the samplers have it

@@ -6,7 +6,7 @@ import numpy as np
 
 from stickbreak.exceptions import InputError
 from stickbreak.hybrid.state import HybridState
-from stickbreak.memory import memory_installed
+from stickbreak.storage.memory import memory_installed
 
 VANISHED_TOKENS = 1e-3  # a topic with fewer expected tokens leaves its column
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.requirements import check_names
 from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.new_topics import check_columns
 from stickbreak.hybrid.starts import RANDOM
 from stickbreak.hybrid.state import UNBOUNDED
-from stickbreak.inference.requirements import check_names
 from stickbreak.initialization import STARTS, check_init
 
 SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218

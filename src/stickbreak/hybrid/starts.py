@@ -10,12 +10,12 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.loop import Callback
 from stickbreak.hybrid.state import UNBOUNDED, HybridState, Int
 from stickbreak.hybrid.word_topics import WordTopics
-from stickbreak.inference.loop import Callback
-from stickbreak.inference.streams import stream
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
-from stickbreak.ranges import LARGEST_OFFSET
+from stickbreak.numerics.ranges import LARGEST_OFFSET
+from stickbreak.numerics.streams import stream
 
 RANDOM = "random"
 _BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 bytes a token

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.fitting.checkpoint import is_table
 from stickbreak.hybrid.word_topics import WordTopics
-from stickbreak.inference.checkpoint import is_table
-from stickbreak.ranges import are_sums, is_concentration
+from stickbreak.numerics.ranges import are_sums, is_concentration
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.hybrid import _kernels
+from stickbreak.hybrid.kernels import words as word_kernels
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -112,7 +112,7 @@ class WordTopics:
         if self.holders[topics].any():
             gone = np.zeros(self.n_topics, np.bool_)
             gone[topics] = True
-            _kernels.drop_topics(gone, self.first, self.size, self.topic, self.count)
+            word_kernels.drop_topics(gone, self.first, self.size, self.topic, self.count)
             self.holders[topics] = 0
 
     def renumber(self, kept: Int, n_topics: int) -> None:
@@ -168,7 +168,7 @@ class WordTopics:
         """
         lost, done, end = np.zeros(self.n_topics), 0, int((self.first + self.room).max(initial=0))
         while True:
-            done, end = _kernels.add_tokens(
+            done, end = word_kernels.add_tokens(
                 done, words, start, tokens, z, amount / self.scale, least / self.scale, key, end,
                 self.first, self.size, self.room, self.topic, self.count, self.holders, lost,
             )  # fmt: skip
@@ -188,7 +188,7 @@ class WordTopics:
     def _one_after_another(self, store: NDArray[Any], size: int) -> NDArray[Any]:
         """Return a part of the store without gaps, in an array of some size."""
         out = np.zeros(size, store.dtype)
-        _kernels.copy_lists(self.first, self.size, store, out)
+        word_kernels.copy_lists(self.first, self.size, store, out)
         return out
 
     def _places(self) -> Int:

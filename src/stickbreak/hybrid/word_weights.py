@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma
 
-from stickbreak.hybrid import _kernels
+from stickbreak.fitting.executor import Executor, shards
+from stickbreak.hybrid.kernels import words as word_kernels
 from stickbreak.hybrid.state import Float, HybridState, Int, Int32, Priors
-from stickbreak.inference.executor import Executor, shards
 
 WEIGHTS = ("mean_field", "ratio")
 G_WEIGHTS = (*WEIGHTS, "printed")
@@ -88,7 +88,7 @@ class Tables:
 
         def clear(rows: tuple[int, int]) -> None:
             for table in (of_words.delta, of_words.mean_delta):
-                _kernels.clear_words(*rows, of_words.start, of_words.topic, column, table)
+                word_kernels.clear_words(*rows, of_words.start, of_words.topic, column, table)
                 if of_words.mean_delta is of_words.delta:
                     break
 
@@ -121,7 +121,7 @@ def weigh(
         base[state.slot] = 1.0 / state.n_words  # a new topic: the mean of the prior, whatever phi_weight is
     e = priors.alpha * topic_weights(state, priors)
     prob, alias, spare = np.empty(K), np.empty(K, np.int32), np.empty((2, K), np.int32)
-    smooth = _kernels.fill_alias(e * base, K, prob, alias, *spare)
+    smooth = word_kernels.fill_alias(e * base, K, prob, alias, *spare)
     pairs = state.pairs
     held = pairs.holders > 0
     column = np.where(held, np.cumsum(held), 0) if sparse else np.arange(K)
@@ -136,7 +136,9 @@ def weigh(
     stored = pairs.first, pairs.size, pairs.topic, pairs.count, pairs.scale
 
     def fill(rows: tuple[int, int]) -> None:
-        _kernels.weigh_words(*rows, words, stored, eta, mean_field, of_topics, inverse, mean_e, inverse_mean, of_words)
+        word_kernels.weigh_words(
+            *rows, words, stored, eta, mean_field, of_topics, inverse, mean_e, inverse_mean, of_words
+        )
 
     executor.map(fill, shards(np.diff(start), _SHARD_PAIRS))
     return Weights(of_topics, of_words)

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.streams import stream
-from stickbreak.initialization import _kernels
 from stickbreak.initialization.base import Float, Start, StartSettings, largest_first, weights_of
 from stickbreak.initialization.cooccurrence import Cooccurrence
 from stickbreak.initialization.documents import random_documents
+from stickbreak.initialization.kernels import simplex as simplex_kernels
+from stickbreak.numerics.streams import stream
 
 Index = NDArray[np.int64]
 
@@ -181,7 +181,7 @@ def topic_given_word(
     steps, n_blocks = MAX_STEPS, -(-seen.size // WORDS_PER_BLOCK)
     for i in range(n_blocks):
         block = slice(i * WORDS_PER_BLOCK, (i + 1) * WORDS_PER_BLOCK)
-        weights[seen[block]] = _kernels.simplex_weights(gram, products[block], TOLERANCE, steps)
+        weights[seen[block]] = simplex_kernels.simplex_weights(gram, products[block], TOLERANCE, steps)
         if progress is not None:
             progress(i + 1, n_blocks)
         if stop is not None and i + 1 < n_blocks and stop():

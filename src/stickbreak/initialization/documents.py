@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.streams import stream
 from stickbreak.initialization.base import Float, Start, StartSettings, even_weights
+from stickbreak.numerics.streams import stream
 
 
 def documents(corpus: Corpus, settings: StartSettings) -> Start:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from stickbreak.collapsed import COUNT_BYTES, CollapsedState, cvb0
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.inference.streams import stream
 from stickbreak.initialization.anchors import anchors
 from stickbreak.initialization.base import Float, Start, StartSettings, even_weights, largest_first, weights_of
 from stickbreak.initialization.documents import documents
+from stickbreak.numerics.streams import stream
 
 logger = logging.getLogger("stickbreak")
 

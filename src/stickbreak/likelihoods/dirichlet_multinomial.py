@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from stickbreak.likelihoods._kernels import sum_digamma_gain, sum_log_gamma_gain
 from stickbreak.likelihoods.base import EMPTY, Likelihood
-from stickbreak.maximum import maximiser
+from stickbreak.likelihoods.kernels.gains import sum_digamma_gain, sum_log_gamma_gain
+from stickbreak.numerics.maximum import maximiser
 
 Float = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.exceptions import InputError
-from stickbreak.ranges import LARGEST_PRIOR, LARGEST_STATISTIC, SMALLEST_PRIOR
+from stickbreak.numerics.ranges import LARGEST_PRIOR, LARGEST_STATISTIC, SMALLEST_PRIOR
 
 Float = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import multigammaln, psi
 
 from stickbreak.likelihoods.quadratic import FeatureForms, WhitenedForms
-from stickbreak.maximum import maximiser
+from stickbreak.numerics.maximum import maximiser
 
 Float = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import coherence
 from stickbreak.exceptions import InputError
-from stickbreak.inference.document_completion import Completion
-from stickbreak.inference.fitted import FittedTopics, document_blocks
-from stickbreak.inference.words import check_same_words
+from stickbreak.prediction.document_completion import Completion
+from stickbreak.prediction.fitted import FittedTopics, document_blocks
+from stickbreak.prediction.words import check_same_words
 from stickbreak.report.data import (
     CorpusReport,
     ExampleDocument,

@@ -13,7 +13,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import top_word_indices
 from stickbreak.exceptions import InputError
-from stickbreak.inference.fitted import FittedTopics
+from stickbreak.prediction.fitted import FittedTopics
 
 Float = NDArray[np.float64]
 WeightSource = Callable[[NDArray[np.int64]], tuple[Float, Float]]

@@ -8,8 +8,8 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from stickbreak.atomic import replace_file
 from stickbreak.report.data import ReportData
+from stickbreak.storage.atomic import replace_file
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 

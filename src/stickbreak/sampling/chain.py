@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.checkpoint import whole_number
-from stickbreak.inference.executor import Executor
-from stickbreak.inference.keys import key_of
+from stickbreak.fitting.checkpoint import whole_number
+from stickbreak.fitting.executor import Executor
 from stickbreak.initialization import Start
-from stickbreak.ranges import is_concentration
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.ranges import is_concentration
+from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
 from stickbreak.sampling.concentrations import GammaPrior, resample
 from stickbreak.sampling.counts import count_topics, dense_labels, topic_word_table
 from stickbreak.sampling.direct import DirectAssignment
@@ -26,7 +27,6 @@ from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import start_seating
 from stickbreak.sampling.state import Concentrations, Int, Int32, TopicCounts
-from stickbreak.stirling import StirlingRatios, stirling_ratios, wide_enough
 
 REPRESENTATIONS = ("franchise", "direct", "indicator")
 ROOTS = ("marginal", "indicator")

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from stickbreak.exceptions import InputError
-from stickbreak.ranges import LARGEST, LARGEST_PRIOR, SMALLEST, SMALLEST_PRIOR, within
+from stickbreak.numerics.ranges import LARGEST, LARGEST_PRIOR, SMALLEST, SMALLEST_PRIOR, within
 from stickbreak.sampling.counts import pair_counts
 from stickbreak.sampling.state import Concentrations, Float, Int, TopicCounts
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.sampling import _counts_kernels as kernels
+from stickbreak.sampling.kernels import counts as kernels
 from stickbreak.sampling.state import SHIFT, TOPIC, DocumentTopics, Int, Int32, TopicCounts, WordTopics
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.sampling import _direct_kernels as kernels
-from stickbreak.sampling._topic_draw import Topics
+from stickbreak.sampling.kernels import direct as kernels
+from stickbreak.sampling.kernels.topic_draw import Topics
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.state import Concentrations, Float, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import Shard, run_pass

@@ -14,18 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.all_or_nothing import all_or_nothing
-from stickbreak.inference.checkpoint import identity_of, seed_of_fit
-from stickbreak.inference.constraints import CONCENTRATION, whole
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.loop import Callback, Trace
-from stickbreak.inference.requirements import check_tokens
-from stickbreak.inference.run import Identity, at_work, run_fit
+from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
+from stickbreak.fitting.constraints import CONCENTRATION, whole
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.loop import Callback, Trace
+from stickbreak.fitting.requirements import check_tokens
+from stickbreak.fitting.run import Identity, at_work, run_fit
 from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import REPRESENTATIONS, ChainSettings
 from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
-from stickbreak.sampling.ensemble import Ensemble, Sampling, chain_seeds
 from stickbreak.sampling.fitted import FittedGibbs
+from stickbreak.sampling.laps import Ensemble, Sampling, chain_seeds
 from stickbreak.sampling.requirements import check_continuation, check_parameters
 from stickbreak.sampling.samples import ESTIMATES
 from stickbreak.sampling.starts import chain_starts

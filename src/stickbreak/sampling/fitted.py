@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.inference.checkpoint import check_learned, check_trace, is_table, whole_number
-from stickbreak.inference.document_weights import collapsed_weights
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.kept import ContinuedModel
-from stickbreak.inference.left_to_right import TopicRule
-from stickbreak.inference.requirements import check_whole
-from stickbreak.inference.run import Identity, Run
-from stickbreak.ranges import SMALLEST, are_sums
+from stickbreak.fitting.checkpoint import check_learned, check_trace, is_table, whole_number
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.run import Identity, Run
+from stickbreak.model.kept import ContinuedModel
+from stickbreak.numerics.ranges import SMALLEST, are_sums
+from stickbreak.prediction.document_weights import collapsed_weights
+from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.sampling.concentrations import LEARNABLE
-from stickbreak.sampling.ensemble import COLUMNS, Ensemble, best_chain, show_chain
+from stickbreak.sampling.laps import COLUMNS, Ensemble, best_chain, show_chain
 from stickbreak.sampling.state import Float
 from stickbreak.sampling.to_arviz import arviz_samples
 

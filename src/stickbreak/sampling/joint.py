@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.sampling import _counts_kernels as kernels
+from stickbreak.numerics.stirling import StirlingRatios
+from stickbreak.sampling.kernels import counts as kernels
 from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
-from stickbreak.stirling import StirlingRatios
 
 
 def log_joint(

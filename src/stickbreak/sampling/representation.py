@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import Executor
-from stickbreak.inference.keys import key_of
-from stickbreak.sampling import _counts_kernels, _franchise_kernels
+from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.stirling import StirlingRatios
 from stickbreak.sampling.counts import count_topics, labels_of, packed, unpacked
+from stickbreak.sampling.kernels import counts as counts_kernels
+from stickbreak.sampling.kernels import franchise as franchise_kernels
 from stickbreak.sampling.state import Concentrations, DocumentTopics, Int, Int32, Seating, TopicCounts
 from stickbreak.sampling.sweeping import Shard
-from stickbreak.stirling import StirlingRatios
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +59,13 @@ class Representation(ABC):
         longest = int(self.tokens.lengths.max(initial=1))
         scratch, rng = np.zeros((2, longest), np.int64), np.zeros(1, np.uint64)
         key = key_of(*seed, "seats")
-        _franchise_kernels.draw_seating(self.tokens.start, self.z, self.documents, ratios, scratch, seating, rng, key)
+        franchise_kernels.draw_seating(self.tokens.start, self.z, self.documents, ratios, scratch, seating, rng, key)
         return seating
 
     def take(self, seating: Seating, n_topics: int) -> None:
         """Take up a seating whose dishes are numbered 0 .. n_topics - 1."""
         scratch = np.zeros((2, n_topics), np.int64)
-        _franchise_kernels.count_tables(self.tokens.start, seating, scratch, self.z, self.documents)
+        franchise_kernels.count_tables(self.tokens.start, seating, scratch, self.z, self.documents)
 
     def tables(self, n_topics: int) -> Int:
         """Return the tables of each topic M_k, (K,)."""
@@ -101,7 +102,7 @@ class Representation(ABC):
             size.copy(), **{name: unpacked(self.tokens.start, size, array) for name, array in pairs.items()}
         )
         found = DocumentTopics.empty(self.tokens)
-        _counts_kernels.count_tokens(self.tokens.start, z, np.zeros(n_topics, np.int64), found)
+        counts_kernels.count_tokens(self.tokens.start, z, np.zeros(n_topics, np.int64), found)
         require(np.array_equal(found.size, size), "its topics of documents are not those of its tokens")
         rows = np.repeat(np.arange(size.size), size)
         order = np.lexsort((pairs["topic"], rows))
@@ -132,12 +133,12 @@ class Representation(ABC):
             self._relabel(label, 0, self.tokens.n_documents)
         if len(parts) > 1:
             return count_topics(self.tokens, self.z, self.documents, alive.size), alive
-        _counts_kernels.tidy_words(label, counts.words)
+        counts_kernels.tidy_words(label, counts.words)
         return TopicCounts(alive.size, parts[0].n[alive], parts[0].m[alive], counts.words), alive
 
     def _relabel(self, label: Int32, first: int, last: int) -> None:
         """Give every topic of the documents first .. last - 1 its new number."""
-        _counts_kernels.relabel(label, first, last, self.z, self.tokens.start, self.documents)
+        counts_kernels.relabel(label, first, last, self.z, self.tokens.start, self.documents)
 
 
 def require(sound: bool, problem: str) -> None:

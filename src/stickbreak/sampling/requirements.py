@@ -7,9 +7,9 @@ from numbers import Real
 from typing import Any, Protocol
 
 from stickbreak.exceptions import InputError
-from stickbreak.inference.requirements import check_names, check_whole
+from stickbreak.fitting.requirements import check_names, check_whole
 from stickbreak.initialization import STARTS, check_init
-from stickbreak.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
+from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 from stickbreak.sampling.concentrations import LEARNABLE
 
 CHAIN_STARTS = ("sequential", "random", "single")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.checkpoint import is_table, require, whole_number
-from stickbreak.ranges import LARGEST_SUM, SMALLEST, are_sums, is_concentration
+from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.numerics.ranges import LARGEST_SUM, SMALLEST, are_sums, is_concentration
 from stickbreak.sampling.chain import Chain
 from stickbreak.sampling.state import Concentrations, Float, Int32
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stickbreak.sampling._split_merge_kernels import run_trials
+from stickbreak.sampling.kernels.split_merge import run_trials
 from stickbreak.sampling.state import TableList
 
 

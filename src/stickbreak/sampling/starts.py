@@ -10,18 +10,20 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import ThreadExecutor
-from stickbreak.inference.keys import key_of
-from stickbreak.inference.loop import Callback
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.loop import Callback
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
-from stickbreak.sampling import _counts_kernels, _direct_kernels, _starts_kernels
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.stirling import StirlingRatios, wide_enough
 from stickbreak.sampling.counts import dense_labels, no_words
 from stickbreak.sampling.franchise import seat_tokens
 from stickbreak.sampling.indicator import TableIndicators
+from stickbreak.sampling.kernels import counts as counts_kernels
+from stickbreak.sampling.kernels import direct as direct_kernels
+from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.requirements import CHAIN_STARTS
 from stickbreak.sampling.state import Concentrations, Float, Int32, Seating, TopicCounts
-from stickbreak.stirling import StirlingRatios, wide_enough
 
 SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
@@ -96,7 +98,7 @@ def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -
     z = np.zeros(tokens.word.size, np.int32)
     prior, rng = now.alpha * start.weights, np.zeros(1, np.uint64)
     key = key_of(seed, 0, "start from topics")
-    _starts_kernels.assign(tokens.start, tokens.word, phi, prior, DOCUMENT_ROUNDS, z, rng, key)
+    starts_kernels.assign(tokens.start, tokens.word, phi, prior, DOCUMENT_ROUNDS, z, rng, key)
     return z, start.weights
 
 
@@ -107,7 +109,7 @@ def _seated(
     label, alive = dense_labels(z, beta.size)
     state = TableIndicators(tokens)
     state.z = label[z]
-    _counts_kernels.count_tokens(tokens.start, state.z, np.zeros(alive.size, np.int64), state.documents)
+    counts_kernels.count_tokens(tokens.start, state.z, np.zeros(alive.size, np.int64), state.documents)
     prior, rng = now.alpha * beta[alive], np.zeros(1, np.uint64)
-    _direct_kernels.draw_tables(tokens.start, state.documents, prior, rng, key_of(seed, 0, "tables"))
+    direct_kernels.draw_tables(tokens.start, state.documents, prior, rng, key_of(seed, 0, "tables"))
     return alive.size, state.seats(wide_enough(ratios, state.most_tables()), (seed, 0))

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.inference.executor import Executor
-from stickbreak.sampling._topic_draw import HIGH, RESUME, TABLES, Topics
+from stickbreak.fitting.executor import Executor
+from stickbreak.sampling.kernels.topic_draw import HIGH, RESUME, TABLES, Topics
 from stickbreak.sampling.state import Float, Int, Int32, TopicCounts, WordTopics
 
 LEAST_ROOM = 1024

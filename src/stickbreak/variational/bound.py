@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, psi
 
-from stickbreak.variational._kernels import squared_weights
+from stickbreak.variational.kernels.statistics import squared_weights
 from stickbreak.variational.state import Float
 
 SURROGATE, QUADRATIC = BOUNDS = ("surrogate", "quadratic")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import gammaln, psi
 
-from stickbreak.variational import _kernels
+from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import DocumentTopics, Float, Int, runs
 
@@ -47,7 +47,7 @@ class Piece:
         sizes = np.diff(counts.indptr) * np.diff(documents.indptr)
         share_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         share = np.empty(int(share_ptr[-1]))
-        _kernels.responsibilities(
+        statistics_kernels.responsibilities(
             of_visit, visit.batch.indptr, visit.batch.word, visit.ratio, visit.documents.indptr,
             visit.documents.topic, visit.weight, visit.weights, share_ptr, share,
         )  # fmt: skip
@@ -82,7 +82,7 @@ class Piece:
         sizes = np.diff(self.counts.indptr) * np.diff(documents.indptr)
         share_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         share = np.zeros(int(share_ptr[-1]))
-        _kernels.relabel_responsibilities(
+        statistics_kernels.relabel_responsibilities(
             self.counts.indptr, self.documents.indptr, self.documents.topic, self.share_ptr, self.share,
             new_index, documents.indptr, documents.topic, share_ptr, share,
         )  # fmt: skip

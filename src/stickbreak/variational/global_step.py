@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from stickbreak.variational._kernels import stick_terms
 from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_gain, quadratic_slopes
+from stickbreak.variational.kernels.statistics import stick_terms
 from stickbreak.variational.state import Float
 
 SMALLEST_RHO = 1e-10  # SPEC 1.13

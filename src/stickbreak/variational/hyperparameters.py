@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from stickbreak.inference.executor import Executor
-from stickbreak.maximum import maximiser
+from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.maximum import maximiser
 from stickbreak.variational.bound import QUADRATIC, expected_squares, quadratic_slopes
 from stickbreak.variational.local_step import weight_statistics
 from stickbreak.variational.model import HDP, Inference

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.inference.executor import Executor, shards
-from stickbreak.variational import _ascent, _kernels
+from stickbreak.fitting.executor import Executor, shards
+from stickbreak.variational.kernels import ascent as ascent_kernels
+from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import SHARD_COUNTS, Observations, Visit
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, PairStatistics, Summary, runs
@@ -84,13 +85,13 @@ class Batch:
     def statistics(self, visit: Visit, executor: Executor) -> tuple[Float, Float]:
         """Return S (W_b, K) and sum_w S_wk log weights_wk (K,), word by word.                 math.md (V8)"""
         docs, n_topics = visit.documents, visit.weights.shape[1]
-        pointer, position = _kernels.group_by_word(self.word, self.words.size)
+        pointer, position = statistics_kernels.group_by_word(self.word, self.words.size)
         document = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
         S = np.zeros((self.words.size, n_topics))
 
         def spread(rows: tuple[int, int]) -> Float:
             cross = np.zeros(n_topics)
-            _kernels.word_statistics(
+            statistics_kernels.word_statistics(
                 *rows, pointer, position, document, visit.ratio, docs.indptr, docs.topic, visit.weight,
                 visit.weights, S, cross,
             )  # fmt: skip
@@ -103,7 +104,7 @@ class Batch:
     ) -> tuple[Float, Float]:
         """Return S (W_b, K) and H (K,) of documents whose responsibilities are stored.                   SPEC 1.6"""
         S, H = np.zeros((self.words.size, n_topics)), np.zeros(n_topics)
-        _kernels.share_statistics(
+        statistics_kernels.share_statistics(
             self.indptr, self.word, self.count, documents.indptr, documents.topic, share_ptr, share, S, H
         )
         return S, H
@@ -178,7 +179,7 @@ def word_weights(words: np.ndarray, parameters: GlobalParameters, executor: Exec
 
     def weigh(rows: tuple[int, int]) -> None:
         part = slice(*rows)
-        _ascent.expected_word_weights(parameters.tau, parameters.tau_sum, words[part], weights[part])
+        ascent_kernels.expected_word_weights(parameters.tau, parameters.tau_sum, words[part], weights[part])
 
     executor.map(weigh, shards(np.full(words.size, parameters.n_topics), SHARD_COUNTS))
     return weights
@@ -207,7 +208,7 @@ def _shard_step(
     ratio = np.empty(int(high - low))
     n_active, sweeps = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
     value, tally = np.empty(last - first), np.zeros((1, 2), np.int64)
-    _ascent.local_step(
+    ascent_kernels.local_step(
         indptr, batch.word[low:high], batch.count[low:high], weights, prior, start_ptr, start.topic, start.n_dk,
         capacity_ptr, settings.tolerance, settings.max_sweeps, settings.restarts,
         settings.accelerate,
@@ -294,7 +295,7 @@ def weight_statistics(
     def reduce(rows: tuple[int, int]) -> tuple[Float, Float, float]:
         T, Q = np.zeros(prior.size), np.zeros(prior.size)
         first, last = rows
-        Q0 = _kernels.document_statistics(
+        Q0 = statistics_kernels.document_statistics(
             documents.indptr[first : last + 1], documents.topic, documents.n_dk, prior, lengths[first:last], T, Q
         )
         return T, Q, float(Q0)
@@ -313,12 +314,12 @@ def track_pairs(visit: Visit, left: Int, right: Int, executor: Executor) -> Pair
         first, last = rows
         out = PairStatistics.zeros(left.size)
         if visit.prior is None:
-            _kernels.pair_entropies(
+            statistics_kernels.pair_entropies(
                 batch.indptr[first : last + 1], batch.word, visit.ratio, visit.weights, docs.indptr[first : last + 1],
                 docs.topic, visit.weight, left, right, out.H,
             )  # fmt: skip
             return out
-        _kernels.pair_statistics(
+        statistics_kernels.pair_statistics(
             batch.indptr[first : last + 1], batch.word, visit.ratio, visit.weights, visit.prior,
             batch.lengths[first:last], docs.indptr[first : last + 1], docs.topic, docs.n_dk, visit.weight, left, right,
             out.T, out.G, out.Q, out.H,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from stickbreak.inference.executor import Executor
+from stickbreak.fitting.executor import Executor
 from stickbreak.initialization import Start
 from stickbreak.likelihoods import Likelihood
 from stickbreak.variational.bound import SURROGATE

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from stickbreak.inference.executor import Executor
+from stickbreak.fitting.executor import Executor
 from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int
 
 SHARD_COUNTS = 16_384  # stored counts of a shard: large enough to hide the hand-over, small enough to balance threads

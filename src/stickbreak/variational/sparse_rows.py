@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.variational import _row_kernels
+from stickbreak.variational.kernels import rows as row_kernels
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -36,9 +36,9 @@ class SparseRows:
         """Compress a table of shape (R, K)."""
         n_rows, n_topics = table.shape
         indptr = np.empty(n_rows + 1, np.int64)
-        _row_kernels.count_entries(table, indptr)
+        row_kernels.count_entries(table, indptr)
         topic, value = np.empty(int(indptr[-1]), topic_type(n_topics)), np.empty(indptr[-1])
-        _row_kernels.take_entries(table, indptr, topic, value)
+        row_kernels.take_entries(table, indptr, topic, value)
         return cls(n_topics, indptr, topic, value)
 
     @property
@@ -76,7 +76,7 @@ class SparseRows:
             raise ValueError(
                 f"{self.n_rows} rows of {self.n_topics} topics cannot be added to {rows.size} rows of {table.shape[1]}"
             )
-        _row_kernels.add_entries(self.indptr, self.topic, self.value, rows, sign, table)
+        row_kernels.add_entries(self.indptr, self.topic, self.value, rows, sign, table)
 
     def relabelled(self, new_index: Int, n_topics: int) -> SparseRows:
         """Return the table with topic k called `new_index[k]`, -1 dropped; topics with equal new index are pooled.
@@ -94,7 +94,7 @@ class SparseRows:
         """
         indptr = np.empty_like(self.indptr)
         topic, value = np.empty(self.topic.size, topic_type(n_topics)), np.empty(self.topic.size)
-        size = _row_kernels.relabel_entries(
+        size = row_kernels.relabel_entries(
             self.indptr, self.topic, self.value, new_index, n_topics, indptr, topic, value
         )
         if size < topic.size:

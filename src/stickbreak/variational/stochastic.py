@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from stickbreak.inference.executor import Executor
-from stickbreak.inference.steps import step_size
-from stickbreak.inference.streams import stream
+from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.steps import step_size
+from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise
 from stickbreak.variational.memoized import LapInfo

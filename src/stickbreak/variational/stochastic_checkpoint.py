@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak import persistence
-from stickbreak.inference.checkpoint import KIND, is_table, read_state, require, whole_number
-from stickbreak.inference.loop import Trace
-from stickbreak.ranges import are_sticks, are_sums
+from stickbreak.fitting.checkpoint import KIND, is_table, read_state, require, whole_number
+from stickbreak.fitting.loop import Trace
+from stickbreak.numerics.ranges import are_sticks, are_sums
+from stickbreak.storage import persistence
 from stickbreak.variational.model import Model
 from stickbreak.variational.stochastic import StreamState
 

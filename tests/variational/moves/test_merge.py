@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import toy_bars
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings

@@ -8,7 +8,7 @@ import pytest
 
 from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.corpus import Corpus
-from stickbreak.inference.executor import ThreadExecutor
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.memoized import laps
 from stickbreak.variational.moves import Birth, Delete, Merge, Refine, base, refine, run_move, trial

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickbreak.inference.executor import Executor
+from stickbreak.fitting.executor import Executor
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Visit

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickbreak.inference.executor import Executor
-from stickbreak.inference.streams import stream
+from stickbreak.fitting.executor import Executor
 from stickbreak.initialization import Start, smoothed_cvb0
+from stickbreak.numerics.streams import stream
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.moves.refine import as_corpus, refined, sample

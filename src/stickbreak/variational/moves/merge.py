@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from stickbreak.inference.executor import Executor
+from stickbreak.fitting.executor import Executor
 from stickbreak.likelihoods.base import EMPTY
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import track_pairs

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from stickbreak.variational import _kernels
 from stickbreak.variational.gathering import Piece, Untouched, renormalised
 from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.local_step import Batch, better_of, summarise
 from stickbreak.variational.model import Documents, Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
@@ -72,7 +72,7 @@ def joined_summary(pieces: list[Piece], batch: Observations) -> Summary:
         docs, by_topic = piece.documents, np.zeros(n_topics + 1)
         if piece.prior is None:
             continue
-        Q0 += _kernels.document_statistics(
+        Q0 += statistics_kernels.document_statistics(
             docs.indptr, docs.topic, docs.n_dk, piece.prior, piece.counts.lengths, by_topic, Q
         )
         T += by_topic
@@ -161,7 +161,7 @@ def feasible(start: DocumentTopics, batch: Batch, tau: Float) -> DocumentTopics:
     only one of a document that knows the word, the document must begin with all topics.
     """
     able = np.empty(batch.n_documents, dtype=bool)
-    _kernels.explains_all(batch.indptr, batch.word, start.indptr, start.topic, tau, EXPLAINS, able)
+    statistics_kernels.explains_all(batch.indptr, batch.word, start.indptr, start.topic, tau, EXPLAINS, able)
     rows = np.flatnonzero(~able)
     return start.replaced(rows, DocumentTopics.empty(rows.size)) if rows.size else start
 

@@ -1,0 +1,121 @@
+"""Passes over documents: each token is drawn from the product of its document's tree and its word's tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickbreak.backoff_tree.kernels.lists import change_leaf, lower_bound
+from stickbreak.backoff_tree.kernels.products import (
+    NOWHERE,
+    draw_from_document,
+    draw_from_product,
+    draw_from_word,
+    weigh,
+)
+from stickbreak.backoff_tree.kernels.trees import (
+    NOBODY,
+    TOKENS,
+    add_token,
+    node_of,
+    open_document,
+    take_token,
+    write_path,
+)
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.numerics.prefetch import prefetch
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_leaf(
+    node, below, inverse, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, begin, size, leaf, mass,
+    level, offset, row, row_start, next_level, next_start, own, own_entry, gone, lost, queue, candidate, weight, rng,
+):  # fmt: skip
+    """Draw the leaf of a token from the rest of its document and of its word.                       math.md (T5)
+
+    Returns the leaf and the mass of all leaves, 0 where the word has no other token.
+    """
+    n_tokens, n_leaves = node[0, TOKENS], below[0]
+    alone = size - gone == 0
+    if n_tokens == 0 and alone:
+        return np.int64(uniform(rng) * n_leaves), 0.0
+    if n_tokens == 0:  # the document says nothing: uniform
+        total = mass[begin + w + size] - lost + (size - gone) * from_word[0]
+        z = draw_from_word(0, 0, size, below, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng)
+        return z, total / n_leaves
+    if alone:  # the word says nothing: constant in z
+        return draw_from_document(node, 0, -1, below, delta_doc, above_doc, rng), 0.0
+    total, n_nodes = weigh(
+        node, below, inverse, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
+        row_start, next_level, next_start, own, gone, lost, queue, candidate, weight,
+    )  # fmt: skip
+    z = draw_from_product(
+        total, n_nodes, node, below, delta_doc, above_doc, rate_doc, delta_word, from_word, w, begin, leaf, mass, own,
+        own_entry, gone, lost, queue, weight, rng,
+    )  # fmt: skip
+    return z, total / n_tokens
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep_documents(
+    first, last, doc_start, word, z, below, of_documents, of_words, words, directory, scale, peak, key, at_once,
+    scratch, log_p,
+):  # fmt: skip
+    """Sample the leaf of every token of documents first .. last - 1 anew.                           math.md (T5)
+
+    Words stay as they were at the beginning of the pass, but for the token that is sampled; with `at_once` every draw
+    changes them. log_p (D,) takes the log probability of each document's words, each given all other tokens; `peak`
+    is C of (T6).
+    """
+    delta_doc, rate_doc, above_doc = of_documents.delta, of_documents.rate, of_documents.above
+    delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
+    discount = of_words.above[below.size - 1]
+    start, sizes, leaf, count, mass = words.start, words.size, words.leaf, words.n, words.mass
+    d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
+    node, path, own, trail, inverse = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.inverse
+    queue, candidate, weight, rng = scratch.queue, scratch.candidate, scratch.weight, scratch.rng
+    for d in range(first, last):
+        open_stream(rng, key, d)
+        open_document(z, doc_start[d], doc_start[d + 1], node, path, trail, inverse)
+        score = 0.0
+        own[:] = NOBODY
+        for i in range(doc_start[d], doc_start[d + 1]):
+            w, old = word[i], np.int64(z[i])
+            begin, level = start[w], np.int64(d_level[w])
+            write_path(path, old, inverse)
+            take_token(node, path, trail)
+            own_entry, gone, lost = np.int64(NOWHERE), 0, 0.0
+            if at_once:
+                change_leaf(
+                    w, old, -1, scale, discount, start, sizes, leaf, count, mass, below, d_start, d_level, offset, row
+                )
+            else:
+                own[:] = path
+                own_entry = entry_of(old, path[level], w, begin, leaf, level, d_start, offset, row)
+                gone = 1 if count[begin + own_entry] == 1 else 0
+                lost = scale[old] * (1.0 - discount if gone else 1.0)
+            after = min(i + 1, word.size - 1)
+            next_level, next_start = np.int64(d_level[word[after]]), d_start[word[after]]
+            prefetch(row, next_start + offset[next_level] + node_of(z[after], inverse[next_level]))
+            new, total = draw_leaf(
+                node, below, inverse, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, begin,
+                np.int64(sizes[w]), leaf, mass, level, offset, row, d_start[w], next_level, next_start, own, own_entry,
+                gone, lost, queue, candidate, weight, rng,
+            )  # fmt: skip
+            score += np.log(total / peak) if total > 0.0 else -np.log(np.float64(word.size))
+            z[i] = new
+            write_path(path, new, inverse)
+            add_token(node, path, trail)
+            if at_once:
+                change_leaf(
+                    w, new, 1, scale, discount, start, sizes, leaf, count, mass, below, d_start, d_level, offset, row
+                )
+        log_p[d] = score
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def entry_of(z, a, w, begin, leaf, level, d_start, offset, row):
+    """Return the entry of leaf z, below node a of the directory's last level, counted from the word's first."""
+    at = d_start[w] + offset[level] + a
+    low, high = np.int64(row[at, 0]), np.int64(row[at + 1, 0])
+    return lower_bound(leaf, begin + low, begin + high, z) - begin

@@ -1,0 +1,151 @@
+"""Passes of a fit: stages from coarse to fine, learning of discounts, checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.backoff_tree.discounts import MOST
+from stickbreak.backoff_tree.learning import learn
+from stickbreak.backoff_tree.sampler import TreeSampler
+from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.state import Float
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.checkpoint import KIND, is_table, read_state, require, whole_number
+from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.loop import Lap, Trace
+from stickbreak.fitting.run import Identity, Place
+from stickbreak.numerics.ranges import are_discounts
+from stickbreak.storage import persistence
+
+
+@dataclass(frozen=True, slots=True)
+class CourseSettings:
+    """What does not change from pass to pass."""
+
+    shape: TreeShape  # of the last stage
+    delta_doc: Float  # (depth,)  to begin with
+    delta_word: Float  # (depth,)
+    stages: tuple[int, ...] = ()  # interior levels of the trees before
+    stage_sweeps: int = 10  # passes of each of them
+    learn: tuple[str, ...] = ()
+    learn_every: int = 5
+    at_once: bool = False
+
+
+class TreeCourse:
+    """A sampler on its way: `run_fit` drives it.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    settings : CourseSettings
+    seed : int
+    executor : Executor
+    """
+
+    noun, window = "sweep", 0
+
+    def __init__(self, tokens: Tokens, settings: CourseSettings, seed: int, executor: Executor) -> None:
+        self.settings, self._executor = settings, executor
+        depth = min((*settings.stages, settings.shape.depth))
+        self.sampler = TreeSampler(
+            tokens,
+            TreeShape(settings.shape.branching[:depth]),
+            settings.delta_doc[:depth],
+            settings.delta_word[:depth],
+            seed,
+            at_once=settings.at_once,
+        )
+        self._likelihood: dict[str, float] = {}
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every pass; `done` were done before."""
+        sampler, settings = self.sampler, self.settings
+        while True:
+            moved = self._grow()
+            if sampler.n_passes % settings.learn_every == 0:
+                for name in settings.learn:
+                    self._likelihood[name] = learn(sampler, name, self._executor, search=sampler.settled)
+            objective = sampler.sweep(self._executor)
+            columns = {"n_leaves": float(sampler.shape.n_leaves)}
+            for name, delta in (("alpha", sampler.delta_doc), ("eta", sampler.delta_word)):
+                columns |= {name: float(delta.sum()), f"{name}_last": float(delta[-1])}
+            columns |= {f"{name}_likelihood": value for name, value in self._likelihood.items()}
+            yield Lap(objective, sampler.n_used, moved, columns)
+
+    def _grow(self) -> bool:
+        """Go on to the stage that the next pass belongs to; return whether the tree has grown."""
+        sampler, settings = self.sampler, self.settings
+        stage = sampler.n_passes // settings.stage_sweeps
+        wanted = settings.stages[stage] if stage < len(settings.stages) else settings.shape.depth
+        grown = False
+        while sampler.shape.depth < wanted:
+            h = sampler.shape.depth
+            sampler.expand(
+                settings.shape.branching[h], float(settings.delta_doc[h]), float(settings.delta_word[h]), MOST
+            )
+            grown = True
+        return grown
+
+    def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        """Return arrays and plain values that all further passes depend on."""
+        sampler = self.sampler
+        arrays: dict[str, NDArray] = {"z": sampler.z, "delta_doc": sampler.delta_doc, "delta_word": sampler.delta_word}
+        values: dict[str, Any] = {
+            "n_passes": sampler.n_passes,
+            "branching": [int(k) for k in sampler.shape.branching],
+            "likelihood": dict(self._likelihood),
+        }
+        return arrays, values
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up what `snapshot` returned.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If it cannot be of these tokens.
+        """
+        sampler, shape = self.sampler, TreeShape(tuple(values["branching"]))
+        z = arrays["z"]
+        require(z.shape == sampler.z.shape and z.dtype == np.int32, "its leaves are not one for each token")
+        require(z.size == 0 or (z.min() >= 0 and z.max() < shape.n_leaves), "a leaf is outside the tree")
+        for name in ("delta_doc", "delta_word"):
+            delta = arrays[name]
+            require(is_table(delta, shape.depth), "a level has no discount")
+            require(are_discounts(delta), "its discounts are not positive with a sum below one")
+        sampler.shape, sampler.n_passes = shape, whole_number("n_passes", values["n_passes"])
+        sampler.settled = sampler.n_passes > 0
+        sampler.z, sampler.delta_doc, sampler.delta_word = z.copy(), arrays["delta_doc"], arrays["delta_word"]
+        self._likelihood = {str(name): float(value) for name, value in values["likelihood"].items()}
+
+    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
+        """Replace the checkpoint at `place`."""
+        arrays, values = self.snapshot()
+        meta = {**values, "identity": identity, "trace": trace.columns}
+        persistence.write_folder(place, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
+
+    def read(self, place: Place, identity: Identity) -> Trace | None:
+        """Take up the checkpoint at `place` and return its trace; None if there is none."""
+
+        def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
+            self.restore(arrays, meta)
+            require({"objective", "n_topics", *self._columns()} <= meta["trace"].keys(), "its trace lacks a column")
+            return Trace(meta["trace"])
+
+        return read_state(place, identity, restored)
+
+    def _columns(self) -> Sequence[str]:
+        return [
+            "n_leaves",
+            "alpha",
+            "eta",
+            "alpha_last",
+            "eta_last",
+            *(f"{name}_likelihood" for name in self.settings.learn),
+        ]

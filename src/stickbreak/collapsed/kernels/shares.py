@@ -1,0 +1,258 @@
+"""Compiled loops of collapsed inference; NumPy twins in tests/collapsed/reference.py."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.numerics.special import digamma
+
+CHUNK = 16  # topics that are passed over at once where none of them is kept
+LEAST_TOTAL, MOST_TOTAL = 1e-30, 1e30  # of values, whose shares pass through float32: 1e-45 to 3e38
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _weigh(S, w, eta, factor, value):
+    """value[k] = (S_kw + eta) factor[k]."""
+    for k in range(factor.size):
+        value[k] = (S[w, k] + eta) * factor[k]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _chunk_sums(value, sums):
+    """sums[c] = sum of a chunk of values; apart from the stores, so that its order is the same everywhere."""
+    for c in range(sums.size):
+        total, first = 0.0, c * CHUNK
+        for i in range(CHUNK):
+            total += value[first + i]
+        sums[c] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _level(value, sums, n_topics):
+    """Scale values that are too small or too large for shares; all become alike if one is not a number. Sum them."""
+    largest, finite = 0.0, True
+    for k in range(n_topics):
+        largest = max(largest, value[k])
+        finite = finite and value[k] < np.inf
+    if finite and largest == 0.0:
+        return 0.0
+    for k in range(n_topics):
+        value[k] = value[k] / largest if finite else 1.0
+    _chunk_sums(value, sums)
+    total = 0.0
+    for i in range(sums.size):
+        total += sums[i]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _keep(value, sums, n_topics, total, smallest, u, topic, share, at):
+    """Write the shares that are kept from `at` on and return where they end, ceil(1 / smallest) + 1 further at most.
+
+    A value of at least t = smallest * total stays as it is. Of the others one is kept, as t, wherever their running sum
+    passes (j - u) t, j = 1, 2, ...: each with probability value / t.                                 math.md (C3)
+
+    `value` is padded to whole chunks. Nothing is kept of the padding or beyond the room, whatever the values are.
+    """
+    if not LEAST_TOTAL < total < MOST_TOTAL:
+        total = _level(value, sums, n_topics)
+    t = smallest * total
+    running, n, kept = u * t, at, 0.0
+    for c in range(sums.size):
+        if running + sums[c] < t:
+            running += sums[c]
+            continue
+        for q in range(c * CHUNK, (c + 1) * CHUNK, 4):
+            four = (value[q] + value[q + 1]) + (value[q + 2] + value[q + 3])
+            if running + four < t:
+                running += four
+                continue
+            for k in range(q, q + 4):
+                amount = value[k]
+                if amount < t:
+                    running += amount
+                    if running < t:
+                        continue
+                    running -= t
+                    amount = t
+                if amount > 0.0 and k < n_topics and n < topic.size:
+                    topic[n] = k
+                    share[n] = amount
+                    kept += amount
+                    n += 1
+    for j in range(at, n):
+        share[j] = np.float32(np.float64(share[j]) / kept)
+    return n
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _expected_tables(n, absent, prior, base, tables):
+    """tables[k] += expected tables of a document in topic k.                                        math.md (C2)
+
+    absent[k] is q(N_dk = 0); base[k] is psi(prior_k).
+    """
+    for k in range(n.size):
+        present = 1.0 - absent[k]
+        if n[k] > 0.0 and present > 0.0:
+            tables[k] += present * prior[k] * (digamma(prior[k] + n[k] / present) - base[k])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def update_documents(
+    indptr,
+    word,
+    count,
+    start,
+    topic,
+    share,
+    S,
+    N,
+    prior,
+    rest,
+    eta,
+    total_eta,
+    smallest,
+    key,
+    first,
+    counted,
+    new_start,
+    new_topic,
+    new_share,
+    tables,
+):
+    """Update q(z) of documents one count at a time; return the sum of log p(token | all others).  math.md (C1), (C4)
+
+        r_dwk ∝ (S_kw - r + eta) / (N_k - r + W eta) (N_dk - r + prior_k)
+
+    All counts are without the one token, or without all there is of it where the weight of a pair is below one. S and N
+    stay as they are, and hold the old shares of these documents where they are `counted`. Count p has the shares
+    start[p] to start[p + 1]; the new ones are written beside them. `rest` is what the inactive topics weigh for a
+    word. Document `first` + d has the stream of that number.
+    """
+    K = N.size
+    inverse, base, n, absent = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    factor, sums = np.empty(K), np.empty((K + CHUNK - 1) // CHUNK)
+    value = np.zeros(CHUNK * sums.size)
+    rng = np.empty(1, np.uint64)
+    for k in range(K):
+        inverse[k] = 1.0 / (N[k] + total_eta)
+        base[k] = digamma(prior[k])
+    concentration = prior.sum() + rest * total_eta / eta
+    log_p, at = 0.0, 0
+    new_start[0] = 0
+    for d in range(indptr.size - 1):
+        open_stream(rng, key, first + d)
+        n[:] = 0.0
+        length = 0.0  # tokens that have shares
+        for p in range(indptr[d], indptr[d + 1]):
+            if start[p + 1] > start[p]:
+                length += count[p]
+            for j in range(start[p], start[p + 1]):
+                n[topic[j]] += count[p] * np.float64(share[j])
+        for k in range(K):
+            factor[k] = (n[k] + prior[k]) * inverse[k]
+        for p in range(indptr[d], indptr[d + 1]):
+            w, c = word[p], count[p]
+            own = min(c, 1.0)
+            _weigh(S, w, eta, factor, value)
+            for j in range(start[p], start[p + 1]):
+                k, x = topic[j], own * np.float64(share[j])
+                y = x if counted else 0.0
+                new = (S[w, k] - y + eta) / (N[k] - y + total_eta) * (n[k] - x + prior[k])
+                value[k] = max(new, 0.0)  # rounding may leave a count a little below its own token
+            _chunk_sums(value, sums)
+            total = 0.0
+            for i in range(sums.size):
+                total += sums[i]
+            if start[p + 1] == start[p]:
+                log_p += c * math.log((total + rest) / (length + concentration))
+                length += c
+            else:
+                log_p += c * math.log((total + rest) / (length - own + concentration))
+            end = _keep(value, sums, K, total, smallest, uniform(rng), new_topic, new_share, at)
+            for j in range(start[p], start[p + 1]):
+                n[topic[j]] -= c * np.float64(share[j])
+            for j in range(at, end):
+                n[new_topic[j]] += c * np.float64(new_share[j])
+            for j in range(start[p], start[p + 1]):
+                k = topic[j]
+                n[k] = max(n[k], 0.0)
+                factor[k] = (n[k] + prior[k]) * inverse[k]
+            for j in range(at, end):
+                k = new_topic[j]
+                factor[k] = (n[k] + prior[k]) * inverse[k]
+            at = end
+            new_start[p + 1] = at
+        _count_tables(indptr[d], indptr[d + 1], count, new_start, new_topic, new_share, n, absent)
+        _expected_tables(n, absent, prior, base, tables)
+    return log_p
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _count_tables(begin, end, count, start, topic, share, n, absent):
+    """Sum N_dk anew and q(N_dk = 0) = prod_w (1 - r_dwk) ^ c_dw of a document."""
+    n[:] = 0.0
+    absent[:] = 1.0
+    for p in range(begin, end):
+        c = count[p]
+        for j in range(start[p], start[p + 1]):
+            x = np.float64(share[j])
+            n[topic[j]] += c * x
+            absent[topic[j]] *= 1.0 - x if c == 1.0 else max(1.0 - x, 0.0) ** c
+
+
+@njit(cache=True, nogil=True)
+def replace_shares(word, count, old_start, old_topic, old_share, start, topic, share, low, high, S, N):
+    """S[w, k] and N[k] += c (r - old r) of the counts of the words low <= w < high."""
+    for p in range(word.size):
+        w, c = word[p], count[p]
+        if low <= w < high:
+            for j in range(old_start[p], old_start[p + 1]):
+                x = c * np.float64(old_share[j])
+                S[w, old_topic[j]] -= x
+                N[old_topic[j]] -= x
+            for j in range(start[p], start[p + 1]):
+                x = c * np.float64(share[j])
+                S[w, topic[j]] += x
+                N[topic[j]] += x
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def first_shares(indptr, word, topic_word, theta, smallest, key, first, new_start, new_topic, new_share):
+    """Write shares r_dwk ∝ topic_word[w, k] theta[d, k], kept as by `update_documents`.        math.md (C1), (C3)"""
+    K = theta.shape[1]
+    sums, rng = np.empty((K + CHUNK - 1) // CHUNK), np.empty(1, np.uint64)
+    value = np.zeros(CHUNK * sums.size)
+    at = 0
+    new_start[0] = 0
+    for d in range(indptr.size - 1):
+        open_stream(rng, key, first + d)
+        for p in range(indptr[d], indptr[d + 1]):
+            _weigh(topic_word, word[p], 0.0, theta[d], value)
+            _chunk_sums(value, sums)
+            total = 0.0
+            for i in range(sums.size):
+                total += sums[i]
+            at = _keep(value, sums, K, total, smallest, uniform(rng), new_topic, new_share, at)
+            new_start[p + 1] = at
+
+
+@njit(cache=True, nogil=True)
+def whole_tails(S, limit):
+    """Return T_j = sum of P(n > j) over 0 < S_kw < limit, n the whole number below or above S.     math.md (C7)"""
+    tails, whole = np.zeros(limit), np.zeros(limit)
+    for w in range(S.shape[0]):
+        for k in range(S.shape[1]):
+            if 0.0 < S[w, k] < limit:
+                n = int(S[w, k])
+                whole[n] += 1.0
+                tails[n] += S[w, k] - n
+    above = 0.0
+    for j in range(limit - 1, -1, -1):
+        tails[j] += above  # the pairs of more than j whole tokens
+        above += whole[j]
+    return tails

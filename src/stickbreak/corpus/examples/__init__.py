@@ -1,0 +1,1 @@
+"""Documents to try things on: generated ones, and the docstrings of the standard library."""

@@ -1,0 +1,315 @@
+"""One function that reads a collection in any format, and one that gives texts back for a report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+from stickbreak.corpus.arguments import checked_limits, checked_optional_name, checked_path
+from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.folder import open_corpus
+from stickbreak.corpus.reading.decoding import checked_encoding
+from stickbreak.corpus.reading.delimiters import checked_delimiter
+from stickbreak.corpus.reading.files import decoded_lines
+from stickbreak.corpus.reading.formats import FORMATS, detect_format
+from stickbreak.corpus.reading.json_sources import json_records
+from stickbreak.corpus.reading.ldac import read_ldac
+from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.corpus.reading.matrix_market import read_matrix_market
+from stickbreak.corpus.reading.npz import read_npz
+from stickbreak.corpus.reading.parquet_source import parquet_records
+from stickbreak.corpus.reading.records import Records
+from stickbreak.corpus.reading.tables import csv_records
+from stickbreak.corpus.reading.text_sources import folder_records, line_records
+from stickbreak.corpus.reading.uci import read_uci
+from stickbreak.corpus.reading.vocabularies import read_vocabulary, vocabulary_for
+from stickbreak.corpus.text import TextOptions, count_texts
+from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments
+
+__all__ = ["read", "read_texts"]
+
+PathLike = str | os.PathLike[str]
+
+_MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
+    "uci": read_uci,
+    "mtx": read_matrix_market,
+    "npz": read_npz,
+}
+_TEXTS = frozenset(FORMATS) - {*_MATRICES, "ldac", "corpus"}
+_USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+def read(
+    path: PathLike,
+    *,
+    format: str | None = None,
+    text_field: str | None = None,
+    name_field: str | None = None,
+    vocabulary: Sequence[str] | PathLike | None = None,
+    text: TextOptions | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    chunk_size: int = 10_000,
+    limits: ReadLimits | None = None,
+) -> Corpus:
+    r"""Read a collection of documents.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        What to read. Texts: JSON (lines or an array), CSV or TSV, Parquet, a text file of one document a line, a
+        folder of text files. Counts: UCI bag of words, LDA-C, Matrix Market, SciPy .npz, a corpus folder. Files may be
+        gzipped.
+    format : {"jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "mtx", "npz", "corpus"}, optional
+        The format; found from the name and the content if not given.
+    text_field : str, optional
+        Field or column of the text; else "text", else the only one that holds strings.
+    name_field : str, optional
+        Field or column of the documents' names; else "id", "name" or "title" if there is one, else documents
+        are numbered.
+    vocabulary : sequence of str or path, optional
+        For counts, the words of the columns; if not given, a file with one of the usual names beside the
+        counts (vocab.NAME.txt, NAME.vocab, NAME.tokens, vocab.txt, ...), else the words are numbered. For
+        texts, count exactly these words, without pruning.
+    text : TextOptions, optional
+        How text becomes counts.
+    encoding : str
+        Of text and vocabulary files. UTF-16 and UTF-32 are recognised by their byte order mark.
+    delimiter : str, optional
+        Of CSV and TSV: the character between two fields, or "tab". If not given, comma, semicolon, tab or bar, told by
+        the first rows.
+    chunk_size : int
+        Documents held in memory at once where a file is read in chunks (Parquet); other text is read one
+        document at a time.
+    limits : ReadLimits, optional
+        How long a document may be, to how many bytes a compressed file may unpack, and how many documents or words a
+        header may declare.
+
+    Returns
+    -------
+    Corpus
+        Memory-mapped if `path` is a corpus folder.
+
+    Raises
+    ------
+    ReadError
+        When the input cannot be read as asked; path and line are named.
+    InvalidCorpus
+        When what was read cannot be a corpus.
+    InputError
+        When an argument is unknown, or `path` is not a path: texts in memory are counted by `count_texts`, counts
+        become a corpus by `Corpus.from_counts`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "breakfast.jsonl"
+    >>> _ = path.write_text('{"id": "monday", "text": "bread and butter"}\n"bread"\n')
+    >>> corpus = read(path)
+    >>> corpus.document_names, corpus.words
+    (('monday', '1'), ('bread', 'butter'))
+    """
+    source = _Source.checked(path, "read", format, text_field, name_field, encoding, delimiter, chunk_size, limits)
+    if not (text is None or isinstance(text, TextOptions)):
+        raise InputError(f"text is {text!r:.40}; give stickbreak.corpus.TextOptions(...) or None")
+    given = _checked_words(vocabulary)
+    if source.kind == "corpus":
+        corpus = open_corpus(source.path, source.limits)
+        return corpus if given is None else Corpus.from_counts(corpus, _words(given, source))
+    if source.kind not in _TEXTS:
+        return _read_counts(source, given)
+    words = None if given is None else _words(given, source)
+    return _count_records(source.records(), text or TextOptions(), words, source.path)
+
+
+def read_texts(
+    path: PathLike,
+    rows: Iterable[int],
+    *,
+    format: str | None = None,
+    text_field: str | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    chunk_size: int = 10_000,
+    limits: ReadLimits | None = None,
+) -> list[str]:
+    """Read again the texts of some documents, for the snippets of a report.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Texts, as `read` reads them.
+    rows : iterable of int
+        Rows of the corpus that `read` gives, in any order.
+    format, text_field, encoding, delimiter, chunk_size, limits
+        As for `read`.
+
+    Returns
+    -------
+    list of str
+        In the order of `rows`.
+
+    Raises
+    ------
+    InputError
+        When the input holds counts and no texts, or has no such row.
+    ReadError
+        As `read`.
+    """
+    source = _Source.checked(path, "read_texts", format, text_field, None, encoding, delimiter, chunk_size, limits)
+    wanted = _checked_rows(rows)
+    if source.kind not in _TEXTS:
+        raise InputError(
+            f"{source.path} is of format {source.kind!r}, which holds counts and no texts; name the text file"
+        )
+    found: dict[int, str] = {}
+    missing = set(wanted)
+    for row, (_, text) in enumerate(source.records() if wanted else ()):
+        if row in missing:
+            found[row] = text
+            missing.discard(row)
+            if not missing:
+                break
+    if missing:
+        raise InputError(f"{source.path} has no document {min(missing)}; rows count from 0")
+    return [found[row] for row in wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A collection on disk, and how it is read; every field is checked."""
+
+    path: Path
+    kind: str  # one of FORMATS
+    text_field: str | None
+    name_field: str | None
+    encoding: str
+    delimiter: str | None
+    chunk_size: int
+    limits: ReadLimits
+
+    @classmethod
+    def checked(
+        cls,
+        path: object,
+        function: str,
+        format: str | None,
+        text_field: object,
+        name_field: object,
+        encoding: object,
+        delimiter: object,
+        chunk_size: Any,
+        limits: object,
+    ) -> _Source:
+        """Check the arguments of `function` and find the format."""
+        source = checked_path(path, function)
+        if isinstance(chunk_size, bool) or not isinstance(chunk_size, Integral) or chunk_size < 1:
+            raise InputError(f"chunk_size is {chunk_size!r:.40}; give a number of documents from 1 upwards")
+        encoding = checked_encoding(encoding)
+        return cls(
+            path=source,
+            text_field=checked_optional_name(text_field, "text_field"),
+            name_field=checked_optional_name(name_field, "name_field"),
+            encoding=encoding,
+            delimiter=checked_delimiter(delimiter),
+            chunk_size=int(chunk_size),
+            limits=checked_limits(limits),
+            kind=detect_format(source, format, encoding),
+        )
+
+    def records(self) -> Records:
+        """Open a collection of texts."""
+        fields = self.path, self.text_field, self.name_field
+        if self.kind == "jsonl":
+            return json_records(*fields, self.encoding, self.limits)
+        if self.kind in _USUAL_DELIMITERS:
+            return csv_records(*fields, self.encoding, self.delimiter, _USUAL_DELIMITERS[self.kind], self.limits)
+        if self.kind == "parquet":
+            return parquet_records(*fields, self.chunk_size, self.limits)
+        read_all = folder_records if self.kind == "folder" else line_records
+        return read_all(self.path, self.encoding, self.limits)
+
+
+def _checked_rows(rows: Iterable[int]) -> list[int]:
+    try:
+        wanted: list[Any] = list(rows)
+    except TypeError:
+        raise InputError(f"rows is {rows!r:.40}; give a list of row numbers") from None
+    for row in wanted:
+        if isinstance(row, bool) or not isinstance(row, Integral):
+            raise InputError(f"rows holds {row!r:.40}; give row numbers, counted from 0")
+    return [int(row) for row in wanted]
+
+
+def _checked_words(vocabulary: Any) -> Sequence[str] | PathLike | None:
+    """Refuse what is neither words nor a path; the words themselves are checked with the counts."""
+    if vocabulary is None or isinstance(vocabulary, (str, os.PathLike)):
+        return vocabulary
+    try:
+        return tuple(vocabulary)
+    except TypeError:
+        raise InputError(f"vocabulary is {vocabulary!r:.40}; give a list of words or the path of a file") from None
+
+
+def _words(vocabulary: Sequence[str] | PathLike, source: _Source) -> Sequence[str]:
+    if isinstance(vocabulary, (str, os.PathLike)):
+        return read_vocabulary(Path(vocabulary), source.encoding, source.limits)
+    return vocabulary
+
+
+def _count_records(records: Records, options: TextOptions, words: Sequence[str] | None, path: Path) -> Corpus:
+    """Count the texts as they come, keeping their names."""
+    names: list[str | None] = []
+
+    def texts() -> Iterator[str]:
+        for name, text in records:
+            names.append(name)
+            yield text
+        if not names:
+            raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
+
+    try:
+        corpus = count_texts(texts(), options, vocabulary=words)
+    except InvalidCorpus as error:
+        raise InvalidCorpus(f"{path}: {error}") from error
+    if all(name is None for name in names):
+        return corpus
+    named = tuple(str(row) if name is None else name for row, name in enumerate(names))
+    return Corpus.from_counts(corpus, names=named)
+
+
+def _read_counts(source: _Source, given: Sequence[str] | PathLike | None) -> Corpus:
+    """Read a file of counts with the words that belong to it, if there are any."""
+    path = source.path
+    words, beside = vocabulary_for(path, given, source.encoding, source.limits)
+    if source.kind == "ldac":
+        counts = read_ldac(path, None if words is None else len(words), beside, source.limits)
+    else:
+        limits = source.limits  # a vocabulary has a line for each word, so it says how many there are
+        if words is not None:
+            limits = replace(limits, declared_size=max(limits.declared_size, len(words)))
+        counts = _MATRICES[source.kind](path, limits)
+    if not counts.shape[0]:
+        raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
+    names = _titles(source, counts.shape[0]) if source.kind == "ldac" else None
+    try:
+        return Corpus.from_counts(counts, words, names)
+    except InvalidCorpus as error:
+        with_words = f" (with {beside})" if words is not None else ""
+        raise InvalidCorpus(f"{path}{with_words}: {error}") from error
+
+
+def _titles(source: _Source, n_documents: int) -> tuple[str, ...] | None:
+    """Take the names from NAME.titles beside NAME.ldac, if that has a line for each document."""
+    path = source.path
+    titles = path.with_name(path.name.removesuffix(".gz")).with_suffix(".titles")
+    if not titles.is_file():
+        return None
+    lines = islice(decoded_lines(titles, source.encoding, source.limits), n_documents + 1)
+    names = tuple(line.rstrip("\r\n") for line in lines)
+    return names if len(names) == n_documents else None

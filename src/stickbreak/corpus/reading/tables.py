@@ -1,0 +1,157 @@
+"""Tables of texts with a delimiter: CSV, TSV and what spreadsheets make of them."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from stickbreak.corpus.reading.delimiters import likely_delimiter
+from stickbreak.corpus.reading.fields import choose_fields
+from stickbreak.corpus.reading.files import decoded_lines, too_long
+from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.records import Records, name_of
+from stickbreak.exceptions import ReadError
+
+__all__ = ["csv_records"]
+
+_LEAST = 64  # characters that a line counts for: a million empty lines in one field are a quote that does not end
+_SAMPLE_LINES, _SAMPLE_CHARACTERS = 100, 1 << 18  # by which the delimiter is told
+
+
+def csv_records(
+    path: Path,
+    text_field: str | None,
+    name_field: str | None,
+    encoding: str,
+    delimiter: str | None,
+    usual: str = ",",
+    limits: ReadLimits = DEFAULT_LIMITS,
+) -> Records:
+    """Read a table whose first line names the columns.
+
+    Parameters
+    ----------
+    path : Path
+        The file, perhaps gzipped. Fields may be quoted by ", and then hold line ends.
+    text_field, name_field : str or None
+        See `stickbreak.corpus.reading.fields.choose_fields`; a column of numbers is not taken for the text by itself.
+    encoding : str
+        Of the file.
+    delimiter : str or None
+        The character between two fields; None: told by the first rows.
+    usual : str
+        The delimiter that this kind of file should have.
+    limits : ReadLimits
+        How long a row may be.
+
+    Yields
+    ------
+    tuple of (str or None, str)
+
+    Raises
+    ------
+    ReadError
+        For a missing column, a row that does not fit the header, a quote that does not end.
+    """
+    lines = decoded_lines(path, encoding, limits)
+    sample = _first_lines(lines)
+    if delimiter is None:
+        delimiter = likely_delimiter(
+            sample, usual, whole=len(sample) < _SAMPLE_LINES and _size(sample) < _SAMPLE_CHARACTERS
+        )
+    longest = min(limits.document_bytes, sys.maxsize)  # Python's default of 128 KB is less than a long document
+    csv.field_size_limit(max(csv.field_size_limit(), longest))
+    source = _RowLines(chain(sample, lines), path, limits)
+    rows = csv.reader(source, delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    columns: tuple[int, int | None] | None = None
+    while True:
+        source.begin_row()
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            if "new-line" in str(error):  # a bare carriage return
+                raise ReadError(
+                    f"{path}, line {source.first} ends in a bare carriage return; save the file with the line ends of "
+                    "Unix or Windows"
+                ) from error
+            raise ReadError(
+                f"{path}, line {source.first}: the row here is not a valid table row ({error}); check its quotes"
+            ) from error
+        if row is None:
+            return
+        if header is None:
+            header = row
+            continue
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise _ragged(f"{path}, line {rows.line_num}", len(row), len(header), delimiter)
+        if columns is None:
+            sample_row = {key: 0.0 if _is_number(value) else value for key, value in zip(header, row, strict=True)}
+            cut = "" if delimiter == usual else f", cut at {delimiter!r} (--delimiter),"
+            text_key, name_key = choose_fields(sample_row, text_field, name_field, f"{path}{cut}")
+            columns = header.index(text_key), None if name_key is None else header.index(name_key)
+        text_column, name_column = columns
+        yield None if name_column is None else name_of(row[name_column]), row[text_column]
+
+
+class _RowLines:
+    """The lines of a table, of which one row may not take more than the limit."""
+
+    def __init__(self, lines: Iterator[str], path: Path, limits: ReadLimits) -> None:
+        self._lines, self._path, self._limits = lines, path, limits
+        self._number = self._size = 0
+        self.first = 1  # line on which the row begins
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def begin_row(self) -> None:
+        self.first, self._size = self._number + 1, 0
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._number += 1
+        self._size += max(len(line), _LEAST)
+        if self._size > self._limits.document_bytes:
+            raise too_long(
+                f"the row of {self._path} that begins on line {self.first} (a quote may not end)", self._limits
+            )
+        return line
+
+
+def _first_lines(lines: Iterator[str]) -> list[str]:
+    sample: list[str] = []
+    size = 0
+    for line in lines:
+        sample.append(line)
+        size += len(line)
+        if len(sample) >= _SAMPLE_LINES or size >= _SAMPLE_CHARACTERS:
+            break
+    return sample
+
+
+def _size(lines: list[str]) -> int:
+    return sum(map(len, lines))
+
+
+def _ragged(where: str, n_fields: int, n_columns: int, delimiter: str) -> ReadError:
+    """Say that a row does not fit, and in which direction the way out is."""
+    shown = "a tab" if delimiter == "\t" else repr(delimiter)
+    repair = f"quote fields that hold {shown}" if n_fields > n_columns else "complete the row"
+    return ReadError(
+        f"{where} has {n_fields} fields but the header names {n_columns}, with {shown} between them; {repair}, or name "
+        "the right delimiter (--delimiter)"
+    )
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True

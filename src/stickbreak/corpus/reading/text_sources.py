@@ -1,0 +1,112 @@
+"""Texts without fields: a document on each line, or a file for each document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from stickbreak.corpus.reading.decoding import checked_encoding, encoding_of, line_end_of
+from stickbreak.corpus.reading.files import decoded_file, decoded_lines, reading, start_of
+from stickbreak.corpus.reading.foreign import binary_kind
+from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.records import Records
+from stickbreak.exceptions import ReadError
+
+__all__ = ["folder_records", "line_records"]
+
+_PARQUET = (".parquet", ".pq")
+
+
+def line_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS) -> Records:
+    """Read a text file of one document a line; an empty line is an empty document.
+
+    Parameters
+    ----------
+    path : Path
+        The file, perhaps gzipped.
+    encoding : str
+        Of the file.
+    limits : ReadLimits
+        How long a line may be.
+
+    Yields
+    ------
+    tuple of (None, str)
+    """
+    for line in decoded_lines(path, encoding, limits):
+        yield None, line
+
+
+def folder_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS) -> Records:
+    """Read a folder of text files, one document each, with all folders in it.
+
+    Parameters
+    ----------
+    path : Path
+        The folder. Hidden files and folders are left out, and so are binary files: those that are told by their
+        content (images, PDF, office files) or hold a zero byte in their first 8 KB (UTF-16 with a byte order mark is
+        text). Files that are named *.txt are never left out.
+    encoding : str
+        Of the files.
+    limits : ReadLimits
+        How long a file may be.
+
+    Yields
+    ------
+    tuple of (str, str)
+        The name is the path inside the folder, with slashes; documents come in the order of these names.
+
+    Raises
+    ------
+    ReadError
+        When there is no text file, or one is not in this encoding.
+    """
+    names = sorted(_files_below(path))
+    _refuse_parquet(path, names)
+    found, left_out = False, ""
+    for name in names:
+        file = path / name
+        if not name.lower().endswith((".txt", ".txt.gz")):
+            start = start_of(file, 8192)
+            foreign = binary_kind(file, start)
+            if foreign is not None or _is_binary(start, encoding):
+                left_out = left_out or (f"; {name} is {foreign}" if foreign else "")
+                continue
+        found = True
+        yield name, decoded_file(file, encoding, limits)
+    if not found:
+        raise ReadError(f"{path} holds no text files; name a folder with one file for each document{left_out}")
+
+
+def _is_binary(start: bytes, encoding: str) -> bool:
+    if b"\0" not in start:
+        return False
+    try:
+        encoding = encoding_of(start, checked_encoding(encoding), "")
+    except ReadError:  # without a byte order mark
+        return True
+    return line_end_of(encoding) == b"\n"
+
+
+def _refuse_parquet(path: Path, names: list[str]) -> None:
+    """Refuse a data set of Parquet parts, whose only other files are notes of its writer (_SUCCESS)."""
+    parts = [name for name in names if name.lower().endswith(_PARQUET)]
+    others = [
+        name for name in names if not name.lower().endswith(_PARQUET) and not os.path.basename(name).startswith("_")
+    ]
+    if parts and not others:
+        raise ReadError(
+            f"{path} is a folder of {len(parts)} Parquet files; name one of them ({parts[0]}), or "
+            "write them as one file"
+        )
+
+
+def _files_below(path: Path) -> Iterator[str]:
+    with reading(path):
+        for folder, folders, files in os.walk(path):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in files:
+                file = Path(folder, name)
+                if not name.startswith(".") and file.is_file():
+                    yield file.relative_to(path).as_posix()

@@ -1,0 +1,214 @@
+"""Checkpoints and kept states: what they must agree with, and how they are refused; the families fill them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import zlib
+from collections.abc import Callable, Collection, Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+from stickbreak.numerics.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration, within
+from stickbreak.numerics.streams import seed_from
+from stickbreak.storage import persistence
+from stickbreak.storage.atomic import clear_up
+from stickbreak.storage.places import place_of
+
+logger = logging.getLogger("stickbreak")
+
+KIND = "checkpoint"
+Restored = TypeVar("Restored")
+
+
+def fingerprint(estimator: str, corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a checkpoint must agree with: estimator, counts, words, and parameters that change the numbers."""
+    counts = corpus.counts
+    checksum = 0
+    for array in (counts.indptr, counts.indices, counts.data):
+        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
+    plain = {
+        name: f"array {zlib.crc32(value.tobytes())}" if isinstance(value, np.ndarray) else value
+        for name, value in parameters.items()
+    }
+    words = zlib.crc32(json.dumps(corpus.words).encode())
+    return {"estimator": estimator, "shape": list(counts.shape), "counts": checksum, "vocabulary": words, **plain}
+
+
+def identity_of(
+    model: BaseEstimator, corpus: Corpus, seed: int, *, free: Collection[str], **settled: Any
+) -> dict[str, Any]:
+    """Return what a fit that goes on must agree with: all parameters but those that are free to change.
+
+    Parameters
+    ----------
+    model : estimator
+    corpus : Corpus
+    seed : int
+        Stands for the parameter random_state.
+    free : collection of str
+    **settled
+        Values that stand for parameters which leave them to the fit.
+    """
+    given = {**model.get_params(deep=False), **settled}
+    kept = {name: _plain(value) for name, value in given.items() if name not in free}
+    return fingerprint(type(model).__name__, corpus, {**kept, "random_state": seed})
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers and names in a row as a list, and a table as an array, whatever they were given as."""
+    if not isinstance(value, list | tuple | np.ndarray):
+        return value
+    array = np.asarray(value)
+    return array.tolist() if array.ndim == 1 else array
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where no checkpoint can be written, or where something else would be lost.
+
+    Raises
+    ------
+    InputError
+        If something else than a checkpoint is there.
+    WriteError
+        If the place cannot be written to.
+    """
+    fitting = "give a name that is not taken, or the folder of a checkpoint"
+    if os.path.isfile(path):
+        raise WriteError(f"{path} is a file, not a checkpoint; {fitting}.")
+    if os.path.isdir(path) and os.listdir(path):
+        try:
+            kind = persistence.read_head(path)["kind"]
+        except ModelFormatError:
+            raise WriteError(f"{path} already exists and is not a checkpoint; {fitting}.") from None
+        if kind != KIND:
+            raise InputError(f"{path} holds a {kind}, not a checkpoint; {fitting}.")
+    persistence.check_target(path, overwrite=True)
+
+
+def seed_of_fit(
+    random_state: int | np.random.RandomState | None, checkpoint: str | os.PathLike[str] | None, *, resume: bool
+) -> int:
+    """Return the seed of a fit, that of the checkpoint where it goes on from one and none is given.
+
+    Raises
+    ------
+    InputError, WriteError
+        If a new checkpoint cannot be written.
+    """
+    if checkpoint is not None:
+        clear_up(place_of(checkpoint))  # of a fit that was killed
+        if not (resume and os.path.exists(checkpoint)):
+            check_place(checkpoint)
+    seed = seed_from(random_state)
+    if resume and checkpoint is not None and not isinstance(random_state, Integral):
+        return seed_of(checkpoint, otherwise=seed)
+    return seed
+
+
+def seed_of(path: str | os.PathLike[str], *, otherwise: int) -> int:
+    """Return the seed of the fit whose checkpoint is at `path`; `otherwise` if there is none."""
+    if not Path(path).exists():
+        return otherwise
+    try:
+        return int(persistence.read_head(path)["meta"]["identity"]["random_state"])
+    except (KeyError, TypeError, ValueError):
+        return otherwise  # reading the whole checkpoint says what is wrong with it
+
+
+def read_state(
+    path: str | os.PathLike[str],
+    identity: dict[str, Any],
+    restore: Callable[[Mapping[str, NDArray], Mapping[str, Any], Mapping[str, Any]], Restored],
+) -> Restored | None:
+    """Return what `restore` makes of the arrays, meta and identity of a checkpoint; None if there is none at `path`.
+
+    Raises
+    ------
+    InputError
+        If the checkpoint is of another estimator, other documents or settings.
+    ModelFormatError
+        If it is no checkpoint, or `restore` finds that its parts do not fit together.
+    """
+    if not Path(path).exists():
+        return None
+    arrays, meta = persistence.read_folder(path, kind=KIND)
+    try:
+        saved = meta["identity"]
+        if saved.get("estimator", identity["estimator"]) != identity["estimator"]:
+            raise InputError(
+                f"the checkpoint {path} is of a {saved['estimator']}, and this fit is of a {identity['estimator']}; "
+                "resume with the same method, or choose another checkpoint."
+            )
+        different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
+        if different:
+            raise InputError(
+                f"the checkpoint {path} is of a fit with another {different[0]}; resume with the same input and "
+                "settings, or choose another checkpoint."
+            )
+        with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
+            check_trace(meta["trace"])
+            return restore(arrays, meta, identity)
+    except KeyError as error:
+        raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
+    except InputError:
+        raise
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ModelFormatError(f"the checkpoint {path} is damaged ({error}); start the fit anew without it.") from None
+
+
+def check_trace(columns: Mapping[str, Any]) -> None:
+    """Raise a ValueError unless a trace has equally long columns of numbers in range, its laps numbered from 1."""
+    tables = [np.asarray(column) for column in columns.values()]
+    plain = all(table.ndim == 1 and table.dtype.kind in "bif" for table in tables)
+    require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
+    require(all(are_sums(table, signed=True) for table in tables), "its trace holds a number out of range")
+    laps = np.asarray(columns["lap"])
+    require(np.array_equal(laps, np.arange(1, laps.size + 1)), "the laps of its trace are not numbered 1, 2, ...")
+    require(bool((np.asarray(columns["n_topics"]) >= 0).all()), "its trace has a negative number of topics")
+
+
+def whole_number(name: str, value: Any) -> int:
+    """Return a saved number of steps, laps or documents; a ValueError for what is not a whole number of at least 0."""
+    number = not isinstance(value, bool) and isinstance(value, int) and 0 <= value <= MOST_WHOLE
+    require(number, f"{name} is {value!r}, not a whole number")
+    return int(value)
+
+
+def check_learned(model: Any, names: Collection[str]) -> None:
+    """Raise a ValueError if a fitted model has a hyperparameter that no fit can have reached.
+
+    One that was learned, before there were ranges, beyond the end of its range, is taken back to this end.
+    """
+    for name in names:
+        value = getattr(model, f"{name}_")
+        if (
+            name in getattr(model, "learned", ())
+            and isinstance(value, float)
+            and 0 < value < math.inf
+            and not is_concentration(value)
+        ):
+            logger.warning("%s was learned as %g; it is now %g, the end of its range", name, value, within(value))
+            value = within(value)
+            setattr(model, f"{name}_", value)
+        require(is_concentration(value), f"{name}_ is {value!r}, not a number from {SMALLEST:g} to {LARGEST:g}")
+
+
+def is_table(array: NDArray, *shape: int) -> bool:
+    """Whether an array is a table of finite doubles of this shape."""
+    return array.shape == shape and array.dtype == np.float64 and bool(np.isfinite(array).all())
+
+
+def require(sound: bool, problem: str) -> None:
+    """Raise a ValueError, which `read_state` tells with the place."""
+    if not sound:
+        raise ValueError(problem)

@@ -1,0 +1,22 @@
+"""What scikit-learn checks of parameters that families share, before any work is done."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, Options
+
+from stickbreak.numerics.ranges import LARGEST, LARGEST_OFFSET, LARGEST_SUM, MOST_WHOLE, SMALLEST
+
+CONCENTRATION = [Interval(Real, SMALLEST, LARGEST, closed="both")]
+OFFSET = Interval(Real, 0, LARGEST_OFFSET, closed="both")
+_INFINITY = Options(Real, {np.inf})  # ends a fit, or the work on a document, as soon as it may end
+TOLERANCES = [Interval(Real, 0, LARGEST_SUM, closed="both"), _INFINITY]
+POSITIVES = [Interval(Real, 0, LARGEST_SUM, closed="right"), _INFINITY]
+
+
+def whole(least: int) -> Any:
+    """Return the constraint of a whole number that is at least `least`."""
+    return Interval(Integral, least, MOST_WHOLE, closed="both")

@@ -1,0 +1,76 @@
+"""What every fit asks of its documents and of lists of names, checked before any work is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from numbers import Integral
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.numerics.ranges import MOST_WHOLE
+from stickbreak.storage.memory import memory_installed
+
+
+def check_names(parameter: str, named: Sequence[str], known: Collection[str]) -> None:
+    """Refuse names that a parameter does not know, or that it is given twice."""
+    for name in named:
+        if not isinstance(name, str) or name not in known:
+            raise InputError(f"{parameter} names {name!r}; give names out of {', '.join(map(repr, known))}.")
+        if list(named).count(name) > 1:
+            raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
+
+
+def check_whole(name: str, value: object, least: int) -> int:
+    """Return a whole number that is at least `least`, refuse others."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= MOST_WHOLE:
+        raise InputError(f"{name} is {value!r}; give a whole number of at least {least}.")
+    return int(value)
+
+
+def check_many(name: str, value: object, bytes_of_each: float) -> int:
+    """Return a positive whole number of things that fit into the memory of this machine, refuse others."""
+    n, installed = check_whole(name, value, 1), memory_installed()
+    if n * bytes_of_each > installed:
+        has = f"about {n * bytes_of_each / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
+        raise InputError(f"{name} is {value!r}, which needs {has}; give a smaller number.")
+    return n
+
+
+def check_tokens(corpus: Corpus) -> None:
+    """Refuse documents that hold no token."""
+    if corpus.n_tokens == 0:
+        raise InvalidCorpus("all documents are empty, so there is nothing to learn; give documents with words.")
+
+
+def adapted_topics(default: int, corpus: Corpus) -> int:
+    """Return the default number of topics, or for documents of fewer tokens a quarter of these."""
+    n_tokens = corpus.n_tokens
+    return default if n_tokens >= default else max(1, math.ceil(n_tokens / 4))
+
+
+def check_start(corpus: Corpus, n_topics: int) -> None:
+    """Refuse more topics to be found in the documents than these hold tokens."""
+    if n_topics > corpus.n_tokens:
+        advice = " (100 is a good start)" if corpus.n_tokens > 1000 else ""
+        raise InputError(
+            f"n_topics is {n_topics}, but the documents hold only {corpus.n_tokens:.12g} tokens; "
+            f"give fewer topics than tokens{advice}."
+        )
+
+
+def check_memory(n_topics: int, n_words: int, needed: float, advice: str = "give fewer topics or fewer words") -> None:
+    """Refuse a fit that needs more bytes than this machine has."""
+    installed = memory_installed()
+    if needed > installed:
+        has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
+        raise InputError(f"n_topics is {n_topics}: with {n_words} words {has}; {advice}.")
+
+
+def check_total(total: int, seen: int) -> None:
+    """Refuse a stream of fewer documents than were seen."""
+    if total < seen:
+        raise InputError(
+            f"total_documents is {total}, but this minibatch makes {seen} documents; "
+            "give the number of documents of the whole stream, or None to count them."
+        )

@@ -1,0 +1,171 @@
+"""Word weights of a minibatch, the alias table, the step's counts; NumPy twins in tests/hybrid/reference.py.
+
+The weight of topic k for a token of word w in an empty document is q_w(k) = e_k phi_kw, e_k = alpha g_k. Most words
+have no tokens in most topics; there phi_kw is base_k, the same for all words. So
+
+    q_w(k) = e_k base_k + e_k delta_wk,        delta_wk = phi_kw - base_k,
+
+an alias table that all words share for the first part, and for the second running sums over the topics that the word
+has tokens in: what a minibatch costs before its first token follows these pairs, not K times the words.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.numerics.special import exp_digamma
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill_alias(weight, n, prob, alias, small, large):
+    """Make the alias table of weight[:n] (Vose 1991); return the sum of the weights.              math.md (B3)"""
+    total = 0.0
+    for i in range(n):
+        total += weight[i]
+    n_small, n_large = 0, 0
+    for i in range(n):
+        prob[i] = weight[i] / total * n if total > 0.0 else 1.0
+        alias[i] = i
+        if prob[i] < 1.0:
+            small[n_small] = i
+            n_small += 1
+        else:
+            large[n_large] = i
+            n_large += 1
+    while n_small > 0 and n_large > 0:
+        n_small -= 1
+        low, high = small[n_small], large[n_large - 1]
+        alias[low] = high
+        prob[high] -= 1.0 - prob[low]
+        if prob[high] < 1.0:
+            n_large -= 1
+            small[n_small] = high
+            n_small += 1
+    for i in range(n_small):  # what rounding has left
+        prob[small[i]] = 1.0
+    for i in range(n_large):
+        prob[large[i]] = 1.0
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def weigh_words(first, last, words, state, eta, mean_field, of_topics, inverse, mean_e, inverse_mean, out):
+    """Fill the rows first .. last - 1 of `WordWeights`, whose tables hold zeros.               math.md (B1), (B3)"""
+    begin_of, size_of, pair_topic, pair_count, scale = state
+    delta, mean_delta, start, own, mean = out.delta, out.mean_delta, out.start, out.own, out.mean
+    entry_topic, entry_sum, e, base, column = out.topic, out.sum, of_topics.e, of_topics.base, of_topics.column
+    mean_base = 0.0
+    for k in range(e.size):
+        mean_base += mean_e[k] * inverse_mean[k]
+    for b in range(first, last):
+        begin, found, total = begin_of[words[b]], 0.0, 0.0
+        for i in range(size_of[words[b]]):
+            k, x = pair_topic[begin + i], scale * pair_count[begin + i]
+            expected = inverse_mean[k] * x
+            found += mean_e[k] * expected
+            rate = expected
+            if mean_field:
+                mean_delta[b, column[k]] = expected
+                rate = max(inverse[k] * exp_digamma(eta + x) - base[k], 0.0)
+            delta[b, column[k]] = rate
+            total += e[k] * rate
+            entry_topic[start[b] + i], entry_sum[start[b] + i] = k, total
+        mean[b] = eta * mean_base + found
+        own[b] = total
+
+
+@njit(cache=True, nogil=True)
+def clear_words(first, last, start, topic, column, delta):
+    """Set the entries of rows first .. last - 1 back to zero."""
+    for b in range(first, last):
+        for i in range(start[b], start[b + 1]):
+            delta[b, column[topic[i]]] = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_tokens(
+    done, words, start, tokens, z, amount, least, key, end, begin_of, size_of, room_of, pair_topic, pair_count,
+    holders, lost,
+):  # fmt: skip
+    """S_wk += amount for every token of every saved sweep in z (S, N).                              math.md (B5)
+
+    Pairs of these words that are below `least` are rounded to 0 or to `least`, so that none is changed on average; what
+    the topics lose by that is added to `lost`. Returns how many words are done, fewer than all if a list needs more
+    room than the store has, and the end of what is used of it.
+    """
+    tally, fresh, rng = np.zeros(lost.size, np.int64), np.empty(lost.size, np.int64), np.zeros(1, np.uint64)
+    for b in range(done, words.size):
+        w, n_fresh = words[b], 0
+        for i in range(start[b], start[b + 1]):
+            for s in range(z.shape[0]):
+                k = z[s, tokens[i]]
+                if tally[k] == 0:
+                    fresh[n_fresh] = k
+                    n_fresh += 1
+                tally[k] += 1
+        begin, size, missing = begin_of[w], size_of[w], n_fresh
+        if size + n_fresh > room_of[w]:
+            for i in range(begin, begin + size):
+                missing -= tally[pair_topic[i]] > 0
+        if size + missing > room_of[w]:
+            room = size + missing + (size + missing) // 4 + 2
+            if end + room > pair_topic.size:
+                return b, end
+            for i in range(size):
+                pair_topic[end + i], pair_count[end + i] = pair_topic[begin + i], pair_count[begin + i]
+            begin_of[w], room_of[w], begin = end, room, end
+            end += room
+        kept = begin
+        open_stream(rng, key, w)
+        for i in range(begin, begin + size):
+            k = pair_topic[i]
+            found = pair_count[i] + amount * tally[k]
+            tally[k] = 0
+            if found < least:
+                rounded = least if uniform(rng) * least < found else 0.0
+                lost[k] += found - rounded
+                found = rounded
+            pair_topic[kept], pair_count[kept] = k, found
+            kept += found > 0.0
+            holders[k] -= found == 0.0
+        for i in range(n_fresh):
+            k = fresh[i]
+            if tally[k] > 0:
+                pair_topic[kept], pair_count[kept] = k, amount * tally[k]
+                tally[k] = 0
+                holders[k] += 1
+                kept += 1
+        size_of[w] = kept - begin
+    return words.size, end
+
+
+@njit(cache=True, nogil=True)
+def copy_lists(begin_of, size_of, store, out):
+    """Write the lists of the words one after another."""
+    end = 0
+    for w in range(size_of.size):
+        for i in range(begin_of[w], begin_of[w] + size_of[w]):
+            out[end] = store[i]
+            end += 1
+
+
+@njit(cache=True, nogil=True)
+def drop_topics(gone, begin_of, size_of, pair_topic, pair_count):
+    """Take the pairs of topics out of the lists of their words."""
+    for w in range(size_of.size):
+        kept = begin_of[w]
+        for i in range(begin_of[w], begin_of[w] + size_of[w]):
+            if not gone[pair_topic[i]]:
+                pair_topic[kept], pair_count[kept] = pair_topic[i], pair_count[i]
+                kept += 1
+        size_of[w] = kept - begin_of[w]
+
+
+@njit(cache=True, nogil=True)
+def count_topics(z, out):
+    """Count the tokens of each topic over the saved sweeps."""
+    for s in range(z.shape[0]):
+        for i in range(z.shape[1]):
+            out[z[s, i]] += 1

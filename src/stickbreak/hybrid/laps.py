@@ -1,0 +1,187 @@
+"""A step on a minibatch, and the laps of a fit as its run sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.checkpoint import KIND, read_state, whole_number
+from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.loop import Lap, Trace
+from stickbreak.fitting.run import Identity, Place
+from stickbreak.fitting.steps import step_size
+from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid.global_step import take_step
+from stickbreak.hybrid.learning import learn_from
+from stickbreak.hybrid.new_topics import make_room
+from stickbreak.hybrid.state import HybridState, Int, Learned, Priors
+from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.hybrid.word_weights import Tables, weigh
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import stream
+from stickbreak.storage import persistence
+
+LARGEST_FACTORS = 1 << 24  # bytes of factors that a stream keeps from step to step
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the steps of a fit have in common."""
+
+    priors: Priors
+    sweeps: Sweeps
+    decay: float
+    offset: float
+    seed: int
+    learn: tuple[str, ...] = ()
+
+    def priors_of(self, state: HybridState) -> Priors:
+        """Return the priors of now: those that were given, or learned."""
+        now = state.learned
+        return self.priors if now is None else replace(self.priors, alpha=now.alpha, gamma=now.gamma, eta=now.eta)
+
+
+class Room:
+    """What steps work in, made once for many of them: factors of the tables, weights of the words."""
+
+    def __init__(self) -> None:
+        self.factors, self.tables = TableFactors(), Tables()
+
+    @property
+    def small(self) -> bool:
+        """Whether the factors are worth keeping: one very long document may have made them large."""
+        return self.factors.n_bytes < LARGEST_FACTORS
+
+
+class Steps:
+    """Steps on minibatches, one after another."""
+
+    def __init__(self, rules: Rules, executor: Executor, room: Room) -> None:
+        self.rules = rules
+        self._executor = executor
+        self._factors, self._tables = room.factors, room.tables
+
+    def size(self, step: int) -> float:
+        """Return the size of a step; the number of the first is 1."""
+        return step_size(step, self.rules.decay, self.rules.offset)
+
+    def learn(self, state: HybridState, minibatch: Corpus, n_documents: int) -> tuple[float, int]:
+        """Take a step on a minibatch of `n_documents`; return what `Found.log_p` says, and the number of tokens.
+
+        Documents without words count as seen; if there is no other, no step is taken.
+        """
+        tokens, rules = Tokens.from_corpus(minibatch), self.rules
+        if tokens.word.size == 0:
+            return 0.0, 0
+        words, word = words_of(tokens)
+        if state.unbounded:
+            make_room(state, words.size)
+        priors, step, sparse = rules.priors_of(state), state.n_steps + 1, rules.sweeps.sampler == "sparse"
+        weights = weigh(words, state, priors, self._tables, self._executor, sparse=sparse)
+        key = key_of(rules.seed, step, "documents of the step")
+        found = sample(tokens, word, weights, priors.alpha, self._factors, rules.sweeps, key, self._executor)
+        self._tables.give_back(weights, self._executor)
+        share, size = n_documents / minibatch.n_documents, self.size(step)
+        state.whole = False
+        take_step(state, tokens, words, found, share, size, key_of(rules.seed, step, "rounding of the step"))
+        if rules.learn:
+            learn_from(state, rules.learn, priors, tokens.lengths, share, size)
+        state.whole = True
+        return found.log_p, int(word.size)
+
+
+class HybridCourse:
+    """Laps over a collection: each document once, in minibatches that are drawn anew."""
+
+    noun, window = "lap", 0
+
+    def __init__(self, steps: Steps, corpus: Corpus, batch_size: int) -> None:
+        self._steps, self._corpus, self._batch_size = steps, corpus, batch_size
+        self.state: HybridState
+
+    def begin(self, state: HybridState) -> None:
+        """Take the start."""
+        self.state = state
+
+    @property
+    def priors(self) -> Priors:
+        """The priors of now."""
+        return self._steps.rules.priors_of(self.state)
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every lap."""
+        while True:
+            done += 1
+            log_p, n_tokens = 0.0, 0
+            for rows in self._minibatches(done):
+                found = self._steps.learn(self.state, self._corpus[rows], self._corpus.n_documents)
+                log_p, n_tokens = log_p + found[0], n_tokens + found[1]
+            yield Lap(log_p / n_tokens, self.state.alive().size, False, row_of(self.state, self._steps))
+
+    def _minibatches(self, lap: int) -> Iterator[Int]:
+        """Yield the rows of each minibatch of a lap, all of nearly the same size."""
+        order = stream(self._steps.rules.seed, f"order of the documents in lap {lap}").permutation(
+            self._corpus.n_documents
+        )
+        n = -(-order.size // self._batch_size)
+        yield from (np.sort(rows) for rows in np.array_split(order, n))  # a small remainder would take a full step
+
+    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
+        """Replace the checkpoint at `place`."""
+        arrays, values = packed(self.state)
+        meta = {"identity": identity, "trace": trace.columns, **values}
+        persistence.write_folder(place, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
+
+    def read(self, place: Place, identity: Identity) -> Trace | None:
+        """Take up the checkpoint at `place` and return its trace; None if there is none."""
+
+        def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
+            self.state = unpacked(arrays, meta, identity["shape"][1])
+            return Trace(meta["trace"])
+
+        return read_state(place, identity, restored)
+
+
+def row_of(state: HybridState, steps: Steps) -> dict[str, float]:
+    """Return the columns of the trace that are the hybrid's own."""
+    now = steps.rules.priors_of(state)
+    return {
+        "step_size": steps.size(max(1, state.n_steps)),
+        "n_steps": state.n_steps,
+        "alpha": now.alpha,
+        "gamma": now.gamma,
+        "eta": now.eta,
+    }
+
+
+def packed(state: HybridState) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    """Return a state as arrays and plain values."""
+    arrays = {**state.pairs.packed(), "tokens": state.tokens, "tables": state.tables}
+    learned = None if state.learned is None else asdict(state.learned)
+    values = {"scale": state.pairs.scale, "n_steps": state.n_steps, "unbounded": state.unbounded, "learned": learned}
+    return arrays, values
+
+
+def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> HybridState:
+    """Return the state that `packed` took apart.
+
+    Raises
+    ------
+    KeyError, ValueError
+        If it cannot be one of these words.
+    """
+    pairs = WordTopics.unpacked(arrays, arrays["tables"].size, float(values["scale"]))
+    if pairs.n_words != n_words:
+        raise ValueError(f"its lists are not those of {n_words} words")
+    n_steps, unbounded = whole_number("n_steps", values["n_steps"]), bool(values["unbounded"])
+    state = HybridState(pairs, arrays["tokens"], arrays["tables"], n_steps, unbounded)
+    if values["learned"] is not None:
+        state.learned = Learned(**{name: float(value) for name, value in values["learned"].items()})
+    state.check()
+    return state

@@ -1,0 +1,353 @@
+"""The face that every family of topic models shares (rule 5 of the design): what a fitted model can be asked."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.mistakes import Mistake
+from stickbreak.corpus.validation import checked_sparse
+from stickbreak.exceptions import InvalidCorpus, ModelFormatError
+from stickbreak.fitting.all_or_nothing import AllOrNothing
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.loop import Trace, logger
+from stickbreak.fitting.requirements import adapted_topics, check_start
+from stickbreak.model.parameters import packed, unpacked
+from stickbreak.model.tables import checked_table
+from stickbreak.prediction.document_completion import document_completion
+from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
+from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
+from stickbreak.storage import persistence
+
+Float = NDArray[np.float64]
+
+
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing):
+    """Base of the estimators: D documents, W words, K topics.
+
+    A family implements `fit`, `expected_weights` and `_predictive_rule`, and names in `_fitted_arrays` and
+    `_fitted_values` what of a fitted model is saved.
+    """
+
+    _fitted_arrays: ClassVar[tuple[str, ...]]
+    _fitted_values: ClassVar[tuple[str, ...]]
+    lap_noun: ClassVar[str] = "lap"  # what a pass over the documents is called
+    objective_name: ClassVar[str] = "objective"  # what `objective_` is
+    sparse_weights: ClassVar[bool] = False  # too many topics for dense weights of documents: it completes them itself
+
+    default_topics: ClassVar[int] = 100  # where `n_topics` is None
+
+    n_topics: int | None
+    n_jobs: int | None = None
+    vocabulary_: tuple[str, ...]
+    _trace: Trace
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    @abstractmethod
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last, (D, K + 1)."""
+
+    @abstractmethod
+    def _predictive_rule(self) -> PredictiveRule:
+        """Return how the topic of a token follows from those before it in its document, and what topics emit."""
+
+    @property
+    @abstractmethod
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+
+    @property
+    @abstractmethod
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights of the topics, (K,)."""
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """Names of the hyperparameters of the fitted model that were learned."""
+        return tuple(self.get_params(deep=False).get("learn") or ())
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics K of the fitted model."""
+        check_is_fitted(self)
+        return int(self.topic_word_.shape[0])
+
+    @property
+    def trace_(self) -> dict[str, NDArray]:
+        """Equally long arrays, an entry for each lap; made anew whenever they are asked for."""
+        check_is_fitted(self)
+        return self._trace.arrays()
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_topics_
+
+    @property
+    def rest_word_(self) -> Float:
+        """Word distribution of the inactive topics: the prior mean, uniform, (W,)."""
+        check_is_fitted(self)
+        return np.full(self.n_features_in_, 1.0 / self.n_features_in_)
+
+    @property
+    def _finds_topics(self) -> bool:
+        """Whether a fit finds `n_topics` topics in its documents, which then must hold as many tokens."""
+        return True
+
+    def starting_topics(self, X: Any) -> int:
+        """Return the number of topics that a fit to some documents starts with.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        int
+            `n_topics`. Where that is None: the default, or for a small collection a quarter of its tokens.
+        """
+        if self.n_topics is not None:
+            return int(self.n_topics)
+        return adapted_topics(self.default_topics, Corpus.from_counts(X)) if self._finds_topics else self.default_topics
+
+    def _settled_topics(self, corpus: Corpus, *, stream: bool = False) -> int:
+        """Return `starting_topics`; refuse more than tokens where they are given, and say so where they are fewer.
+
+        Of a first minibatch (`stream`) it says besides that later ones add no topics.
+        """
+        n_topics = self.starting_topics(corpus)
+        if self.n_topics is not None and self._finds_topics:
+            check_start(corpus, n_topics)
+        elif self.n_topics is None and n_topics < self.default_topics:
+            plural, topics = "s" * (corpus.n_tokens != 1), f"{n_topics} topic{'s' * (n_topics != 1)}"
+            advice = (
+                "later minibatches add none; give a larger first minibatch, or set n_topics"
+                if stream
+                else "n_topics (--topics) sets another number"
+            )
+            logger.warning(
+                "the documents hold only %.12g token%s: the fit starts with %s instead of %d; %s",
+                corpus.n_tokens, plural, topics, self.default_topics, advice,
+            )  # fmt: skip
+        return n_topics
+
+    def transform(self, X: Any) -> Float:
+        """Return the expected topic weights of documents.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts over the words of the fitted model.
+
+        Returns
+        -------
+        ndarray of shape (D, K)
+            Weights of the active topics, renormalised: rows sum to one. An empty document has the weights of the
+            corpus.
+        """
+        weights = self.expected_weights(X)[:, :-1]
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the held-out document completion, in nats per token (larger is better).
+
+        Every document's tokens are cut at random (a fixed seed) into two halves; the topic weights come from the
+        first and the second is scored: sum_d log p(x''_d | pi_d, phi) / sum_d |x''_d| with pi renormalised over the
+        active topics (SPEC 5; Hughes et al. 2015, Eq. 22).
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Documents that the model was not fitted on.
+        y : ignored
+
+        Raises
+        ------
+        InputError
+            If no document has two tokens.
+        """
+        check_is_fitted(self)
+        return document_completion(self, *self._corpus(X).halves(seed=0)).active
+
+    def left_to_right(
+        self,
+        X: Any,
+        *,
+        n_particles: int = 20,
+        resample: bool = True,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> LeftToRight:
+        """Estimate the probability of documents, each token given those before it (Wallach et al. 2009). math.md (D4)
+
+        The topics are fixed. The inactive rest is one more topic, with the mean of the prior over words; the leaves of
+        a tree are all there. Words count as in `score`: those that the fit never saw have what the prior, or a tree,
+        leaves to them.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Whole numbers of words in documents that the model was not fitted on.
+        n_particles : int, default=20
+            Samples of the topics of each document.
+        resample : bool, default=True
+            Whether the topics of all tokens before a token are drawn anew before it is predicted: work grows with the
+            square of the length of a document. Otherwise it grows in proportion, and more particles are needed. With
+            a tree only the estimate without is unbiased, as its conditionals are those of no joint distribution.
+        random_state : int, RandomState or None, default=0
+            Seed of the order of the words in each document and of the samples. Both belong to the words of a document:
+            they are the same for any model and any `n_jobs`, wherever the document stands.
+
+        Returns
+        -------
+        LeftToRight
+            Nats per token, as printed and unbiased, with perplexities and the log probability of each document; 0 for
+            an empty one.
+
+        Raises
+        ------
+        InputError
+            If counts are no whole numbers, no document has a token, or `n_particles` is no positive whole number.
+        """
+        check_is_fitted(self)
+        corpus = self._corpus(X)
+        with ThreadExecutor(self.n_jobs) as executor:
+            return score_sequences(self._predictive_rule(), corpus, n_particles, resample, random_state, executor)
+
+    def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
+        """Return the `n` most probable words of each topic.
+
+        Parameters
+        ----------
+        n : int, default=10
+        vocabulary : sequence of str, optional
+            Names of the columns, where the fit did not know them (a pipeline after a CountVectorizer:
+            `vectorizer.get_feature_names_out()`).
+        """
+        check_is_fitted(self)
+        words = words_to_show(n, vocabulary, self.vocabulary_)
+        order = np.argsort(-self.topic_word_, axis=1, kind="stable")[:, :n]
+        return [[str(words[w]) for w in row] for row in order]
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).
+
+        Parameters
+        ----------
+        path : path-like
+            A folder that does not exist yet, or with `overwrite` a saved model.
+        overwrite : bool, default=False
+
+        Raises
+        ------
+        WriteError
+            If the folder cannot be written or holds something else.
+        """
+        check_is_fitted(self)
+        arrays = {name: getattr(self, name) for name in self._fitted_arrays}
+        arrays |= {f"trace.{name}": column for name, column in self.trace_.items()}
+        given = self.get_params(deep=False)
+        meta = {
+            "parameters": {name: packed(f"parameter.{name}", value, arrays) for name, value in given.items()},
+            "values": {name: getattr(self, name) for name in self._fitted_values},
+            "vocabulary": list(self.vocabulary_),
+            "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
+            "n_features": self.n_features_in_,
+        }
+        state, values = self._kept_state()
+        if values:
+            arrays |= {f"kept.{name}": array for name, array in state.items()}
+            meta["kept"] = values
+        persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
+
+    @classmethod
+    def _load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        arrays, meta = persistence.read_folder(path, kind=cls.__name__)
+        try:
+            model = cls(**{name: unpacked(value, arrays) for name, value in meta["parameters"].items()})
+            for name in cls._fitted_arrays:
+                setattr(model, name, arrays[name])
+            for name in cls._fitted_values:
+                setattr(model, name, meta["values"][name])
+            columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
+            model._trace = Trace.from_arrays(columns)
+            model.vocabulary_ = tuple(meta["vocabulary"])
+            model.n_features_in_ = int(meta["n_features"])
+            if meta["feature_names"]:
+                model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+            kept = {k.removeprefix("kept."): v for k, v in arrays.items() if k.startswith("kept.")}
+            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
+                model._restore_kept(kept, meta.get("kept", {}))
+                model._check_fitted_state()
+        except KeyError as error:
+            raise ModelFormatError(
+                f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
+            ) from None
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None
+        return model
+
+    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        """Return what is saved beside the fitted attributes, as arrays and plain values; nothing, unless overridden."""
+        return {}, {}
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        """Take up what `_kept_state` returned."""
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state whose parts do not fit together; families add what they know of theirs.
+
+        Raises
+        ------
+        ValueError
+            If an array, a word list or a parameter cannot be of a fitted model; the text says which.
+        """
+        W, words = self.n_features_in_, self.vocabulary_
+        topics = self.components_ if hasattr(self, "components_") else self.topic_word_
+        if topics.ndim != 2 or not topics.size or topics.dtype != np.float64 or not np.isfinite(topics).all():
+            raise ValueError("its topics are no table of finite numbers")
+        if topics.shape[1] != W or len(words) != W or len(getattr(self, "feature_names_in_", words)) != W:
+            raise ValueError(f"it has {len(words)} words and topics over {topics.shape[1]}, but {W} features")
+        if not all(isinstance(word, str) for word in words):
+            raise ValueError("its vocabulary holds something else than strings")
+        trace = self.trace_.values()
+        if len({column.shape for column in trace}) > 1 or any(column.ndim != 1 for column in trace):
+            raise ValueError("the columns of its trace are not equally long")
+        self._check_parameters()
+
+    def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
+        """Check documents and make them a Corpus over the words of the model."""
+        if isinstance(X, Corpus):
+            if reset:
+                self.n_features_in_ = X.n_words
+                if hasattr(self, "feature_names_in_"):
+                    del self.feature_names_in_
+            else:
+                check_same_words(self, X)
+            return X
+        X = checked_sparse(X)
+        options = {
+            "accept_sparse": "csr",
+            "ensure_all_finite": False,
+            "reset": reset,
+            "ensure_min_samples": int(reset),  # a fitted model describes no documents, too
+        }
+        checked = checked_table(self, X, Mistake.of_counts, InvalidCorpus, dtype=None, **options)
+        if getattr(checked, "dtype", np.dtype(float)).kind not in "biuf":
+            checked = checked_table(self, X, Mistake.of_counts, InvalidCorpus, dtype=np.float64, **options)
+        words = getattr(self, "feature_names_in_", None)
+        return Corpus.from_counts(checked, vocabulary=words) if checked.shape[0] else no_documents(self.vocabulary_)

@@ -1,0 +1,1 @@
+"""Numbers: special functions, Stirling numbers, random streams, ranges, compiled kernels."""

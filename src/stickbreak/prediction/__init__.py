@@ -1,0 +1,1 @@
+"""What fitted topics say of documents: weights, completion, left-to-right likelihood."""

@@ -1,0 +1,90 @@
+"""Weights of documents under fixed topics, by zero-order collapsed inference: deterministic, and with one solution."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.fitting.executor import Executor, shards
+from stickbreak.prediction.kernels import weights as weight_kernels
+
+Float = NDArray[np.float64]
+
+TOLERANCE, SWEEPS = 1e-4, 300
+_SHARD_COUNTS = 16_384  # stored counts of a shard
+
+
+def collapsed_weights(
+    corpus: Corpus,
+    topic_word: Float,
+    prior: Float,
+    executor: Executor,
+    *,
+    tolerance: float = TOLERANCE,
+    max_sweeps: int = SWEEPS,
+) -> Float:
+    """Return the weights of documents whose topics are fixed.                                     math.md (D1)
+
+    Parameters
+    ----------
+    corpus : Corpus
+        D documents over W words.
+    topic_word : ndarray of shape (K, W)
+        Positive word distributions.
+    prior : ndarray of shape (K,)
+        Positive concentrations, alpha beta_k.
+    executor : Executor
+    tolerance : float, default=1e-4
+        A document ends when no expected count N_dk changes by more.
+    max_sweeps : int, default=300
+        Most sweeps of a document.
+
+    Returns
+    -------
+    ndarray of shape (D, K)
+        (N_dk + prior_k) / (N_d + sum of the prior); rows sum to one, the row of an empty document is the prior.
+    """
+    counts = corpus.counts
+    indptr, count = counts.indptr.astype(np.int64), counts.data.astype(np.float64)
+    topics = np.ascontiguousarray(topic_word.T)
+    out = np.empty((corpus.n_documents, prior.size))
+
+    def run(rows: tuple[int, int]) -> None:
+        first, last = rows
+        weight_kernels.document_weights(
+            indptr[first : last + 1], counts.indices, count, topics, prior, tolerance, max_sweeps, out[first:last]
+        )
+
+    executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
+    return out
+
+
+def prior_and_rest(alpha: float, weights: Float) -> Float:
+    """Return alpha times the corpus weights of topics, and what is left of alpha for the inactive ones, (K + 1,)."""
+    prior = alpha * weights
+    return np.append(prior, max(alpha - float(prior.sum()), 0.0))
+
+
+def weights_and_rest(corpus: Corpus, topic_word: Float, prior: Float, executor: Executor) -> Float:
+    """Return the weights of documents with those of the inactive topics last, which take no tokens.    math.md (D1)
+
+    Parameters
+    ----------
+    corpus : Corpus
+        D documents over W words.
+    topic_word : ndarray of shape (K, W)
+        Positive word distributions.
+    prior : ndarray of shape (K + 1,)
+        Concentrations a_k of the documents, that of the inactive topics last (`prior_and_rest`).
+    executor : Executor
+
+    Returns
+    -------
+    ndarray of shape (D, K + 1)
+        (N_dk + a_k) / (N_d + a); rows sum to one.
+    """
+    active = collapsed_weights(corpus, topic_word, prior[:-1], executor)
+    lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+    rest = prior[-1] / (lengths + prior.sum())
+    return np.column_stack([active * (1.0 - rest)[:, None], rest])

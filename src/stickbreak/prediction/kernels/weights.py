@@ -1,0 +1,112 @@
+"""Compiled weights of documents under fixed topics; NumPy twin in tests/prediction/reference.py."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+
+LONGEST_STEP = 1e3  # of an extrapolation
+LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def _sweep(block, count, theta, z, new):
+    """new[k] = sum_i count[i] theta[k] block[i, k] / z[i],  z[i] = sum_k theta[k] block[i, k].     math.md (D1)"""
+    new[:] = 0.0
+    for i in range(count.size):
+        row, total = block[i], 0.0
+        for k in range(theta.size):
+            total += theta[k] * row[k]
+        z[i] = total
+        ratio = count[i] / total
+        for k in range(theta.size):
+            new[k] += ratio * row[k]
+    for k in range(theta.size):
+        new[k] *= theta[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _value(count, z, prior, theta):
+    """Return what the fixed point is the maximum of, at the theta that z belongs to.                math.md (D2)"""
+    value, length, mass, total = 0.0, 0.0, 0.0, 0.0
+    for i in range(count.size):
+        value += count[i] * math.log(z[i])
+        length += count[i]
+    for k in range(prior.size):
+        value += prior[k] * math.log(theta[k])
+        mass += prior[k]
+        total += theta[k]
+    return value - (length + mass) * math.log(total)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _extrapolate(first, second, third, out):
+    """Write N0 - 2 s r + s^2 v, r = N1 - N0, v = N2 - 2 N1 + N0, s = -|r| / |v|; return False if it leads nowhere."""
+    step, bend = 0.0, 0.0
+    for k in range(out.size):
+        r = second[k] - first[k]
+        v = third[k] - second[k] - r
+        step += r * r
+        bend += v * v
+    if bend <= 0.0 or step <= bend:
+        return False
+    s = min(math.sqrt(step / bend), LONGEST_STEP)
+    for k in range(out.size):
+        r = second[k] - first[k]
+        moved = third[k] + 2.0 * (s - 1.0) * r + (s * s - 1.0) * (third[k] - second[k] - r)
+        out[k] = max(moved, LEAST_LEFT * third[k])
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def document_weights(indptr, word, count, topics, prior, tolerance, max_sweeps, out):
+    """Write the weights of documents under fixed topics.                                      math.md (D1), (D2)
+
+        N_dk = sum_w n_dw r_dwk,   r_dwk ∝ phi_kw (N_dk + prior_k),   out[d, k] ∝ N_dk + prior_k
+
+    `topics` is phi by word (W, K). Every third sweep of a document begins at an extrapolation of the two before, unless
+    that has a lower value than they. A document ends when no N_dk changes by `tolerance`.
+    """
+    K = prior.size
+    widest = 0
+    for d in range(indptr.size - 1):
+        widest = max(widest, indptr[d + 1] - indptr[d])
+    block, z_all = np.empty((widest, K)), np.empty(widest)
+    theta, new = np.empty(K), np.empty(K)
+    kept = np.empty((3, K))
+    for d in range(indptr.size - 1):
+        begin, size = indptr[d], indptr[d + 1] - indptr[d]
+        counts, z = count[begin : begin + size], z_all[:size]
+        for i in range(size):
+            block[i] = topics[word[begin + i]]
+        theta[:] = prior
+        plain, floor = 0, -np.inf  # sweeps since the last extrapolation; value that it must not fall below
+        for _ in range(max_sweeps if size > 0 else 0):
+            _sweep(block, counts, theta, z, new)
+            if plain == 3:  # theta is an extrapolation
+                plain = 0
+                if not _value(counts, z, prior, theta) >= floor:
+                    theta[:] = kept[2] + prior
+                    continue
+            elif plain == 2:
+                floor = _value(counts, z, prior, theta)
+            moved = 0.0
+            for k in range(K):
+                moved = max(moved, abs(new[k] - (theta[k] - prior[k])))
+            kept[plain] = new
+            plain += 1
+            theta[:] = new + prior
+            if moved < tolerance:
+                break
+            if plain == 3 and _extrapolate(kept[0], kept[1], kept[2], new):
+                theta[:] = new + prior
+            elif plain == 3:
+                plain = 0
+        total = 0.0
+        for k in range(K):
+            total += theta[k]
+        for k in range(K):
+            out[d, k] = theta[k] / total

@@ -1,0 +1,155 @@
+"""The words of documents and those of a model: whether they are the same, where they stand, which are new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.alignment import in_columns, only_numbered
+from stickbreak.corpus.csr import assemble_csr
+from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.fitting.requirements import check_whole
+
+
+class HasWords(Protocol):
+    """A fitted model of any family."""
+
+    @property
+    def vocabulary_(self) -> tuple[str, ...]:
+        """The W words."""
+
+
+def check_same_words(model: HasWords, corpus: Corpus, *, otherwise: str = "") -> None:
+    """Refuse a corpus whose columns are not the words of the model.
+
+    Parameters
+    ----------
+    model : fitted model
+        Any family.
+    corpus : Corpus
+        Documents to be described by the model.
+    otherwise : str, default=""
+        What else can be done, for the message.
+
+    Raises
+    ------
+    InvalidCorpus
+        If the numbers of words differ, or both have named words and some name differs.
+    """
+    named = tuple(model.vocabulary_)
+    n_words, advice = len(named), f"count the documents with the vocabulary of the model{otherwise}."
+    if corpus.n_words != n_words:
+        raise InvalidCorpus(f"the corpus has {corpus.n_words} words but the model was fitted on {n_words}; {advice}")
+    if corpus.vocabulary is None or corpus.vocabulary == named or only_numbered(corpus, named):
+        return
+    column = next(w for w in range(n_words) if corpus.vocabulary[w] != named[w])
+    raise InvalidCorpus(
+        f"column {column} is {corpus.vocabulary[column]!r} in the corpus but {named[column]!r} in the model; {advice}"
+    )
+
+
+def no_documents(words: tuple[str, ...]) -> Corpus:
+    """Return a corpus of no documents over the words of a model."""
+    nothing = np.zeros(0, np.int32)
+    return Corpus(assemble_csr(nothing, nothing, np.zeros(1, np.int32), len(words)), words)
+
+
+def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
+    """Return the names of the columns of which the top words are to be shown.
+
+    Parameters
+    ----------
+    n : int
+        Words that are asked for.
+    given : sequence of str or None
+        Names that are given instead of those of the fit.
+    known : sequence of str
+        Names of the fit, one for each column.
+
+    Raises
+    ------
+    InputError
+        If n is no whole number of at least 1, or there is not one name for each column.
+    """
+    check_whole("n", n, 1)
+    if given is None:
+        return known
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or np.ndim(given) != 1:
+        raise InputError(f"vocabulary is {given!r}; give a list of words, one for each column.")
+    if len(given) != len(known):
+        raise InputError(f"vocabulary has {len(given)} words; the model has {len(known)}: give one each.")
+    return given
+
+
+class NamedColumns:
+    """The columns of a model that finds words by their names, and to which new ones are added at the end.
+
+    Attributes
+    ----------
+    words : tuple of str
+        In the order of the columns.
+    """
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self.words = words
+        self._column_of = {word: column for column, word in enumerate(words)}
+
+    def known(self, corpus: Corpus) -> Corpus:
+        """Count documents in these words; others are left out.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Its words are named; where those of the model are only numbered, it has as many.
+
+        Raises
+        ------
+        InvalidCorpus
+            If the model only numbers its words, and the corpus has another number.
+        """
+        if corpus.vocabulary == self.words or self._by_place(corpus):
+            return corpus
+        return in_columns(corpus, self._columns(corpus), self.words)
+
+    def joined(self, corpus: Corpus) -> Corpus:
+        """Count documents in these words, followed by those of theirs that are new, in their order.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Words in any order, not all of the model among them.
+
+        Raises
+        ------
+        InvalidCorpus
+            If the model or the corpus only numbers its words, and not both have the same number.
+        """
+        if corpus.vocabulary == self.words or self._by_place(corpus):
+            return corpus
+        columns, named = self._columns(corpus), corpus.words
+        new = np.flatnonzero(columns < 0)
+        columns[new] = len(self.words) + np.arange(new.size)
+        return in_columns(corpus, columns, (*self.words, *(named[w] for w in new)))
+
+    def add(self, words: tuple[str, ...]) -> None:
+        """Take the words that `joined` returned."""
+        for column in range(len(self.words), len(words)):
+            self._column_of[words[column]] = column
+        self.words = words
+
+    def _columns(self, corpus: Corpus) -> NDArray[np.int64]:
+        return np.array([self._column_of.get(word, -1) for word in corpus.words], dtype=np.int64)
+
+    def _by_place(self, corpus: Corpus) -> bool:
+        """Tell whether columns are matched by place, as nothing else is known; refuse it if their numbers differ."""
+        by_place = only_numbered(corpus, self.words)
+        if by_place and corpus.n_words != len(self.words):
+            raise InvalidCorpus(
+                f"the documents have {corpus.n_words} columns and the model {len(self.words)} words, and not both name "
+                "their words, so new ones cannot be told from known ones; give every Corpus with its vocabulary."
+            )
+        return by_place

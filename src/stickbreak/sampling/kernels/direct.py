@@ -1,0 +1,106 @@
+"""Direct assignment (Teh, Jordan, Beal and Blei 2006, Sec. 5.3); NumPy twin in tests/sampling/twins.py."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.sampling.kernels.topic_draw import (
+    HIGH,
+    NEW,
+    draw_topic,
+    leave_topic,
+    new_number,
+    put_word,
+    retire,
+    take_word,
+)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, eta, reuse, key):
+    """Resample z of the documents first .. last - 1 given the corpus weights.                      math.md (G4)
+
+    `topics.beta` holds beta_k and as its last entry beta_u, the weight of all topics without tokens. Returns the
+    document at which the numbers for topics ran out; `last` when all are done.
+    """
+    w_start, w_size, entry = words.start, words.size, words.entry
+    n_k, n_d, here, place, coef = topics.n, topics.n_d, topics.here, topics.place, topics.coef
+    totals, free, rng, beta, rest = topics.totals, topics.free, topics.rng, topics.beta, topics.beta.size - 1
+    d_size, d_topic, d_n = documents.size, documents.topic, documents.n
+    total_eta = eta * w_size.size
+    for d in range(first, last):
+        if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
+            return d
+        open_stream(rng, key, d)
+        for k in range(totals[HIGH]):
+            coef[k] = alpha * beta[k] / (n_k[k] + total_eta)
+        n_here = d_size[d]
+        for j in range(n_here):
+            k = d_topic[start[d] + j]
+            here[j], place[k], n_d[k] = k, j, d_n[start[d] + j]
+            coef[k] = (n_d[k] + alpha * beta[k]) / (n_k[k] + total_eta)
+        coef_sum = 0.0
+        for k in range(totals[HIGH]):
+            coef_sum += coef[k]
+
+        for i in range(start[d], start[d + 1]):
+            w, k = np.uint64(word[i]), z[i]
+            # take the token out
+            take_word(w_start, w_size, entry, w, k)
+            n_k[k] -= 1
+            n_d[k] -= 1
+            coef_sum -= coef[k]
+            coef[k] = (n_d[k] + alpha * beta[k]) / (n_k[k] + total_eta)
+            coef_sum += coef[k]
+            if n_d[k] == 0:
+                n_here = leave_topic(here, place, k, n_here)
+            if n_k[k] == 0:
+                beta[rest] += beta[k]
+                beta[k] = 0.0
+                coef_sum -= coef[k]
+                coef[k] = 0.0
+                retire(totals, free, k)
+            # draw its topic
+            fresh = alpha * beta[rest] / w_size.size
+            k, at = draw_topic(
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+            )
+            if k == NEW:
+                k = new_number(totals, free, reuse)
+                share = 1.0 - (1.0 - uniform(rng)) ** (1.0 / gamma)  # Beta(1, gamma)
+                beta[k] = share * beta[rest]
+                beta[rest] *= 1.0 - share
+                coef[k] = 0.0
+            # put the token in
+            if n_d[k] == 0:
+                here[n_here], place[k] = k, n_here
+                n_here += 1
+            z[i] = k
+            put_word(w_start, w_size, entry, w, k, at)
+            n_k[k] += 1
+            n_d[k] += 1
+            coef_sum -= coef[k]
+            coef[k] = (n_d[k] + alpha * beta[k]) / (n_k[k] + total_eta)
+            coef_sum += coef[k]
+
+        for j in range(n_here):
+            k = here[j]
+            d_topic[start[d] + j], d_n[start[d] + j] = k, n_d[k]
+            n_d[k] = 0
+        d_size[d] = n_here
+    return last
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_tables(start, documents, prior, rng, key):
+    """Draw m_jk = sum_{i < n_jk} Bernoulli(a / (a + i)), a = prior_k = alpha beta_k.                   math.md (G5)"""
+    for d in range(start.size - 1):
+        open_stream(rng, key, d)
+        for s in range(start[d], start[d] + documents.size[d]):
+            a, tables = prior[documents.topic[s]], 1
+            for i in range(1, documents.n[s]):
+                if uniform(rng) * (a + i) < a:
+                    tables += 1
+            documents.m[s] = tables

@@ -1,0 +1,306 @@
+"""The Chinese restaurant franchise (Teh et al. 2006, Sec. 5.1; Wang and Blei 2012, appendix): tokens, then dishes.
+
+NumPy twin in tests/sampling/twins.py.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.numerics.stirling import opened_ratio
+from stickbreak.sampling.kernels.topic_draw import (
+    HIGH,
+    NEW,
+    TABLES,
+    draw_topic,
+    leave_topic,
+    new_number,
+    put_word,
+    retire,
+    take_word,
+)
+from stickbreak.sampling.state import SHIFT, TOPIC
+
+_LOG_AFTER = 16  # factors multiplied before a logarithm is taken: each is at most 1e9 / 1e-4
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _weigh(k, n_k, m_k, n_d, alpha, scale, total_eta, coef):
+    """Set coef_k = [ (gamma + M) n_jk + alpha M_k ] / (n_k + W eta), as (G2) without the word; return its growth."""
+    before, coef[k] = coef[k], (scale * n_d[k] + alpha * m_k[k]) / (n_k[k] + total_eta)
+    return coef[k] - before
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, eta, seated, reuse, key):
+    """Resample the tables of the tokens of the documents first .. last - 1.                        math.md (G2)
+
+    With `seated` false the documents are empty and their tokens come in one after another: sequential prediction
+    (Wang and Blei 2012, Sec. 4). Returns the document at which the numbers for topics ran out, or `last`.
+    """
+    w_start, w_size, entry = words.start, words.size, words.entry
+    n_k, m_k, n_d, here, place, coef = topics.n, topics.m, topics.n_d, topics.here, topics.place, topics.coef
+    totals, free, rng = topics.totals, topics.free, topics.rng
+    table, dish, n_t = seating.table, seating.topic, seating.n
+    total_eta, fresh = eta * w_size.size, alpha * gamma / w_size.size
+    scale = gamma + totals[TABLES]  # gamma + M
+    for d in range(first, last):
+        if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
+            return d
+        open_stream(rng, key, d)
+        base, n_tables, n_here = start[d], seating.n_tables[d], 0
+        for t in range(base, base + n_tables):
+            if n_d[dish[t]] == 0:
+                here[n_here], place[dish[t]] = dish[t], n_here
+                n_here += 1
+            n_d[dish[t]] += n_t[t]
+        coef_sum = 0.0
+        for k in range(totals[HIGH]):
+            coef[k] = (scale * n_d[k] + alpha * m_k[k]) / (n_k[k] + total_eta)
+            coef_sum += coef[k]
+
+        for i in range(start[d], start[d + 1]):
+            w, moved = word[i], False  # whether M changed
+            if seated:  # take the token out
+                t = base + table[i]
+                k = dish[t]
+                take_word(w_start, w_size, entry, w, k)
+                n_t[t] -= 1
+                n_k[k] -= 1
+                n_d[k] -= 1
+                if n_t[t] == 0:
+                    m_k[k] -= 1
+                    scale -= 1.0
+                    moved = True
+                coef_sum += _weigh(k, n_k, m_k, n_d, alpha, scale, total_eta, coef)
+                if n_d[k] == 0:
+                    n_here = leave_topic(here, place, k, n_here)
+                if n_k[k] == 0:
+                    coef_sum -= coef[k]
+                    coef[k] = 0.0
+                    retire(totals, free, k)
+            if moved:
+                for j in range(n_here):
+                    coef_sum += _weigh(here[j], n_k, m_k, n_d, alpha, scale, total_eta, coef)
+            # draw its topic, then its table
+            k, at = draw_topic(
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+            )
+            if k == NEW:
+                k = new_number(totals, free, reuse)
+                coef[k] = 0.0
+            joined = scale * n_d[k]
+            opens = not uniform(rng) * (joined + alpha * m_k[k]) < joined  # nor if one of them is not a number
+            if opens:
+                t = base
+                while t < base + n_tables and n_t[t] > 0:
+                    t += 1
+                n_tables = max(n_tables, t - base + 1)
+                dish[t], n_t[t] = k, 0
+                m_k[k] += 1
+                scale += 1.0
+            else:
+                t, u = base - 1, np.int64(uniform(rng) * n_d[k])
+                while u >= 0:  # the table of the u-th of its tokens
+                    t += 1
+                    if dish[t] == k:
+                        u -= n_t[t]
+            # put the token in
+            if n_d[k] == 0:
+                here[n_here], place[k] = k, n_here
+                n_here += 1
+            table[i] = t - base
+            n_t[t] += 1
+            put_word(w_start, w_size, entry, w, k, at)
+            n_k[k] += 1
+            n_d[k] += 1
+            coef_sum += _weigh(k, n_k, m_k, n_d, alpha, scale, total_eta, coef)
+            if opens:
+                for j in range(n_here):
+                    coef_sum += _weigh(here[j], n_k, m_k, n_d, alpha, scale, total_eta, coef)
+
+        for j in range(n_here):
+            n_d[here[j]] = 0
+        seating.n_tables[d] = _close_gaps(base, n_tables, start[d + 1], seating)
+        totals[TABLES] = np.int64(np.rint(scale - gamma))
+    return last
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _close_gaps(base, n_tables, end, seating):
+    """Leave out the tables of a document that stand empty; return how many are left."""
+    label, kept = np.empty(n_tables, np.int32), 0
+    for t in range(n_tables):
+        label[t] = kept
+        if seating.n[base + t] > 0:
+            seating.topic[base + kept], seating.n[base + kept] = seating.topic[base + t], seating.n[base + t]
+            kept += 1
+    for i in range(base, end):
+        seating.table[i] = label[seating.table[i]]
+    return kept
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def tokens_by_table(start, seating, order, table_start):
+    """Order the tokens by table: those of the c-th table of all are order[table_start[c]] .. in ascending order."""
+    c = 0
+    table_start[0] = 0
+    for d in range(start.size - 1):
+        place = np.zeros(seating.n_tables[d], np.int64)
+        for t in range(seating.n_tables[d]):
+            place[t] = table_start[c + t]
+            table_start[c + t + 1] = table_start[c + t] + seating.n[start[d] + t]
+        for i in range(start[d], start[d + 1]):
+            t = seating.table[i]
+            order[place[t]] = i
+            place[t] += 1
+        c += seating.n_tables[d]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def serve_tables(first, last, start, word, seating, order, table_start, words, topics, gamma, eta, reuse, key):
+    """Resample the dish of every table of the documents first .. last - 1.                         math.md (G3)
+
+    p(k) prop. to M_k f_k(X), new gamma f_new(X): the words X of the table and its count are taken out first.
+    """
+    w_start, w_size, entry = words.start, words.size, words.entry
+    n_k, m_k, log_p = topics.n, topics.m, topics.coef
+    totals, free, rng = topics.totals, topics.free, topics.rng
+    total_eta = eta * w_size.size
+    c = 0
+    for d in range(first):
+        c += seating.n_tables[d]
+    for d in range(first, last):
+        if totals[HIGH] + seating.n_tables[d] > n_k.size:
+            return d
+        open_stream(rng, key, d)
+        for t in range(start[d], start[d] + seating.n_tables[d]):
+            k, n = seating.topic[t], seating.n[t]
+            begin, end = table_start[c], table_start[c + 1]
+            c += 1
+            for p in range(begin, end):
+                take_word(w_start, w_size, entry, word[order[p]], k)
+            n_k[k] -= n
+            m_k[k] -= 1
+            if m_k[k] == 0:
+                retire(totals, free, k)
+            high = totals[HIGH]
+            new = math.log(gamma) - _log_rising(total_eta, n)
+            largest = new
+            _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, log_p)
+            for k in range(high):
+                if m_k[k] > 0:
+                    log_p[k] += math.log(m_k[k]) - _log_rising(n_k[k] + total_eta, n)
+                    largest = max(largest, log_p[k])
+            total = math.exp(new - largest)
+            for k in range(high):
+                if m_k[k] > 0:
+                    log_p[k] = math.exp(log_p[k] - largest)
+                    total += log_p[k]
+            u, chosen = uniform(rng) * total, NEW
+            for k in range(high):
+                if m_k[k] > 0:
+                    u -= log_p[k]
+                    if u < 0.0:
+                        chosen = k
+                        break
+            if chosen == NEW:
+                chosen = new_number(totals, free, reuse)
+            seating.topic[t] = chosen
+            for p in range(begin, end):
+                put_word(w_start, w_size, entry, word[order[p]], chosen, NEW)
+            n_k[chosen] += n
+            m_k[chosen] += 1
+    return last
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_rising(x, n):
+    """Return log x (x + 1) ... (x + n - 1)."""
+    if n > 4 * _LOG_AFTER:
+        return math.lgamma(x + n) - math.lgamma(x)
+    total, product = 0.0, 1.0
+    for i in range(n):
+        product *= x + i
+        if i % _LOG_AFTER == _LOG_AFTER - 1:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, out):
+    """out[k] = sum over the words of a table of log (n_kw + eta)_c / (eta)_c: 0 for topics that have none of them."""
+    for k in range(high):
+        out[k] = 0.0
+    p = begin
+    while p < end:
+        w, c = word[order[p]], 0
+        while p < end and word[order[p]] == w:
+            p += 1
+            c += 1
+        base = _log_rising(eta, c)
+        for s in range(w_start[w], w_start[w] + w_size[w]):
+            out[entry[s] & TOPIC] += _log_rising(np.int64(entry[s] >> SHIFT) + eta, c) - base
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_tables(start, seating, scratch, z, documents):
+    """Fill z and the topics, n_jk and m_jk of `documents` from a seating; scratch (2, >= K) holds zeros."""
+    for d in range(start.size - 1):
+        size, base = 0, start[d]
+        for t in range(base, base + seating.n_tables[d]):
+            k = seating.topic[t]
+            if scratch[1, k] == 0:
+                documents.topic[base + size] = k
+                size += 1
+            scratch[0, k] += seating.n[t]
+            scratch[1, k] += 1
+        for s in range(base, base + size):
+            k = documents.topic[s]
+            documents.n[s], documents.m[s] = scratch[0, k], scratch[1, k]
+            scratch[0, k], scratch[1, k] = 0, 0
+        documents.size[d] = size
+        for i in range(base, start[d + 1]):
+            z[i] = seating.topic[base + seating.table[i]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_seating(start, z, documents, ratios, scratch, seating, rng, key):
+    """Draw a seating given z and m: each is as likely as it has ways to seat, prod_t (n_jt - 1)!.       math.md (G5)
+
+    Backwards over the tokens of a topic in a document: the last of n tokens at m tables sits alone with probability
+    s(n-1, m-1) / s(n, m), else beside one of the other n - 1, all as likely. scratch (2, longest document).
+    """
+    for d in range(start.size - 1):
+        open_stream(rng, key, d)
+        base, n_tables = start[d], 0
+        for s in range(base, base + documents.size[d]):
+            k, n, m = documents.topic[s], 0, documents.m[s]
+            for i in range(base, start[d + 1]):
+                if z[i] == k:
+                    scratch[0, n] = i
+                    n += 1
+            for j in range(
+                n - 1, -1, -1
+            ):  # scratch[1, j]: the token beside which token j sits; itself: a table of its own
+                alone = m == j + 1 or (m > 1 and uniform(rng) * opened_ratio(ratios, j, m - 1) < 1.0)
+                if j == 0 or alone:
+                    scratch[1, j] = j
+                    m -= 1
+                else:
+                    scratch[1, j] = np.int64(uniform(rng) * j)
+            for j in range(n):
+                i, beside = scratch[0, j], scratch[1, j]
+                if beside == j:
+                    seating.topic[base + n_tables], seating.n[base + n_tables] = k, 0
+                    seating.table[i] = n_tables
+                    n_tables += 1
+                else:
+                    seating.table[i] = seating.table[scratch[0, beside]]
+                seating.n[base + seating.table[i]] += 1
+        seating.n_tables[d] = n_tables

@@ -1,0 +1,141 @@
+"""Table indicators (Chen, Du and Buntine 2011): one token after another; NumPy twin in tests/sampling/twins.py."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.sampling.kernels.topic_draw import (
+    HIGH,
+    NEW,
+    RESUME,
+    TABLES,
+    draw_topic,
+    leave_topic,
+    new_number,
+    put_word,
+    retire,
+    take_word,
+)
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def _support(m, root):
+    """R_k: M_k for the root-marginal version, M_k^2 / (M_k + 1) for the root-indicator version.    math.md (G6)"""
+    return m * m / (m + 1.0) if root else float(m)
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, scale, total_eta, root, opened, seated, coef):
+    """Set coef_k = opened_k + (gamma + M) seated_k, (gamma + M) times (G6) without the word; return its growth."""
+    share = 1.0 / (n_k[k] + total_eta)
+    opened[k] = alpha * _support(m_k[k], root) * factors[n_d[k], m_d[k], 0] * share
+    seated[k] = factors[n_d[k], m_d[k], 1] * share
+    before, coef[k] = coef[k], opened[k] + scale * seated[k]
+    return coef[k] - before
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def _weigh_all(here, n_here, scale, opened, seated, coef):
+    """Weigh the topics of the document anew, after M changed; return by how much their sum grew."""
+    grown = 0.0
+    for j in range(n_here):
+        k = here[j]
+        before, coef[k] = coef[k], opened[k] + scale * seated[k]
+        grown += coef[k] - before
+    return grown
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep(first, last, start, word, z, documents, words, topics, factors, alpha, gamma, eta, root, reuse, key):
+    """Resample z and the table indicators of the documents first .. last - 1.                      math.md (G6)
+
+    Returns `last` when all are done; else the document at which the numbers for topics ran out, or in which a topic has
+    as many tables as the factors know: then totals[RESUME] is the token to go on with.
+    """
+    w_start, w_size, entry = words.start, words.size, words.entry
+    n_k, m_k, n_d, m_d, here, place = topics.n, topics.m, topics.n_d, topics.m_d, topics.here, topics.place
+    coef, opened, seated = topics.coef, topics.opened, topics.seated
+    totals, free, rng = topics.totals, topics.free, topics.rng
+    d_size, d_topic, d_n, d_m = documents.size, documents.topic, documents.n, documents.m
+    total_eta, fresh = eta * w_size.size, alpha * gamma / w_size.size
+    widest, scale = factors.shape[1] - 1, gamma + totals[TABLES]  # the most tables; gamma + M
+    for d in range(first, last):
+        if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
+            return d
+        begin, totals[RESUME] = totals[RESUME], 0
+        if begin == 0:
+            begin = start[d]
+            open_stream(rng, key, d)
+        for k in range(totals[HIGH]):
+            coef[k] = alpha * _support(m_k[k], root) / (n_k[k] + total_eta)
+        n_here = d_size[d]
+        for j in range(n_here):
+            k = d_topic[start[d] + j]
+            here[j], place[k] = k, j
+            n_d[k], m_d[k] = d_n[start[d] + j], d_m[start[d] + j]
+            _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, scale, total_eta, root, opened, seated, coef)
+        coef_sum = 0.0
+        for k in range(totals[HIGH]):
+            coef_sum += coef[k]
+
+        for i in range(begin, start[d + 1]):
+            w, k = np.uint64(word[i]), z[i]
+            head = uniform(rng) * n_d[k] < m_d[k]
+            if head and m_d[k] == 1 and n_d[k] > 1:
+                continue  # the only head of an occupied topic cannot leave
+            if head and root and m_k[k] > 1 and uniform(rng) * m_k[k] < 1.0:
+                continue  # it is the topic's root head
+            # take the token out
+            take_word(w_start, w_size, entry, w, k)
+            n_k[k] -= 1
+            n_d[k] -= 1
+            if head:
+                m_d[k] -= 1
+                m_k[k] -= 1
+                scale -= 1.0
+            coef_sum += _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, scale, total_eta, root, opened, seated, coef)
+            if n_d[k] == 0:
+                n_here = leave_topic(here, place, k, n_here)
+            if head:
+                coef_sum += _weigh_all(here, n_here, scale, opened, seated, coef)
+            if n_k[k] == 0:
+                coef_sum -= coef[k]
+                coef[k] = 0.0
+                retire(totals, free, k)
+            # draw its topic and whether it opens a table
+            k, at = draw_topic(
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+            )
+            if k == NEW:
+                k = new_number(totals, free, reuse)
+                coef[k] = 0.0
+            opens = n_d[k] == 0 or uniform(rng) * coef[k] < opened[k]
+            # put the token in
+            if n_d[k] == 0:
+                here[n_here], place[k] = k, n_here
+                n_here += 1
+            z[i] = k
+            put_word(w_start, w_size, entry, w, k, at)
+            n_k[k] += 1
+            n_d[k] += 1
+            if opens:
+                m_d[k] += 1
+                m_k[k] += 1
+                scale += 1.0
+                coef_sum += _weigh_all(here, n_here, scale, opened, seated, coef)
+            coef_sum += _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, scale, total_eta, root, opened, seated, coef)
+            if m_d[k] == widest:
+                totals[RESUME] = i + 1
+                break
+
+        for j in range(n_here):
+            k, s = here[j], start[d] + j
+            d_topic[s], d_n[s], d_m[s] = k, n_d[k], m_d[k]
+            n_d[k], m_d[k] = 0, 0
+        d_size[d] = n_here
+        totals[TABLES] = np.int64(np.rint(scale - gamma))
+        if totals[RESUME] > 0:
+            return d
+    return last

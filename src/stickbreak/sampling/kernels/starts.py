@@ -1,0 +1,37 @@
+"""Topics of tokens drawn under given topics; twin in tests/sampling/test_counts.py."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def assign(start, word, phi, prior, rounds, z, rng, key):
+    """Draw z_i in proportion to phi_wk (N_dk + prior_k), after `rounds` of N_dk = sum_i of these shares.  SPEC 1.14"""
+    n_topics = prior.size
+    weight, expected, share = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
+    for d in range(start.size - 1):
+        open_stream(rng, key, d)
+        weight[:] = prior
+        for _ in range(rounds):
+            expected[:] = prior
+            for i in range(start[d], start[d + 1]):
+                row, total = phi[word[i]], 0.0
+                for k in range(n_topics):
+                    total += row[k] * weight[k]
+                for k in range(n_topics):
+                    expected[k] += row[k] * weight[k] / total
+            weight[:] = expected
+        for i in range(start[d], start[d + 1]):
+            row, total = phi[word[i]], 0.0
+            for k in range(n_topics):
+                share[k] = row[k] * weight[k]
+                total += share[k]
+            u, k = uniform(rng) * total - share[0], 0
+            while u >= 0.0 and k < n_topics - 1:
+                k += 1
+                u -= share[k]
+            z[i] = k

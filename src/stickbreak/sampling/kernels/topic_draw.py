@@ -1,0 +1,138 @@
+"""The draw that all representations share: a topic for a word, in time that follows the topics of the word.
+
+The weight of topic k for word w is (n_kw + eta) coef_k, where coef_k holds all that depends on the document:
+
+    sum_k (n_kw + eta) coef_k + fresh  =  sum over topics with n_kw > 0 of n_kw coef_k  +  eta sum_k coef_k  +  fresh
+
+The first sum runs over the topics of the word, the second is kept from token to token, so nothing is approximated and
+nothing grows with K but the arrays that are filled once for a document.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import uniform
+from stickbreak.sampling.state import SHIFT, TOPIC
+
+HIGH, TABLES, FREE, RESUME = 0, 1, 2, 3  # places in `Topics.totals`
+NEW = -1
+_ONE = np.uint64(2**32)  # a token, in an entry of `WordTopics`
+
+
+class Topics(NamedTuple):
+    """The topics during a sweep, with room for new ones; numbers that died may stand between living ones."""
+
+    n: NDArray[np.int64]  # (C,)  tokens n_k
+    m: NDArray[np.int64]  # (C,)  tables M_k
+    beta: NDArray[np.float64]  # (C + 1,)  corpus weights (direct assignment alone), last the rest
+    free: NDArray[np.int64]  # (C,)  numbers that died, as a stack
+    totals: NDArray[np.int64]  # (4,)  numbers given out, tables M, height of the stack, token to go on with
+    rng: NDArray[np.uint64]  # (1,)  stream of the document at hand
+    # of the document at hand
+    n_d: NDArray[np.int64]  # (C,)  tokens n_jk
+    m_d: NDArray[np.int64]  # (C,)  tables m_jk
+    place: NDArray[np.int64]  # (C,)  where the topic stands in `here`
+    here: NDArray[np.int64]  # (C,)  topics of the document
+    coef: NDArray[np.float64]  # (C,)
+    opened: NDArray[np.float64]  # (C,)  share of coef of a token that opens a table (table indicators alone)
+    seated: NDArray[np.float64]  # (C,)  share of coef of a token that joins a table, without gamma + M
+
+
+# Kernels take the arrays out of their tuples once, at the top: a tuple's array that is taken out within a loop costs a
+# reference count each time.
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def take_word(start, size, entry, w, k):
+    """n_kw -= 1, in the arrays of `WordTopics`."""
+    s = start[w]
+    while entry[s] & TOPIC != np.uint64(k):
+        s += 1
+    entry[s] -= _ONE
+    if entry[s] < _ONE:
+        size[w] -= 1
+        entry[s] = entry[start[w] + size[w]]
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def put_word(start, size, entry, w, k, at):
+    """n_kw += 1, in the arrays of `WordTopics`; its entry is at `at`, or else (NEW) to be looked for."""
+    s, end = at if at >= 0 else start[w], start[w] + size[w]
+    while s < end and entry[s] & TOPIC != np.uint64(k):
+        s += 1
+    if s == end:
+        entry[s] = np.uint64(k)
+        size[w] += 1
+    entry[s] += _ONE
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def word_mass(entry, begin, end, coef):
+    """Sum of n_kw coef_k over the topics of a word."""
+    mass = 0.0
+    for s in range(begin, end):  # unsigned: several loads in one
+        mass += (entry[s] >> SHIFT) * coef[entry[s] & TOPIC]
+    return mass
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def draw_topic(start, size, entry, w, coef, high, coef_sum, here, n_here, n_d, eta, fresh, rng):
+    """Draw k in proportion to (n_kw + eta) coef_k, or NEW in proportion to `fresh`; topics are 0 .. high - 1.
+
+    In the second sum the topics of the document come first: they have nearly all of it. Returns k and where n_kw stands
+    among the entries, NEW where that is not known.
+    """
+    s, end = np.uint64(start[w]), np.uint64(start[w] + size[w])
+    mass = word_mass(entry, s, end, coef)
+    smooth = eta * coef_sum
+    u = uniform(rng) * (mass + smooth + fresh)
+    chosen, at = np.int64(NEW), np.int64(NEW)
+    if u < mass:
+        while s < end and u >= 0.0:
+            k = entry[s] & TOPIC
+            u -= (entry[s] >> SHIFT) * coef[k]
+            chosen = np.int64(k)
+            s += np.uint64(1)
+        at = np.int64(s) - 1
+    elif u < mass + smooth:
+        u, j, k = (u - mass) / eta, 0, 0
+        while j < n_here and u >= 0.0:
+            chosen = here[j]
+            u -= coef[chosen]
+            j += 1
+        while k < high and u >= 0.0:
+            if n_d[k] == 0 and coef[k] > 0.0:
+                chosen = np.int64(k)
+                u -= coef[k]
+            k += 1
+    return chosen, at
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def new_number(totals, free, reuse):
+    """Return the number of a new topic, whose counts are zero; numbers of dead ones again if `reuse`."""
+    if reuse and totals[FREE] > 0:
+        totals[FREE] -= 1
+        return free[totals[FREE]]
+    totals[HIGH] += 1
+    return totals[HIGH] - 1
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def retire(totals, free, k):
+    """Give the number of a topic without tokens back."""
+    free[totals[FREE]] = k
+    totals[FREE] += 1
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def leave_topic(here, place, k, n_here):
+    """Note that the document has the topic no longer; return how many it has."""
+    last = here[n_here - 1]
+    here[place[k]], place[last] = last, place[k]
+    return n_here - 1

@@ -1,0 +1,202 @@
+"""Independent chains in lockstep: their sweeps, their rows of the trace, and all that their next sweeps depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.checkpoint import KIND, read_state, require, whole_number
+from stickbreak.fitting.executor import Executor, ThreadExecutor
+from stickbreak.fitting.loop import Lap, Trace
+from stickbreak.fitting.run import Identity, Place
+from stickbreak.initialization import Start
+from stickbreak.numerics.streams import stream
+from stickbreak.sampling.chain import Chain, ChainSettings
+from stickbreak.sampling.samples import ESTIMATES, Sample
+from stickbreak.sampling.state import Concentrations
+from stickbreak.storage import persistence
+
+COLUMNS = (
+    "objective", "n_topics", "moved", "n_tables", "alpha", "gamma", "eta",
+    "split_tried", "split_accepted", "merge_tried", "merge_accepted",
+)  # fmt: skip
+Columns = dict[str, list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Which sweeps are samples, and what is made of them."""
+
+    estimate: str
+    burn_in: int
+    thin: int
+
+    def sampled(self, sweeps: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether sweeps (the first is 1) are samples: the first after burn-in and every `thin`-th from there."""
+        after = sweeps - self.burn_in - 1
+        return (after >= 0) & (after % self.thin == 0)
+
+
+def chain_seeds(seed: int, n_chains: int) -> list[int]:
+    """Return a seed for each chain; chain c has the same whatever their number."""
+    return [int(stream(seed, f"chain {c}").integers(2**63)) for c in range(n_chains)]
+
+
+class Ensemble:
+    """Chains that know nothing of each other.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    settings : ChainSettings
+        Of every chain.
+    concentrations : Concentrations
+        To begin with.
+    sampling : Sampling
+    seeds : sequence of int
+        One for each chain.
+    executor : Executor
+    """
+
+    noun, window = "sweep", 0
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        settings: ChainSettings,
+        concentrations: Concentrations,
+        sampling: Sampling,
+        seeds: Sequence[int],
+        executor: Executor,
+    ) -> None:
+        self.chains = [Chain(tokens, settings, concentrations, seed) for seed in seeds]
+        self.sampling = sampling
+        self._tokens = tokens
+        self._keepers = [ESTIMATES[sampling.estimate]() for _ in self.chains]
+        # threads work on chains or on the shards of one: a pool that waits for itself would stand still
+        self._executor, self._within = executor, executor
+        if 1 < len(seeds) >= settings.shards:
+            self._within = ThreadExecutor(1)
+        else:
+            self._executor = ThreadExecutor(1)
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens N."""
+        return int(self._tokens.word.size)
+
+    def begin(self, starts: Sequence[str | Start], n_topics: int) -> None:
+        """Give every chain its start."""
+        for chain, start in zip(self.chains, starts, strict=True):
+            chain.begin(start, n_topics)
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every sweep of all chains; `done` were done before."""
+        while True:
+            done += 1
+            rows = self._executor.map(partial(self._sweep, done), range(len(self.chains)))
+            shown = rows[int(np.argmax([row["objective"] for row in rows]))]
+            columns = {name: shown[name] for name in COLUMNS if name not in Lap._fields}
+            if len(rows) > 1:
+                columns |= {f"{name}_{c}": row[name] for c, row in enumerate(rows) for name in COLUMNS}
+            yield Lap(shown["objective"], int(shown["n_topics"]), bool(shown["moved"]), columns)
+
+    def _sweep(self, sweep: int, c: int) -> dict[str, float]:
+        """Sweep a chain once and return its row."""
+        chain, before = self.chains[c], self.chains[c].n_topics
+        trials = chain.sweep(self._within)
+        log_joint = chain.log_joint()
+        if sweep > self.sampling.burn_in:
+            sampled = bool(self.sampling.sampled(np.array([sweep]))[0])
+            self._keepers[c].observe(chain, log_joint, sampled=sampled)
+        moved = trials.splits_accepted + trials.merges_accepted > 0 or chain.n_topics != before
+        now = chain.concentrations
+        values = (
+            log_joint / self.n_tokens, chain.n_topics, int(moved), chain.n_tables, now.alpha, now.gamma, now.eta,
+            *trials,
+        )  # fmt: skip
+        return dict(zip(COLUMNS, values, strict=True))
+
+    def estimate(self, c: int) -> Sample:
+        """Return the sample that the topics of chain c are made of."""
+        return self._keepers[c].estimate(self.chains[c])
+
+    def change_burn_in(self, burn_in: int) -> None:
+        """Let burn-in end later, after the sweeps that are done, and drop the samples among these."""
+        if burn_in == self.sampling.burn_in:
+            return
+        self.sampling = replace(self.sampling, burn_in=burn_in)
+        self._keepers = [ESTIMATES[self.sampling.estimate]() for _ in self.chains]
+
+    def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        """Return all that the next sweeps and the estimates depend on, as arrays and plain values."""
+        arrays: dict[str, NDArray] = {}
+        values = []
+        for c, (chain, keeper) in enumerate(zip(self.chains, self._keepers, strict=True)):
+            (of_chain, plain), (kept, kept_plain) = chain.snapshot(), keeper.snapshot()
+            arrays |= {f"chain{c}.{name}": array for name, array in of_chain.items()}
+            arrays |= {f"kept{c}.{name}": array for name, array in kept.items()}
+            values.append({"chain": plain, "kept": kept_plain})
+        return arrays, {"chains": values, "burn_in": self.sampling.burn_in}
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up what `snapshot` returned.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If it is not of these chains.
+        """
+        require(len(values["chains"]) == len(self.chains), "its number of chains is another")
+        burn_in = whole_number("burn_in", values["burn_in"])  # a longer run keeps that of the first
+        self.sampling = replace(self.sampling, burn_in=burn_in)
+        for c, (chain, keeper) in enumerate(zip(self.chains, self._keepers, strict=True)):
+            of_chain = values["chains"][c]
+            chain.restore(_part(arrays, f"chain{c}."), of_chain["chain"])
+            keeper.restore(_part(arrays, f"kept{c}."), of_chain["kept"], self._tokens)
+
+    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
+        """Replace the checkpoint at `place`."""
+        arrays, values = self.snapshot()
+        meta = {**values, "identity": identity, "trace": trace.columns}
+        persistence.write_folder(place, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
+
+    def read(self, place: Place, identity: Identity) -> Trace | None:
+        """Take up the checkpoint at `place` and return its trace; None if there is none."""
+
+        def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
+            self.restore(arrays, meta)
+            columns, several = meta["trace"], len(self.chains) > 1
+            wanted = [*COLUMNS, *(f"{name}_{c}" for name in COLUMNS for c in range(len(self.chains)) if several)]
+            require(all(name in columns for name in wanted), "its trace lacks a column")
+            return Trace(columns)
+
+        return read_state(place, identity, restored)
+
+
+def best_chain(columns: Mapping[str, Sequence[float]], n_chains: int, burn_in: int) -> int:
+    """Return the chain with the highest joint log-likelihood after burn-in (of all sweeps, if that has not ended)."""
+    if n_chains == 1:
+        return 0
+    peaks = []
+    for c in range(n_chains):
+        objective = columns[f"objective_{c}"]
+        peaks.append(max(objective[burn_in:] or objective))
+    return int(np.argmax(peaks))
+
+
+def show_chain(columns: Columns, c: int) -> None:
+    """Make the rows of chain c those of the whole trace."""
+    for name in COLUMNS:
+        if f"{name}_{c}" in columns:
+            columns[name] = list(columns[f"{name}_{c}"])
+
+
+def _part(arrays: Mapping[str, NDArray], prefix: str) -> dict[str, NDArray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,1 @@
+"""Files: complete or absent, never pickled; paths, and how much memory there is."""

@@ -1,0 +1,344 @@
+"""Saved models and checkpoints: a folder of arrays (safetensors) and plain settings (JSON), never pickle.
+
+The folder holds `arrays.safetensors` and `model.json`; the latter gives the version of the format, the kind
+of thing that is saved, the arrays that belong to it (with a checksum) and its other values (`meta`, a
+vocabulary included).
+"""
+
+import errno
+import json
+import math
+import os
+import zlib
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+from stickbreak.storage.atomic import TAKEN, clear_up, follow, replace_folder, told_as_write_error
+from stickbreak.storage.places import place_of
+
+__all__ = ["COMPANIONS", "FORMAT_VERSION", "check_target", "read_folder", "write_folder"]
+
+FORMAT_VERSION = 1
+COMPANIONS = ("input.json", "report.html")  # what the command line may put into the folder of a model
+_FORMAT = "stickbreak"
+_MODEL, _ARRAYS = "model.json", "arrays.safetensors"
+_HEAD = {"kind": str, "arrays": dict, "checksum": int, "meta": dict}  # what model.json must hold
+_FLOAT, _DICT = (
+    "$float",
+    "$dict",
+)  # how meta writes what JSON cannot: {"$float": "nan"}; a dict with such a key
+
+
+def write_folder(
+    path: str | os.PathLike[str],
+    *,
+    kind: str,
+    arrays: Mapping[str, NDArray],
+    meta: Mapping[str, Any],
+    overwrite: bool = False,
+) -> None:
+    """Write arrays and plain values as a folder, complete or not at all.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder. It must not exist yet, or be empty, or (with `overwrite`) be one that this function
+        wrote; the old one stays until the new one is complete. A symbolic link is followed: what it points to is
+        written or replaced.
+    kind : str
+        What is saved, for example "VariationalHDP" or "checkpoint"; `read_folder` asks for it.
+    arrays : mapping of str to ndarray
+        Arrays of bool, integers or floats, of any shape; dtype and shape are kept.
+    meta : mapping of str to value
+        Nested dicts (with str keys), lists, str, int, float (also NaN and infinite), bool and None. Tuples
+        come back as lists, NumPy scalars as Python's.
+    overwrite : bool, default=False
+        Replace a folder of ours that is already there.
+
+    Raises
+    ------
+    InputError
+        If an array or a value of `meta` is of a kind that cannot be written.
+    WriteError
+        If the target is taken, or the system refuses (disk full, no permission).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "saved"
+    >>> write_folder(path, kind="example", arrays={"x": np.arange(3.0)}, meta={"alpha": 0.5})
+    >>> arrays, meta = read_folder(path, kind="example")
+    >>> arrays["x"], meta
+    (array([0., 1., 2.]), {'alpha': 0.5})
+    """
+    plain = {name: _writable(name, array) for name, array in arrays.items()}
+    head: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": FORMAT_VERSION,
+        "kind": kind,
+        "stickbreak": _package_version(),
+        "arrays": {name: {"dtype": a.dtype.name, "shape": list(a.shape)} for name, a in plain.items()},
+    }
+    encoded = _encode(dict(meta), "meta")
+    check_target(path, overwrite=overwrite)
+    with replace_folder(path, overwrite=overwrite or _is_empty_folder(Path(path))) as folder:
+        head["checksum"] = _write_arrays(plain, folder / _ARRAYS)
+        text = json.dumps({**head, "meta": encoded}, allow_nan=False, indent=1)
+        (folder / _MODEL).write_text(text + "\n", encoding="ascii")
+
+
+def read_folder(path: str | os.PathLike[str], *, kind: str | None = None) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    """Read what `write_folder` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder.
+    kind : str, optional
+        What it must hold; by default anything.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        Writable arrays of the dtypes and shapes that were given.
+    meta : dict
+        The plain values.
+
+    Raises
+    ------
+    ModelFormatError
+        If there is no such folder, it is not one of ours, of another kind, written by a newer version, or
+        damaged.
+    """
+    folder = place_of(path)
+    while True:
+        before = _version_at(folder)
+        try:
+            found = _read_folder(folder, kind)
+        except ModelFormatError:
+            if _version_at(folder) == before:
+                raise
+        else:
+            if _version_at(folder) == before:
+                return found
+        # a writer has replaced the folder between model.json and the arrays
+
+
+def _version_at(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Return what tells the folder at a path from one that replaces it; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _read_folder(folder: Path, kind: str | None) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    """Read a folder that nobody replaces at the same time."""
+    head = read_head(folder)
+    if kind is not None and head["kind"] != kind:
+        raise ModelFormatError(f"{folder} holds a {head['kind']}, not a {kind}; give the folder of a {kind}")
+    try:
+        meta = _decode(head["meta"])
+        if not isinstance(meta, dict):
+            raise ValueError("meta is no object")
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ModelFormatError(f"{folder / _MODEL} is damaged ({error}); save the model again") from None
+    return _read_arrays(folder, head), meta
+
+
+def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what a folder says of itself, without its arrays.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder.
+
+    Returns
+    -------
+    dict
+        With "kind", "version", "stickbreak" (the version that wrote it), "arrays" and "meta" (encoded).
+
+    Raises
+    ------
+    ModelFormatError
+        If there is no such folder, it is not one of ours, written by a newer version, or damaged.
+    """
+    folder = place_of(path)
+    if not os.path.exists(folder):
+        clear_up(folder)
+    if not folder.is_dir():
+        problem = "is a file" if folder.exists() else "does not exist"
+        raise ModelFormatError(f"{folder} {problem}; give the folder of a saved model")
+    try:
+        head = json.loads((folder / _MODEL).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelFormatError(
+            f"{folder} is not a saved model: it holds no {_MODEL}; give the folder that save or fit wrote"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ModelFormatError(f"{folder / _MODEL} cannot be read ({error}); save the model again") from error
+    except RecursionError:
+        raise ModelFormatError(f"{folder / _MODEL} is nested too deeply to be ours; save the model again") from None
+    if not isinstance(head, dict) or head.get("format") != _FORMAT:
+        raise ModelFormatError(f"{folder / _MODEL} was not written by stickbreak; give the folder of a saved model")
+    if not isinstance(head.get("version"), int) or head["version"] > FORMAT_VERSION:
+        raise ModelFormatError(
+            f"{folder} is of format version {head.get('version')}, but this stickbreak knows versions up to "
+            f"{FORMAT_VERSION}; update stickbreak to read it"
+        )
+    if not _HEAD.keys() <= head.keys():
+        raise ModelFormatError(f"{folder / _MODEL} is incomplete; save the model again")
+    for name, wanted in _HEAD.items():
+        if not isinstance(head[name], wanted):
+            raise ModelFormatError(
+                f"{folder / _MODEL} is damaged: its {name!r} is a {type(head[name]).__name__}, not a "
+                f"{wanted.__name__}; save the model again"
+            )
+    return head
+
+
+def check_target(path: str | os.PathLike[str], *, overwrite: bool = False, advice: str = TAKEN) -> None:
+    """Refuse a folder that `write_folder` would refuse; to be asked before a long computation.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where the folder will be written.
+    overwrite : bool, default=False
+        Whether a folder of ours may be replaced.
+    advice : str, optional
+        What to do if the place is taken. Default: how to overwrite it.
+
+    Raises
+    ------
+    WriteError
+        If the place is taken, its parent does not exist or cannot be written to.
+    """
+    target = place_of(path)
+    with told_as_write_error(path):
+        found = follow(path)
+        if os.path.lexists(found) and not _is_empty_folder(found):
+            if not overwrite:
+                raise WriteError(f"{target} already exists. {advice}")
+            _check_replaceable(target)
+        if not found.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(found.parent))
+        if not os.access(found.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(found.parent))
+
+
+def _check_replaceable(target: Path) -> None:
+    """Refuse to replace anything but a folder that holds our files alone."""
+    try:
+        read_head(target)
+    except ModelFormatError as error:
+        raise WriteError(
+            f"{target} already exists and is no saved model, so it is not overwritten; choose another name"
+        ) from error
+    for name in COMPANIONS:
+        clear_up(target / name)
+    strangers = sorted(entry.name for entry in target.iterdir() if entry.name not in (_MODEL, _ARRAYS, *COMPANIONS))
+    if strangers:
+        raise WriteError(
+            f"{target} also holds {strangers[0]!r}, which would be lost if it were overwritten; move that away first"
+        )
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return os.path.isdir(path) and next(path.iterdir(), None) is None
+
+
+def _writable(name: str, array: NDArray) -> NDArray:
+    """Return an array in C order, if it is of a kind that the file can hold."""
+    plain = np.asarray(array, order="C")
+    if plain.dtype.kind not in "biuf" or plain.dtype.itemsize > 8:
+        raise InputError(
+            f"array {name!r} is of dtype {plain.dtype}, which cannot be saved; use bool, integers or floats"
+        )
+    return plain
+
+
+def _write_arrays(arrays: dict[str, NDArray], file: Path) -> int:
+    """Write the file of arrays; return its checksum (CRC 32)."""
+    from safetensors.numpy import save
+
+    content = save(arrays)  # not save_file: that hides a full disk, and its file is for its owner alone
+    file.write_bytes(content)
+    return zlib.crc32(content)
+
+
+def _read_arrays(folder: Path, head: dict[str, Any]) -> dict[str, NDArray]:
+    """Read the arrays and compare them with what `model.json` says of them."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    file = folder / _ARRAYS
+    try:
+        intact = _checksum(file) == head["checksum"]
+        found = load_file(file) if intact else {}
+    except FileNotFoundError:
+        raise ModelFormatError(f"{folder} holds no {_ARRAYS}; save the model again") from None
+    except (OSError, SafetensorError, ValueError, TypeError, KeyError) as error:  # the last: a dtype NumPy lacks
+        raise ModelFormatError(f"{file} cannot be read ({error}); save the model again") from error
+    if not intact:
+        raise ModelFormatError(
+            f"{file} is damaged: its content is not what was written; copy it anew or save the model again"
+        )
+    described = {name: {"dtype": a.dtype.name, "shape": list(a.shape)} for name, a in found.items()}
+    if described != head["arrays"]:
+        raise ModelFormatError(f"{file} does not hold the arrays that {_MODEL} names; save the model again")
+    return dict(found)
+
+
+def _checksum(file: Path) -> int:
+    value = 0
+    with open(file, "rb") as handle:
+        while block := handle.read(1 << 22):
+            value = zlib.crc32(block, value)
+    return value
+
+
+def _encode(value: Any, where: str) -> Any:
+    """Bring a value of meta into what strict JSON can hold."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {_FLOAT: str(value)}
+    if isinstance(value, list | tuple):
+        return [_encode(entry, where) for entry in value]
+    if isinstance(value, Mapping):
+        strange = [key for key in value if not isinstance(key, str)]
+        if strange:
+            raise InputError(f"{where} has the key {strange[0]!r}, which is no str; use str keys")
+        plain = {key: _encode(entry, f"{where}[{key!r}]") for key, entry in value.items()}
+        return {_DICT: list(plain.items())} if plain.keys() & {_FLOAT, _DICT} else plain
+    raise InputError(f"{where} is a {type(value).__name__}, which is no plain value; give arrays in `arrays`")
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decode(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {_FLOAT}:
+        return float(value[_FLOAT])
+    if value.keys() == {_DICT}:
+        return {key: _decode(entry) for key, entry in value[_DICT]}
+    return {key: _decode(entry) for key, entry in value.items()}
+
+
+def _package_version() -> str:
+    try:
+        return version("stickbreak")
+    except PackageNotFoundError:
+        return "unknown"

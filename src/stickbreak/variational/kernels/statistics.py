@@ -1,0 +1,272 @@
+"""Compiled loops of the variational HDP: plain arrays in and out; NumPy twins in tests/variational/reference.py.
+
+All kernels release the interpreter lock and touch only the rows that they are given, so that shards of documents (or of
+words) run on any number of threads with the same result. `reassoc` lets the compiler vectorise sums. A loop that sums
+under it must not store to an array: the compiler would keep a scalar version of the loop for arrays that might overlap,
+choose by their places in memory, and the last bits of the sum would change from run to run.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.special import digamma, log_gamma, trigamma
+
+
+@njit(cache=True, nogil=True)
+def document_statistics(indptr, topic, n_dk, prior, lengths, T, Q):
+    """Add sum_d of E log pi_dk and log Gamma(theta_dk), theta_dk = prior[k] + N_dk; return sum_d log Gamma(sum theta).
+
+    Topics that a document does not use all have theta_dk = prior[k]: they are counted and added once.      SPEC 1.6
+    """
+    n_topics, n_documents = prior.size - 1, indptr.size - 1
+    used = np.zeros(n_topics, np.int64)
+    total_prior = 0.0
+    for k in range(n_topics + 1):
+        total_prior += prior[k]
+    psi_sum, Q0 = 0.0, 0.0
+    for d in range(n_documents):
+        psi_sum += digamma(total_prior + lengths[d])
+        Q0 += log_gamma(total_prior + lengths[d])
+        for p in range(indptr[d], indptr[d + 1]):
+            k = topic[p]
+            theta = prior[k] + n_dk[p]
+            used[k] += 1
+            T[k] += digamma(theta)
+            Q[k] += log_gamma(theta)
+    for k in range(n_topics + 1):
+        unused = n_documents - (used[k] if k < n_topics else 0)
+        if unused > 0:
+            T[k] += unused * digamma(prior[k])
+            Q[k] += unused * log_gamma(prior[k])
+        T[k] -= psi_sum
+    return Q0
+
+
+@njit(cache=True, nogil=True)
+def word_statistics(
+    first, last, by_word_ptr, position, document, ratio, topic_ptr, topic, weight, weights, S, cross
+):  # fmt: skip
+    """S[w, k] = weights[w, k] sum_d ratio_dw weight_dk, first <= w < last; cross[k] += sum_w S[w, k] log weights[w, k].
+
+    Accumulated word by word, so that threads never write to one place.             SPEC 1.6, math.md (V8)
+    """
+    n_topics = S.shape[1]
+    for w in range(first, last):
+        row = S[w]
+        for q in range(by_word_ptr[w], by_word_ptr[w + 1]):
+            p = position[q]
+            d, v = document[p], ratio[p]
+            for j in range(topic_ptr[d], topic_ptr[d + 1]):
+                row[topic[j]] += v * weight[j]
+        for k in range(n_topics):
+            row[k] *= weights[w, k]
+            if row[k] > 0.0:
+                cross[k] += row[k] * math.log(weights[w, k])
+
+
+@njit(cache=True, nogil=True)
+def group_by_word(word, n_words):
+    """Positions of the stored counts sorted by word (stable): (by_word_ptr, position)."""
+    pointer = np.zeros(n_words + 1, np.int64)
+    for p in range(word.size):
+        pointer[word[p] + 1] += 1
+    for w in range(n_words):
+        pointer[w + 1] += pointer[w]
+    position = np.empty(word.size, np.int64)
+    free = pointer[:-1].copy()
+    for p in range(word.size):
+        position[free[word[p]]] = p
+        free[word[p]] += 1
+    return pointer, position
+
+
+@njit(cache=True, nogil=True)
+def pair_statistics(
+    indptr, word, ratio, weights, prior, lengths, topic_ptr, topic, n_dk, weight, left, right, T, G, Q, H
+):  # fmt: skip
+    """Add T, G, Q of the union of each tracked pair, and H' - H_l - H_m.           SPEC 1.7, math.md (V12)
+
+    The entropy differs from the sum of both only in documents that use both topics.
+    """
+    n_topics, n_pairs, n_documents = prior.size - 1, left.size, indptr.size - 1
+    slot = np.full(n_topics, -1, np.int64)
+    total_prior = 0.0
+    for k in range(n_topics + 1):
+        total_prior += prior[k]
+    neither = np.zeros(n_pairs, np.int64)
+    for d in range(n_documents):
+        psi_sum = digamma(total_prior + lengths[d])
+        for p in range(topic_ptr[d], topic_ptr[d + 1]):
+            slot[topic[p]] = p
+        for i in range(n_pairs):
+            a, b = slot[left[i]], slot[right[i]]
+            base = prior[left[i]] + prior[right[i]]
+            if a < 0 and b < 0:
+                neither[i] += 1
+                T[i] -= psi_sum
+                G[i] += base * psi_sum
+                continue
+            n = (n_dk[a] if a >= 0 else 0.0) + (n_dk[b] if b >= 0 else 0.0)
+            e = digamma(base + n) - psi_sum
+            T[i] += e
+            G[i] -= base * e  # N - theta of the union is minus its prior
+            Q[i] += log_gamma(base + n)
+            if a >= 0 and b >= 0:
+                H[i] += _joint_entropy(
+                    indptr[d], indptr[d + 1], word, ratio, weights, left[i], right[i], weight[a], weight[b]
+                )
+        for p in range(topic_ptr[d], topic_ptr[d + 1]):
+            slot[topic[p]] = -1
+    for i in range(n_pairs):
+        base = prior[left[i]] + prior[right[i]]
+        T[i] += neither[i] * digamma(base)
+        G[i] -= neither[i] * base * digamma(base)
+        Q[i] += neither[i] * log_gamma(base)
+
+
+@njit(cache=True, nogil=True)
+def pair_entropies(indptr, word, ratio, weights, topic_ptr, topic, weight, left, right, H):
+    """Add H' - H_l - H_m of the union of each tracked pair.                         SPEC 1.12, math.md (V12)"""
+    slot = np.full(weights.shape[1], -1, np.int64)
+    for d in range(indptr.size - 1):
+        for p in range(topic_ptr[d], topic_ptr[d + 1]):
+            slot[topic[p]] = p
+        for i in range(left.size):
+            a, b = slot[left[i]], slot[right[i]]
+            if a >= 0 and b >= 0:
+                H[i] += _joint_entropy(
+                    indptr[d], indptr[d + 1], word, ratio, weights, left[i], right[i], weight[a], weight[b]
+                )
+        for p in range(topic_ptr[d], topic_ptr[d + 1]):
+            slot[topic[p]] = -1
+
+
+@njit(cache=True, nogil=True)
+def _joint_entropy(begin, end, word, ratio, weights, left, right, weight_left, weight_right):
+    """- sum_w c [ (r_l + r_m) log(r_l + r_m) - r_l log r_l - r_m log r_m ] of one document."""
+    total = 0.0
+    for p in range(begin, end):
+        x = weight_left * weights[word[p], left] * ratio[p]
+        y = weight_right * weights[word[p], right] * ratio[p]  # c r_l, c r_m
+        if x > 0.0 and y > 0.0:
+            total += x * math.log(x / (x + y)) + y * math.log(y / (x + y))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def responsibilities(
+    documents, indptr, word, ratio, topic_ptr, topic, weight, weights, share_ptr, share
+):  # fmt: skip
+    """Write c_dw r_dwk = ratio_dw weight_dk weights[w, k] of some documents, (U_d, A_d) by rows.     math.md (V6)"""
+    for i in range(documents.size):
+        d, at = documents[i], share_ptr[i]
+        for p in range(indptr[d], indptr[d + 1]):
+            row = weights[word[p]]
+            for q in range(topic_ptr[d], topic_ptr[d + 1]):
+                share[at] = ratio[p] * weight[q] * row[topic[q]]
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def explains_all(indptr, word, topic_ptr, topic, tau, least, out):
+    """out[d]: whether each word of document d has a topic of the document with tau[w, k] of at least `least`."""
+    for d in range(indptr.size - 1):
+        out[d] = True
+        for p in range(indptr[d], indptr[d + 1]):
+            row, found = tau[word[p]], False
+            for q in range(topic_ptr[d], topic_ptr[d + 1]):
+                found = found or row[topic[q]] >= least
+            out[d] = out[d] and found
+
+
+@njit(cache=True, nogil=True)
+def relabel_responsibilities(
+    indptr, topic_ptr, topic, share_ptr, share, new_index, new_ptr, new_topic, new_share_ptr, new_share
+):  # fmt: skip
+    """Add the column of each topic to that of its new name."""
+    n_documents = indptr.size - 1
+    slot = np.zeros(new_index.size, np.int64)
+    for d in range(n_documents):
+        old, new = topic_ptr[d + 1] - topic_ptr[d], new_ptr[d + 1] - new_ptr[d]
+        for j in range(new):
+            slot[new_topic[new_ptr[d] + j]] = j
+        for i in range(indptr[d + 1] - indptr[d]):
+            for j in range(old):
+                k = slot[new_index[topic[topic_ptr[d] + j]]]
+                new_share[new_share_ptr[d] + i * new + k] += share[share_ptr[d] + i * old + j]
+
+
+@njit(cache=True, nogil=True)
+def share_statistics(indptr, word, count, topic_ptr, topic, share_ptr, share, S, H):
+    """S[w, k] += c r, H[k] -= c r log r of documents whose responsibilities are stored.                    SPEC 1.6"""
+    for d in range(indptr.size - 1):
+        at = share_ptr[d]
+        for p in range(indptr[d], indptr[d + 1]):
+            for q in range(topic_ptr[d], topic_ptr[d + 1]):
+                if share[at] > 0.0:
+                    S[word[p], topic[q]] += share[at]
+                    H[topic[q]] -= share[at] * math.log(share[at] / count[p])
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def stick_terms(rho, omega, T, n_documents, alpha, gamma, by_rho, by_omega):
+    """Return L_G and write its gradient.                                            SPEC 1.5, math.md (V10), (V11)
+
+    L_G = sum_k { -c_B(a_k, b_k) + (D + 1 - a_k) E log u_k + (D (K + 1 - k) + gamma - b_k) E log(1 - u_k) }
+          + alpha sum_{k <= K+1} E[beta_k] T_k,                    a = rho omega, b = (1 - rho) omega
+
+    alpha Delta T costs O(K) by the suffix sums R_m = sum_{k>m} E[beta_k] T_k: its row m is
+    E[beta_m] T_m / rho_m - R_m / (1 - rho_m).
+    """
+    n_topics = rho.size
+    total, log_rest = 0.0, 0.0
+    for k in range(n_topics):  # by_rho holds E[beta_k] T_k until the second loop
+        a, b = rho[k] * omega[k], (1.0 - rho[k]) * omega[k]
+        from_a, from_b = n_documents + 1.0 - a, n_documents * (n_topics - k) + gamma - b
+        psi_omega = digamma(omega[k])
+        total += log_gamma(a) + log_gamma(b) - log_gamma(omega[k])
+        total += from_a * (digamma(a) - psi_omega) + from_b * (digamma(b) - psi_omega)
+        by_rho[k] = rho[k] * math.exp(log_rest) * T[k]
+        total += alpha * by_rho[k]
+        log_rest += math.log1p(-rho[k])
+    suffix = math.exp(log_rest) * T[n_topics]
+    total += alpha * suffix
+    for k in range(n_topics - 1, -1, -1):
+        a, b = rho[k] * omega[k], (1.0 - rho[k]) * omega[k]
+        from_a, from_b = n_documents + 1.0 - a, n_documents * (n_topics - k) + gamma - b
+        trigamma_a, trigamma_b, trigamma_omega = trigamma(a), trigamma(b), trigamma(omega[k])
+        delta_t = by_rho[k] / rho[k] - suffix / (1.0 - rho[k])
+        suffix += by_rho[k]
+        by_rho[k] = omega[k] * (from_a * trigamma_a - from_b * trigamma_b) + alpha * delta_t
+        by_omega[k] = from_a * (rho[k] * trigamma_a - trigamma_omega)
+        by_omega[k] += from_b * ((1.0 - rho[k]) * trigamma_b - trigamma_omega)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def squared_weights(rho, omega, by_rho, by_omega):
+    """Return E[sum_{k <= K+1} beta_k^2] and write its gradient, in O(K).            SPEC 1.2b, math.md (V13)
+
+    With p_k = E[u_k^2] and s_k = E[(1 - u_k)^2] the value is M_1 of M_k = p_k + s_k M_{k+1}, M_{K+1} = 1. Topic m moves
+    it by P_m (dp_m + ds_m M_{m+1}), P_m = prod_{l<m} s_l: a prefix and a suffix, nothing is divided by a product.
+    """
+    n_topics = rho.size
+    prefix = 1.0
+    for k in range(n_topics):  # by_omega holds P_k until the second loop
+        by_omega[k] = prefix
+        rest = 1.0 - rho[k]
+        prefix *= rest * rest + rho[k] * rest / (omega[k] + 1.0)  # mean^2 + variance
+    suffix = 1.0
+    for k in range(n_topics - 1, -1, -1):
+        rest, wide = 1.0 - rho[k], omega[k] + 1.0
+        variance = rho[k] * rest / wide
+        prefix = by_omega[k]
+        by_rho[k] = prefix * ((2.0 * rho[k] * omega[k] + 1.0) - suffix * (2.0 * rest * omega[k] + 1.0)) / wide
+        by_omega[k] = -prefix * variance / wide * (1.0 + suffix)
+        suffix = rho[k] * rho[k] + variance + (rest * rest + variance) * suffix
+    return suffix

@@ -1,0 +1,1 @@
+"""Variational inference of real vectors: the HDP of groups, the DP mixture."""

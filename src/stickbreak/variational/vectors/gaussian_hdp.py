@@ -1,0 +1,261 @@
+"""`GaussianHDP`: groups of real vectors that share components, each group with weights of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.checkpoint import seed_of_fit
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, POSITIVES, TOLERANCES, whole
+from stickbreak.fitting.loop import Callback
+from stickbreak.fitting.requirements import check_names
+from stickbreak.fitting.run import Place
+from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.variational.bound import BOUNDS, SURROGATE
+from stickbreak.variational.local_step import LocalSettings
+from stickbreak.variational.model import HDP
+from stickbreak.variational.natural_gradient import STICK_RULES
+from stickbreak.variational.stochastic import StepRule
+from stickbreak.variational.vectors.fitted import FittedGaussianHDP, as_groups
+from stickbreak.variational.vectors.laps import Vectors
+from stickbreak.variational.words.requirements import check_learned
+
+
+class GaussianHDP(FittedGaussianHDP):
+    """Components of grouped vectors and their number, by memoized or stochastic variational inference for the HDP.
+
+    Model (SPEC 1.1, 1.11): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); group g has weights
+    pi_g ~ Dir(alpha beta); a vector of the group has component k with probability pi_gk, and is drawn from a Gaussian
+    whose parameters have a conjugate prior. It is `VariationalHDP` with vectors in place of words (image patches in
+    images, say): the same objective, schedules and moves.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Components to start with (never more than vectors); moves remove those that the data do not need.
+    likelihood : {"zero_mean", "full", "diagonal"} or VectorLikelihood, default="zero_mean"
+        Gaussians of mean zero and any covariance, of any mean and covariance, or of independent coordinates, with
+        priors set from the data; or a likelihood with a prior of your own.
+    alpha : float, default=0.5
+        Concentration of the weights of a group.
+    gamma : float, default=10.0
+        Concentration of the corpus weights.
+    learn : sequence of {"alpha", "gamma", "scale"}, default=()
+        Hyperparameters that are set after each lap to the maximum of the objective, from the values given; "scale" is
+        that of the Gaussian priors. Only in the memoized schedule.
+    bound : {"surrogate", "quadratic"}, default="surrogate"
+        The lower bound of the expected log normaliser of group weights; see `VariationalHDP`.
+    init : "seeding", array-like of shape (K, dim) or fitted model, default="seeding"
+        Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
+        model of the same likelihood.
+    moves : sequence of {"merge", "delete", "reorder"}, default=("merge", "delete", "reorder")
+        Tried after each lap from the fourth on; kept only if the whole objective rises. The stochastic schedule has
+        "reorder" alone.
+    delete_vectors : int or None, default=50000
+        Deletes are tried for the smallest components whose groups together hold at most so many vectors. None: for
+        every component.
+    schedule : {"memoized", "stochastic"}, default="memoized"
+        Exact statistics of every batch, and an objective that never falls; or a step after each batch, nothing stored.
+    learning_decay, learning_offset : float, default=0.5 and 1.0
+        Step t of the stochastic schedule has the size (t + learning_offset)^-learning_decay.
+    stick_rule : {"interpolate", "natural"}, default="interpolate"
+        How stochastic steps move the corpus weights.
+    n_laps : int, default=50
+        Most laps through the groups.
+    tolerance : float, default=1e-5
+        Stop after a lap that raises the objective by less than this, in nats per vector, and changes no component.
+    n_batches : int or None, default=None
+        Batches of a lap; None: one for every 50,000 vectors. A group is never cut, so the largest one needs memory for
+        a number for each of its vectors and components.
+    local_tolerance : float, default=1e-4
+        The local step of a group stops when no expected count N_gk changes by more.
+    local_sweeps : int, default=100
+        Most sweeps of a group's local step.
+    restarts : int, default=5
+        Components, the smallest first, that each group is tried without after its local step.
+    dtype : {"float64", "float32"}, default="float64"
+        Precision of the vectors, counted from the prior mean, and of the products over them; sums are always float64.
+        In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose spread
+        it has not the digits for are refused.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; the numbers do not depend on it.
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    n_components_ : int
+    weights_ : ndarray of shape (K,)
+        Expected corpus weights of the components.
+    means_ : ndarray of shape (K, dim)
+    covariances_, precisions_ : ndarray of shape (K, dim, dim)
+        At the expected precisions.
+    objective_ : float
+        The objective (ELBO) in nats per vector, with all its constants.
+    trace_ : dict of ndarray
+        An entry for each lap: "objective", "n_components", "seconds", what moves did, and what was learned.
+    statistics_, counts_ : ndarray of shape (rows, K) and (K,)
+        Expected statistics of the components, from which `posterior_` follows.
+    rho_, omega_ : ndarray of shape (K,)
+        Beta factors of the sticks: u_k ~ Beta(rho_k omega_k, (1 - rho_k) omega_k).
+    likelihood_ : VectorLikelihood
+        With its prior.
+    alpha_, gamma_ : float
+    n_laps_, converged_, stop_reason_, start_seconds_
+
+    References
+    ----------
+    M. C. Hughes, D. I. Kim, E. B. Sudderth. Reliable and Scalable Variational Inference for the Hierarchical
+    Dirichlet Process. AISTATS 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stickbreak import GaussianHDP
+    >>> rng = np.random.default_rng(0)
+    >>> groups = [rng.normal(rng.choice([-5, 5], (30, 1), p=[p, 1 - p]), 1, (30, 2)) for p in rng.uniform(size=12)]
+    >>> model = GaussianHDP(n_components=8, likelihood="full", random_state=0).fit(groups)
+    >>> model.transform(groups).shape
+    (12, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [whole(1)],
+        "likelihood": [str, VectorLikelihood],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "learn": [list, tuple],
+        "bound": [StrOptions(set(BOUNDS))],
+        "init": "no_validation",
+        "moves": [list, tuple],
+        "delete_vectors": [None, whole(1)],
+        "schedule": [StrOptions({"memoized", "stochastic"})],
+        "learning_decay": [Interval(Real, 0, 1, closed="both")],
+        "learning_offset": [OFFSET],
+        "stick_rule": [StrOptions(set(STICK_RULES))],
+        "n_laps": [whole(1)],
+        "tolerance": [*TOLERANCES],
+        "n_batches": [None, whole(1)],
+        "local_tolerance": [*POSITIVES],
+        "local_sweeps": [whole(1)],
+        "restarts": [whole(0)],
+        "dtype": [StrOptions({"float32", "float64"})],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 100,
+        likelihood: str | VectorLikelihood = "zero_mean",
+        alpha: float = 0.5,
+        gamma: float = 10.0,
+        learn: Sequence[str] = (),
+        bound: str = SURROGATE,
+        init: Any = "seeding",
+        moves: Sequence[str] = ("merge", "delete", "reorder"),
+        delete_vectors: int | None = 50_000,
+        schedule: str = "memoized",
+        learning_decay: float = 0.5,
+        learning_offset: float = 1.0,
+        stick_rule: str = "interpolate",
+        n_laps: int = 50,
+        tolerance: float = 1e-5,
+        n_batches: int | None = None,
+        local_tolerance: float = 1e-4,
+        local_sweeps: int = 100,
+        restarts: int = 5,
+        dtype: str = "float64",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.likelihood = likelihood
+        self.alpha = alpha
+        self.gamma = gamma
+        self.learn = learn
+        self.bound = bound
+        self.init = init
+        self.moves = moves
+        self.delete_vectors = delete_vectors
+        self.schedule = schedule
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.stick_rule = stick_rule
+        self.n_laps = n_laps
+        self.tolerance = tolerance
+        self.n_batches = n_batches
+        self.local_tolerance = local_tolerance
+        self.local_sweeps = local_sweeps
+        self.restarts = restarts
+        self.dtype = dtype
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("learn", self.learn, ("alpha", "gamma", "scale"))
+        check_learned(self.learn, memoized=self.schedule == "memoized")
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: Place | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Find the components of groups of vectors.
+
+        Ctrl-C ends the fit after the lap, with a usable model.
+
+        Parameters
+        ----------
+        X : GroupedVectors or sequence of array-like of shape (N_g, dim)
+            Groups may be empty.
+        y : ignored
+        callback : callable, optional
+            Called with the row of the trace after each lap.
+        checkpoint : path-like, optional
+            A folder that is replaced after every lap by all that the next laps depend on.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists: the result equals that of an uncut fit.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If X is no groups of finite vectors, or a parameter does not fit them.
+        """
+        groups = as_groups(X)
+        self.n_features_in_ = groups.dim
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
+        vectors = Vectors(groups.values, groups.offsets)
+        course = self._run(vectors, seed, callback, checkpoint, resume, self.learn)
+        assert isinstance(course.model, HDP)
+        self.alpha_ = float(course.model.alpha)
+        return self
+
+    def _model(self, likelihood: VectorLikelihood) -> HDP:
+        return HDP(likelihood, float(self.alpha), float(self.gamma), self.bound)
+
+    def _settings(self) -> LocalSettings:
+        return LocalSettings(float(self.local_tolerance), self.local_sweeps, restarts=self.restarts)
+
+    def _step_rule(self) -> StepRule:
+        return replace(super()._step_rule(), sticks=self.stick_rule)

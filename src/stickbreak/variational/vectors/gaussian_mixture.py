@@ -1,0 +1,296 @@
+"""`GaussianDPMixture`: a DP mixture of Gaussians, for vectors without groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+from sklearn.base import DensityMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.corpus import Corpus, GroupedVectors
+from stickbreak.corpus.mistakes import Mistake
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.checkpoint import seed_of_fit
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
+from stickbreak.fitting.loop import Callback
+from stickbreak.fitting.run import Place
+from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.model.tables import checked_table
+from stickbreak.variational.state import Float
+from stickbreak.variational.vectors.laps import VectorFit, Vectors
+from stickbreak.variational.vectors.mixture import DPMixture
+
+
+class GaussianDPMixture(DensityMixin, VectorFit):
+    """Components of real vectors and their number, by memoized or stochastic variational inference for a DP mixture.
+
+    Model (SPEC 1.12): v_k ~ Beta(1, gamma); a vector has component k with probability v_k prod_{l<k} (1 - v_l), and is
+    drawn from a Gaussian whose parameters have a conjugate prior. q(v_k) and q(phi_k) are exact coordinate steps, batch
+    by batch (Hughes and Sudderth 2013), with moves that merge, delete and sort components; the objective is exact and
+    never falls after the first lap. No responsibility is stored from lap to lap. The stochastic schedule (Hoffman et
+    al. 2013) stores nothing of the batches, and moves q a step towards what each batch asks for.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Components to start with (never more than vectors); moves remove those that the data do not need.
+    likelihood : {"zero_mean", "full", "diagonal"} or VectorLikelihood, default="full"
+        Gaussians of mean zero and any covariance, of any mean and covariance, or of independent coordinates, with
+        priors set from the data; or a likelihood with a prior of your own.
+    gamma : float, default=1.0
+        Concentration of the Dirichlet process.
+    init : "seeding", array-like of shape (K, dim) or fitted model, default="seeding"
+        Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
+        model of the same likelihood.
+    moves : sequence of {"merge", "delete", "reorder"}, default=("merge", "delete", "reorder")
+        Tried after each lap from the fourth on; kept only if the whole objective rises. The stochastic schedule has
+        "reorder" alone.
+    delete_vectors : int or None, default=50000
+        Deletes are tried for the smallest components that together have at most so many vectors with a responsibility
+        other than zero. None: for every component.
+    schedule : {"memoized", "stochastic"}, default="memoized"
+        Exact statistics of every batch, and an objective that never falls; or a step after each batch, nothing stored.
+    learning_decay, learning_offset : float, default=0.5 and 1.0
+        Step t of the stochastic schedule has the size (t + learning_offset)^-learning_decay.
+    n_laps : int, default=100
+        Most laps through the vectors.
+    tolerance : float, default=1e-5
+        Stop after a lap that raises the objective by less than this, in nats per vector, and changes no component.
+    n_batches : int or None, default=None
+        Batches of a lap; None: one for every 50,000 vectors.
+    dtype : {"float64", "float32"}, default="float64"
+        Precision of the vectors, counted from the prior mean, and of the products over them; sums are always float64.
+        In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose spread
+        it has not the digits for are refused.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; the numbers do not depend on it.
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    n_components_ : int
+    weights_ : ndarray of shape (K,)
+    means_ : ndarray of shape (K, dim)
+    covariances_, precisions_ : ndarray of shape (K, dim, dim)
+        At the expected precisions.
+    objective_ : float
+        The objective (ELBO) in nats per vector, with all its constants.
+    trace_ : dict of ndarray
+        An entry for each lap: "objective", "n_components", "seconds", and what moves did.
+    statistics_, counts_ : ndarray of shape (rows, K) and (K,)
+        Expected statistics of the components, from which `posterior_` follows.
+    rho_, omega_ : ndarray of shape (K,)
+        Beta factors of the sticks: v_k ~ Beta(rho_k omega_k, (1 - rho_k) omega_k).
+    likelihood_ : VectorLikelihood
+        With its prior.
+    gamma_ : float
+    n_laps_, converged_, stop_reason_, start_seconds_
+
+    References
+    ----------
+    M. C. Hughes, E. B. Sudderth. Memoized Online Variational Inference for Dirichlet Process Mixture Models. NIPS 2013.
+    M. D. Hoffman, D. M. Blei, C. Wang, J. Paisley. Stochastic Variational Inference. JMLR 14, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stickbreak import GaussianDPMixture
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(-4, 1, (100, 2)), rng.normal(4, 1, (100, 2))])
+    >>> GaussianDPMixture(n_components=10, random_state=0).fit(X).n_components_
+    2
+    """
+
+    _moves_of_documents: ClassVar[bool] = False
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [whole(1)],
+        "likelihood": [str, VectorLikelihood],
+        "gamma": CONCENTRATION,
+        "init": "no_validation",
+        "moves": [list, tuple],
+        "delete_vectors": [None, whole(1)],
+        "schedule": [StrOptions({"memoized", "stochastic"})],
+        "learning_decay": [Interval(Real, 0, 1, closed="both")],
+        "learning_offset": [OFFSET],
+        "n_laps": [whole(1)],
+        "tolerance": [*TOLERANCES],
+        "n_batches": [None, whole(1)],
+        "dtype": [StrOptions({"float32", "float64"})],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 100,
+        likelihood: str | VectorLikelihood = "full",
+        gamma: float = 1.0,
+        init: Any = "seeding",
+        moves: Sequence[str] = ("merge", "delete", "reorder"),
+        delete_vectors: int | None = 50_000,
+        schedule: str = "memoized",
+        learning_decay: float = 0.5,
+        learning_offset: float = 1.0,
+        n_laps: int = 100,
+        tolerance: float = 1e-5,
+        n_batches: int | None = None,
+        dtype: str = "float64",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.likelihood = likelihood
+        self.gamma = gamma
+        self.init = init
+        self.moves = moves
+        self.delete_vectors = delete_vectors
+        self.schedule = schedule
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.n_laps = n_laps
+        self.tolerance = tolerance
+        self.n_batches = n_batches
+        self.dtype = dtype
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: Place | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Find the components of vectors.
+
+        Ctrl-C ends the fit after the lap, with a usable model.
+
+        Parameters
+        ----------
+        X : array-like of shape (N, dim)
+        y : ignored
+        callback : callable, optional
+            Called with the row of the trace after each lap.
+        checkpoint : path-like, optional
+            A folder that is replaced after every lap by all that the next laps depend on.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists: the result equals that of an uncut fit.
+
+        Returns
+        -------
+        self
+        """
+        values = self._table(X, ensure_min_samples=2)
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
+        self._run(Vectors(values, None), seed, callback, checkpoint, resume)
+        return self
+
+    def _model(self, likelihood: VectorLikelihood) -> DPMixture:
+        return DPMixture(likelihood, float(self.gamma))
+
+    def _table(self, X: Any, **options: Any) -> NDArray:
+        """Return vectors as a table of real numbers."""
+
+        def sentence(mistake: Mistake) -> str:
+            return mistake.of_vectors("an array of numbers, a row for each vector")
+
+        dtype = (np.float64, np.float32)
+        return np.asarray(checked_table(self, _ungrouped(X), sentence, InputError, dtype=dtype, **options))
+
+    def _joint(self, X: Any) -> tuple[int, Iterator[tuple[slice, Float]]]:
+        """Return how many vectors there are, and log p(x, component) of some at a time."""
+        check_is_fitted(self)
+        values = self._table(X, ensure_min_samples=0, reset=False)
+        log_weights = np.log(self.weights_)
+        return len(values), ((rows, log_p + log_weights) for rows, log_p in self.component_log(values))
+
+    def score_samples(self, X: Any) -> Float:
+        """Return log p(x) of each vector, parameters integrated out, in nats, (N,)."""
+        n, parts = self._joint(X)
+        out = np.empty(n)
+        for rows, joint in parts:
+            out[rows] = logsumexp(joint, axis=1)
+        return out
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean of `score_samples`.
+
+        Raises
+        ------
+        InputError
+            If there is no vector.
+        """
+        scores = self.score_samples(X)
+        if not scores.size:
+            raise InputError("X holds no vector, so there is nothing to score; give at least one.")
+        return float(scores.mean())
+
+    def predict_proba(self, X: Any) -> Float:
+        """Return the probability of each component given each vector, (N, K)."""
+        n, parts = self._joint(X)
+        out = np.empty((n, self.n_components_))
+        for rows, joint in parts:
+            out[rows] = softmax(joint, axis=1)
+        return out
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the most probable component of each vector, (N,)."""
+        n, parts = self._joint(X)
+        out = np.empty(n, np.int64)
+        for rows, joint in parts:
+            out[rows] = joint.argmax(axis=1)
+        return out
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:
+        """Fit the model and return the most probable component of each vector, (N,)."""
+        return self.fit(X, y, **kwargs).predict(X)
+
+    def sample(
+        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
+    ) -> tuple[Float, NDArray[np.int64]]:
+        """Draw vectors from the fitted mixture; those of a component stand together.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, dim)
+        components : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self._draw(n_samples, self.weights_, random_state)
+
+
+def _ungrouped(X: Any) -> Any:
+    """Return X, which must not be groups: a mixture knows none."""
+    if isinstance(X, Corpus):
+        raise InputError("vectors are wanted, but X is a Corpus of counts; give an array of numbers.")
+    if isinstance(X, GroupedVectors):
+        raise InputError("X is GroupedVectors, but a mixture knows no groups; give its `.values`, or use GaussianHDP.")
+    if isinstance(X, int | list | tuple):
+        try:
+            np.asarray(X, dtype=np.float64)
+        except OverflowError:
+            raise InputError("X holds a number that is too large; give vectors of finite numbers.") from None
+        except (TypeError, ValueError):
+            return X  # scikit-learn says what is wrong
+    return X

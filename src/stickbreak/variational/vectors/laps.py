@@ -1,0 +1,301 @@
+"""The fit of vector models: prior, batches, start, and what a checkpoint must agree with."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.corpus.batches import partition
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.loop import Callback
+from stickbreak.fitting.requirements import check_names
+from stickbreak.fitting.run import Identity, Place, at_work, run_fit
+from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
+from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.likelihoods.priors import FLOOR
+from stickbreak.numerics.streams import stream
+from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.laps import Course, MemoizedCourse, StochasticCourse
+from stickbreak.variational.local_step import LocalSettings
+from stickbreak.variational.model import Model, Schedule
+from stickbreak.variational.moves import Delete, Merge, Move, Reorder
+from stickbreak.variational.state import Float, GlobalParameters, runs
+from stickbreak.variational.stochastic import StepRule
+from stickbreak.variational.vectors.batch import VectorBatch
+from stickbreak.variational.vectors.model import LIKELIHOODS, VectorModel
+
+VECTORS_PER_BATCH = 50_000
+LARGEST_ERROR = 1e-3  # of a vector in float32, in standard deviations of its coordinates
+FIRST_MOVES = 4  # lap: in those before it components are still broad, and merges would join what laps tell apart
+VECTOR_MOVES: tuple[str, ...] = (Merge.name, Delete.name, Reorder.name)
+_FREE = ("n_jobs", "verbose", "n_laps", "tolerance")  # a resumed fit may change these
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """What is fitted: vectors in groups, or each in a group of its own (`offsets` None)."""
+
+    values: NDArray  # (N, dim)
+    offsets: NDArray[np.int64] | None  # (G + 1,)
+
+    @property
+    def n_documents(self) -> int:
+        """Groups, or vectors."""
+        return len(self.values) if self.offsets is None else self.offsets.size - 1
+
+    def batch(self, rows: NDArray[np.int64], likelihood: VectorLikelihood, dtype: type[np.floating]) -> VectorBatch:
+        """Return some of the groups (or vectors) as a batch that counts from the likelihood's origin.  math.md (E10)"""
+        if self.offsets is None:
+            indptr, place = np.arange(rows.size + 1), rows
+        else:
+            indptr, place = runs(self.offsets, rows)
+        values, origin = self.values[place], likelihood.origin
+        if origin.any():  # in float64: a cast before it would lose the digits of vectors far from zero
+            values = values - origin
+        return VectorBatch(likelihood.from_origin(), np.ascontiguousarray(values, dtype=dtype), indptr)
+
+
+class VectorFit(VectorModel):
+    """The side of the vector models that fits them; a model says what allocates its vectors."""
+
+    _moves_of_documents: ClassVar[bool]  # whether `delete_vectors` counts groups' vectors, not documents
+
+    n_components: int
+    likelihood: str | VectorLikelihood
+    gamma: float
+    init: Any
+    moves: Sequence[str]
+    delete_vectors: int | None
+    schedule: str
+    learning_decay: float
+    learning_offset: float
+    n_batches: int | None
+    n_laps: int
+    tolerance: float
+    dtype: str
+    random_state: int | np.random.RandomState | None
+    verbose: bool
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("moves", self.moves, VECTOR_MOVES)
+        if isinstance(self.likelihood, str) and self.likelihood not in LIKELIHOODS:
+            known = ", ".join(map(repr, LIKELIHOODS))
+            raise InputError(f"likelihood is {self.likelihood!r}; give one of {known}, or a likelihood object.")
+        if isinstance(self.init, str) and self.init != "seeding":
+            raise InputError(f"init is {self.init!r}; give 'seeding', a fitted model or an array of vectors (K, dim).")
+        if not isinstance(self.init, str | VectorModel):
+            _given_seeds(self.init)
+
+    @abstractmethod
+    def _model(self, likelihood: VectorLikelihood) -> Model:
+        """Return the model to begin with."""
+
+    def _settings(self) -> LocalSettings:
+        """Return when local steps stop."""
+        return LocalSettings()
+
+    def _step_rule(self) -> StepRule:
+        """Return how far stochastic steps go."""
+        return StepRule(float(self.learning_decay), float(self.learning_offset))
+
+    def _course(self, schedule: Schedule, vectors: Vectors, seed: int) -> Course:
+        """Put a schedule to work."""
+        n_vectors = float(len(vectors.values))
+        if self.schedule == "memoized":
+            return MemoizedCourse(schedule, n_vectors, self._make_moves())
+        return StochasticCourse(
+            schedule,
+            vectors.n_documents,
+            n_vectors,
+            self._step_rule(),
+            seed=seed,
+            reorder=Reorder.name in self.moves,
+        )
+
+    def _run(
+        self,
+        vectors: Vectors,
+        seed: int,
+        callback: Callback | None,
+        checkpoint: Place | None,
+        resume: bool,
+        learned: Sequence[str] = (),
+    ) -> Course:
+        """Run the laps and copy the result."""
+        with at_work(self, callback) as (report, executor):
+            self.likelihood_ = self._prior(vectors)
+            self._check_likelihood(vectors, learned)
+            schedule = self._schedule(vectors, seed, executor, learned)
+            course = self._course(schedule, vectors, seed)
+            run = run_fit(
+                course,
+                lambda stop: course.begin(self._begin(vectors, seed)),
+                n_laps=self.n_laps,
+                report=lambda event: report({**event, "n_components": event["n_topics"], "unit": "vector"}),
+                identity={} if checkpoint is None else self._identity(vectors, seed),
+                tolerance=self.tolerance,
+                checkpoint=checkpoint,
+                resume=resume,
+                unit="vector",
+            )
+        parameters, model = course.parameters, course.model
+        self.statistics_, self.counts_ = parameters.tau, np.maximum(parameters.tau_sum, 0.0)  # of rounding
+        self.rho_, self.omega_ = parameters.rho, parameters.omega
+        self.likelihood_ = self.likelihood_.with_hyperparameters(model.likelihood.hyperparameters)
+        self.gamma_ = float(model.gamma)
+        self._trace = run.trace
+        self.objective_ = float(run.trace.columns["objective"][-1])
+        self.n_laps_, self.start_seconds_ = len(run.trace), run.start_seconds
+        self.converged_, self.stop_reason_ = run.outcome
+        return course
+
+    def _prior(self, vectors: Vectors) -> VectorLikelihood:
+        """Return the likelihood with its prior."""
+        if isinstance(self.likelihood, str):
+            return LIKELIHOODS[self.likelihood].from_data(vectors.values)
+        if self.likelihood.dim != vectors.values.shape[1]:
+            raise InputError(
+                f"the likelihood is of {self.likelihood.dim} dimensions, but the vectors have "
+                f"{vectors.values.shape[1]}; give a likelihood of as many."
+            )
+        return self.likelihood
+
+    def _check_likelihood(self, vectors: Vectors, learned: Sequence[str]) -> None:
+        """Refuse to learn what the likelihood has not, and a precision that cannot tell the vectors apart."""
+        if "scale" in learned and "scale" not in self.likelihood_.hyperparameters:
+            raise InputError(
+                f"learn names 'scale', which a {type(self.likelihood_).__name__} has not; leave it out of `learn`."
+            )
+        if self.dtype == "float32":
+            _check_digits(vectors.values, self.likelihood_.origin)
+
+    def _n_batches(self, vectors: Vectors) -> int:
+        """Return the number of batches of a lap."""
+        return min(self.n_batches or -(-len(vectors.values) // VECTORS_PER_BATCH), vectors.n_documents)
+
+    def _schedule(self, vectors: Vectors, seed: int, executor: ThreadExecutor, learned: Sequence[str]) -> Schedule:
+        """Cut the vectors into batches that are read when they are visited."""
+        likelihood, dtype = self.likelihood_, np.float32 if self.dtype == "float32" else np.float64
+
+        def loader(rows: NDArray[np.int64]) -> Callable[[], VectorBatch]:
+            return lambda: vectors.batch(rows, likelihood, dtype)
+
+        batches = [loader(rows) for rows in partition(vectors.n_documents, self._n_batches(vectors), seed=seed)]
+        model, settings = self._model(likelihood.from_origin()), self._settings()
+        return Schedule(model, batches, settings, executor, tuple(learned), seed, FIRST_MOVES)
+
+    def _make_moves(self) -> list[Move]:
+        """Return the named moves, in the order of `VECTOR_MOVES`."""
+        if self._moves_of_documents:
+            most = None if self.delete_vectors is None else float(self.delete_vectors)
+            delete = Delete(None, most, merges_first=True)
+        else:
+            delete = Delete(self.delete_vectors, merges_first=True)
+        made: dict[str, Move] = {move.name: move for move in (Merge(exhaustive=True), delete, Reorder())}
+        return [made[name] for name in VECTOR_MOVES if name in self.moves]
+
+    def _begin(self, vectors: Vectors, seed: int) -> GlobalParameters:
+        """Return the globals of the start: statistics on the scale of all vectors, the largest component first."""
+        omega = 1.0 + self.gamma + vectors.n_documents
+        if isinstance(self.init, VectorModel):
+            S, N = self._moved(self.init)
+        else:
+            S, N = self._seeded(vectors, seed)
+        scale = len(vectors.values) / max(float(N.sum()), 1e-300)
+        return GlobalParameters(S * scale, N * scale, *sticks_of(weights_of(N), omega))
+
+    def _moved(self, init: VectorModel) -> tuple[Float, Float]:
+        """Return the statistics of a fitted model as they are under the prior of now."""
+        check_is_fitted(init)
+        here, there = self.likelihood_, init.likelihood_
+        if type(here) is not type(there) or (here.dim, here.n_rows) != (there.dim, there.n_rows):
+            raise InputError(
+                f"init is a model of another likelihood or dimension: {type(there).__name__} of dimension {there.dim}, "
+                f"not {type(here).__name__} of dimension {here.dim}; give one of the same."
+            )
+        return here.moved_from(there, init.statistics_, init.counts_), init.counts_
+
+    def _seeded(self, vectors: Vectors, seed: int) -> tuple[Float, Float]:
+        """Return the statistics of a seeded start, on the scale of its sample."""
+        rng, n = stream(seed, "seeded start"), len(vectors.values)
+        given = None if isinstance(self.init, str) else _given_seeds(self.init, vectors.values.shape[1])
+        n_components = self.n_components if given is None else len(given)
+        size = min(n, max(SAMPLE, SAMPLE_PER_COMPONENT * n_components))
+        rows = np.sort(rng.choice(n, size, replace=False)) if size < n else np.arange(n)
+        sample = np.ascontiguousarray(vectors.values[rows], dtype=np.float64)
+        return seeded(self.likelihood_, sample, n_components, rng, seeds=given)
+
+    def _identity(self, vectors: Vectors, seed: int) -> Identity:
+        """Return what a checkpoint must agree with: estimator, vectors, and parameters that change the numbers."""
+        given = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
+        if not isinstance(self.init, str | VectorModel):
+            given["init"] = _given_seeds(self.init, vectors.values.shape[1])  # lists of arrays, too
+        plain: dict[str, Any] = {name: _plain(value) for name, value in given.items()}
+        return {
+            "estimator": type(self).__name__,
+            "shape": [vectors.n_documents, self.likelihood_.n_rows],
+            "vectors": _checksum(vectors.values),
+            "offsets": 0 if vectors.offsets is None else _checksum(vectors.offsets),
+            **plain,
+            "random_state": seed,
+        }
+
+
+def _given_seeds(init: Any, dim: int | None = None) -> Float:
+    """Return the seeds that the user gives; their dimension is checked where it is known."""
+    try:
+        seeds = np.asarray(init, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("init is no table of numbers; give 'seeding', a fitted model or vectors (K, dim).") from None
+    if seeds.ndim != 2 or 0 in seeds.shape or dim not in (None, seeds.shape[1]) or not np.isfinite(seeds).all():
+        wanted = "" if dim is None else f"{dim} "
+        raise InputError(f"init has shape {seeds.shape}; give a row of {wanted}finite numbers for each component.")
+    return seeds
+
+
+def _check_digits(values: NDArray, origin: Float) -> None:
+    """Refuse vectors whose spread is lost in the rounding of float32, so far are they from where they are counted from.
+
+    A look at some 10,000 of them is enough. Spreads below the least that a prior from the data has count as that.
+    """
+    some = np.asarray(values[:: -(-len(values) // SAMPLE)], dtype=np.float64) - origin
+    mean, spread = some.mean(axis=0), some.std(axis=0)
+    error = np.abs(mean) * np.finfo(np.float32).eps
+    if ((spread > 0) & (error > LARGEST_ERROR * np.maximum(spread, np.sqrt(FLOOR) * spread.max()))).any():
+        raise InputError(
+            "the vectors are so far from zero (or from the prior mean), seen from their spread, that float32 has not "
+            'the digits to tell them apart; take the mean off, or give dtype="float64".'
+        )
+
+
+def _checksum(array: NDArray) -> int:
+    """Return a checksum of an array, read block by block."""
+    value, step = 0, max(1, (1 << 22) // max(1, array[:1].nbytes))
+    for begin in range(0, len(array), step):
+        value = zlib.crc32(np.ascontiguousarray(array[begin : begin + step]).data, value)
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as a checkpoint can hold it: tables, likelihoods and models by a checksum."""
+    if isinstance(value, VectorModel):
+        sums = f"{_checksum(value.statistics_)} {_checksum(value.counts_)}"
+        return f"{type(value).__name__} {sums} {_plain(value.likelihood_)}"
+    if isinstance(value, VectorLikelihood):
+        prior = value.posterior(np.zeros((value.n_rows, 1)), np.zeros(1))
+        tables = [np.asarray(part, dtype=np.float64).ravel() for part in vars(prior).values()]
+        values = json.dumps(value.hyperparameters, sort_keys=True)
+        return f"{type(value).__name__} {_checksum(np.concatenate(tables))} {values}"
+    if isinstance(value, np.ndarray) and value.ndim > 1:
+        return f"array {_checksum(value)}"
+    return list(value) if isinstance(value, list | tuple) else value

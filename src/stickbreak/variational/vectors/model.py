@@ -1,0 +1,236 @@
+"""What fitted models of real vectors share: components and their weights, densities, samples, a state to be saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.fitting.all_or_nothing import AllOrNothing
+from stickbreak.fitting.checkpoint import check_learned, check_trace, require
+from stickbreak.fitting.loop import Trace
+from stickbreak.fitting.requirements import check_many
+from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
+from stickbreak.likelihoods.quadratic import whole
+from stickbreak.model.parameters import packed, unpacked
+from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
+from stickbreak.numerics.streams import source_of
+from stickbreak.storage import persistence
+from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+
+LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
+    "zero_mean": ZeroMeanGaussian,
+    "full": Gaussian,
+    "diagonal": DiagonalGaussian,
+}
+BLOCK = 8192  # vectors whose densities are computed together
+_OURS = {family.__name__: family for family in LIKELIHOODS.values()}
+
+
+class VectorModel(AllOrNothing):
+    """Base of the estimators of real vectors: K components of dimension dim."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+        "start_seconds_",
+        "gamma_",
+        "n_features_in_",
+    )
+
+    n_jobs: int | None
+    statistics_: Float
+    counts_: Float
+    rho_: Float
+    omega_: Float
+    gamma_: float
+    n_features_in_: int
+    likelihood_: VectorLikelihood
+    _trace: Trace
+
+    @property
+    def n_components_(self) -> int:
+        """Number of components K of the fitted model."""
+        check_is_fitted(self)
+        return int(self.rho_.size)
+
+    @property
+    def weights_(self) -> Float:
+        """Expected weights of the components, (K,), the rest left out: they sum to one."""
+        check_is_fitted(self)
+        weights = expected_beta(self.rho_)[:-1]
+        return weights / weights.sum()
+
+    @property
+    def posterior_(self) -> Any:
+        """q(phi) of the components, as the likelihood has it."""
+        check_is_fitted(self)
+        return self.likelihood_.posterior(self.statistics_, self.counts_)
+
+    @property
+    def means_(self) -> Float:
+        """Means of the components, (K, dim)."""
+        return self.likelihood_.mean(self.posterior_)
+
+    @property
+    def covariances_(self) -> Float:
+        """Covariances of the components, (K, dim, dim): the inverses of the expected precisions."""
+        return self.likelihood_.covariance(self.posterior_)
+
+    @property
+    def precisions_(self) -> Float:
+        """Inverses of `covariances_`, (K, dim, dim)."""
+        return np.asarray(np.linalg.inv(self.covariances_), dtype=np.float64)
+
+    @property
+    def trace_(self) -> dict[str, NDArray]:
+        """Equally long arrays, an entry for each lap; made anew whenever they are asked for."""
+        check_is_fitted(self)
+        return {name.replace("n_topics", "n_components"): column for name, column in self._trace.arrays().items()}
+
+    def component_log(self, values: NDArray) -> Iterator[tuple[slice, Float]]:
+        """Yield log p(x | component) of some vectors at a time, parameters integrated out: (rows, (n, K)).
+
+        Parameters
+        ----------
+        values : ndarray of shape (N, dim)
+        """
+        posterior = self.posterior_
+        for begin in range(0, len(values), BLOCK):
+            rows = slice(begin, begin + BLOCK)
+            part = np.asarray(values[rows])
+            yield rows, self.likelihood_.predictive_log(posterior, whole(part))[: len(part)]
+
+    def _draw(
+        self, n: int, weights: Float, random_state: int | np.random.RandomState | None
+    ) -> tuple[Float, NDArray[np.int64]]:
+        """Draw n vectors and their components, those of a component together."""
+        check_many("n_samples", n, 24.0 * self.n_features_in_)
+        rng = np.random.default_rng(source_of(random_state).randint(np.iinfo(np.int32).max))
+        sizes, posterior = rng.multinomial(n, weights), self.posterior_
+        drawn = [self.likelihood_.sample(posterior, k, int(size), rng) for k, size in enumerate(sizes) if size]
+        return np.concatenate(drawn), np.repeat(np.arange(sizes.size), sizes)
+
+    def _parameters(self) -> GlobalParameters:
+        """Return the global parameters of the fitted model; the arrays are copies."""
+        return GlobalParameters(self.statistics_.copy(), self.counts_.copy(), self.rho_.copy(), self.omega_.copy())
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).
+
+        A likelihood that was given as an object is saved as the fitted `likelihood_`; a fitted model as `init` is not.
+
+        Parameters
+        ----------
+        path : path-like
+            A folder that does not exist yet, or with `overwrite` a saved model.
+        overwrite : bool, default=False
+
+        Raises
+        ------
+        WriteError
+            If the folder cannot be written or holds something else.
+        InputError
+            If the likelihood is a class of your own: loading would have to run its code.
+        """
+        check_is_fitted(self)
+        arrays = {name: getattr(self, name) for name in self._fitted_arrays}
+        arrays |= {f"trace.{name}": column for name, column in self._trace.arrays().items()}
+        given = self.get_params(deep=False)
+        if isinstance(given["init"], VectorModel):
+            given["init"] = "seeding"
+        own = not isinstance(given["likelihood"], str)
+        if own:
+            given["likelihood"] = None  # the fitted one stands for it
+        meta = {
+            "parameters": {name: packed(f"parameter.{name}", value, arrays) for name, value in given.items()},
+            "values": {name: getattr(self, name) for name in self._fitted_values},
+            "likelihood": _described(self.likelihood_, arrays),
+            "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
+        }
+        persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
+
+    @classmethod
+    def _load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        arrays, meta = persistence.read_folder(path, kind=cls.__name__)
+        try:
+            likelihood = _from_description(meta["likelihood"], arrays)
+            parameters = {name: unpacked(value, arrays) for name, value in meta["parameters"].items()}
+            if parameters["likelihood"] is None:
+                parameters["likelihood"] = likelihood
+            model = cls(**parameters)
+            model.likelihood_ = likelihood
+            for name in cls._fitted_arrays:
+                setattr(model, name, arrays[name])
+            for name in cls._fitted_values:
+                setattr(model, name, meta["values"][name])
+            columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
+            model._trace = Trace.from_arrays(columns)
+            if meta["feature_names"]:
+                model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
+                model._check_fitted_state()
+        except KeyError as error:
+            raise ModelFormatError(
+                f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
+            ) from None
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None
+        return model
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state whose parts do not fit together.
+
+        Raises
+        ------
+        ValueError
+            If an array or a parameter cannot be of a fitted model; the text says which.
+        """
+        K = self.rho_.size
+        shapes = {"statistics_": (self.likelihood_.n_rows, K), "counts_": (K,), "rho_": (K,), "omega_": (K,)}
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
+                raise ValueError(f"{name} is no finite table of shape {shape}")
+        if np.abs(self.statistics_).max(initial=0.0) > LARGEST_STATISTIC:
+            raise ValueError("statistics_ holds a number out of its range")
+        if K == 0 or not are_sticks(self.rho_, self.omega_) or not are_sums(self.counts_):
+            raise ValueError("rho_, omega_ or counts_ is out of range")
+        if self.likelihood_.dim != self.n_features_in_:
+            raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
+        check_trace(self._trace.columns)
+        check_learned(self, [name for name in ("alpha", "gamma") if f"{name}_" in self._fitted_values])
+        require(
+            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
+        )
+        self._check_parameters()
+
+
+def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:
+    """Return a likelihood of ours as plain values; its tables go to `arrays`."""
+    family: Any = type(likelihood)
+    if family not in LIKELIHOODS.values():
+        raise InputError(
+            f"the likelihood is a {family.__name__}, a class of your own, which a saved model cannot hold; "
+            "keep statistics_, counts_, rho_ and omega_ yourself."
+        )
+    given = {field.name: getattr(likelihood, field.name) for field in fields(family)}
+    values = {name: packed(f"likelihood.{name}", value, arrays) for name, value in given.items()}
+    return {"family": family.__name__, "values": values}
+
+
+def _from_description(description: dict[str, Any], arrays: dict[str, NDArray]) -> VectorLikelihood:
+    """Return the likelihood that `_described` was given."""
+    family: Any = _OURS[description["family"]]
+    likelihood: VectorLikelihood = family(**{k: unpacked(v, arrays) for k, v in description["values"].items()})
+    return likelihood

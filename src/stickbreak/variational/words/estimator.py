@@ -1,0 +1,495 @@
+"""`VariationalHDP`: the face of the variational family."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from stickbreak.corpus import Corpus
+from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, POSITIVES, TOLERANCES, whole
+from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.loop import Callback, Trace
+from stickbreak.fitting.requirements import check_names, check_tokens, check_total
+from stickbreak.fitting.run import at_work, run_fit
+from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
+from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.numerics.streams import seed_from
+from stickbreak.variational.bound import BOUNDS, SURROGATE
+from stickbreak.variational.hyperparameters import LEARNABLE
+from stickbreak.variational.laps import Course, MemoizedCourse, StochasticCourse, batch_loaders
+from stickbreak.variational.local_step import Batch, LocalSettings
+from stickbreak.variational.model import HDP, Schedule
+from stickbreak.variational.moves import MOVES, Trial, make_moves
+from stickbreak.variational.natural_gradient import STICK_RULES
+from stickbreak.variational.state import GlobalParameters
+from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
+from stickbreak.variational.words.fitted import FittedHDP
+from stickbreak.variational.words.requirements import check_learned, check_sizes
+
+DOCUMENTS_PER_BATCH = 10_000
+_FREE = (
+    "n_jobs",
+    "verbose",
+    "n_laps",
+    "tolerance",
+    "document_weights",
+    "total_documents",
+)  # a resumed fit may change these
+
+
+class VariationalHDP(FittedHDP):
+    """Topics of a collection and their number, by memoized or stochastic variational inference for the HDP.
+
+    Model (SPEC 1.1): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
+    z_dn ~ Cat(pi_d); words w_dn ~ Cat(phi_{z_dn}); phi_k ~ Dir(eta, ..., eta). The surrogate objective of Hughes, Kim
+    and Sudderth (2015) is raised by exact coordinate steps, batch by batch, and by moves that change the set of
+    topics; it never falls after the first lap. For streams there is a stochastic schedule (Hoffman, Blei, Wang and
+    Paisley 2013), in `fit` and, a minibatch a call, in `partial_fit`.
+
+    Parameters
+    ----------
+    n_topics : int or None, default=None
+        Topics to start with; moves remove those that the data do not need. (Paper: 50 to 200.) None: 100, or where the
+        documents hold fewer tokens than that, a quarter of their tokens.
+    alpha : float, default=0.5
+        Document-level concentration. (Paper: 0.5. The surrogate bound is loose for alpha much above 1.)
+    gamma : float, default=10.0
+        Corpus-level concentration. (Paper: 10.)
+    eta : float, default=0.1
+        Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.)
+    learn : sequence of {"alpha", "gamma", "eta"} or None, default=None
+        Hyperparameters that are set after each lap to the maximum of the objective, from the values given. None: eta
+        in the memoized schedule; in the stochastic one, and by `partial_fit`, none can be learned. Learned
+        values stay within [0.001, 1000] for alpha, [0.01, 1000] for gamma and [0.0001, 100] for eta; a given
+        value outside widens these limits. Under the surrogate bound the learned alpha is too small, by more the
+        larger it is. eta is learned in laps that leave the set of topics as it is.
+    bound : {"surrogate", "quadratic"}, default="surrogate"
+        The lower bound of the expected log normaliser of document weights in the objective: that of the paper, tight
+        for alpha well below 1; or one that is never below it and nearly tight unless one topic dominates.
+    init : {"collapsed", "near-uniform", "documents", "anchors"} or array-like of shape (K, W), default="collapsed"
+        Where the topics start: a short collapsed run (CVB0), nearly uniform topics, K random documents (the paper's
+        start), K anchor words (Arora et al. 2013), or given topics (then `n_topics` is ignored).
+    init_sweeps : int, default=50
+        Sweeps of the collapsed start.
+    moves : sequence of {"merge", "delete", "birth", "refine", "reorder"}
+        Tried after each lap, always in the order above; each is kept only if the whole objective rises. Default:
+        ("merge", "delete", "refine", "reorder"). "merge" makes one topic of two; "delete" removes a topic and infers
+        its documents anew; "birth" adds topics found in the documents that the present ones explain worst; "refine"
+        finds the present topics anew by collapsed inference, once laps gain little; "reorder" sorts them by size.
+        An empty sequence keeps the number of topics. Moves belong to the memoized schedule; of them the stochastic one
+        has "reorder" alone, and `partial_fit` none.
+    delete_documents : int or None, default=500
+        Deletes are tried for the smallest topics whose documents together are at most this many. None: for every topic,
+        with all its documents (strong, but dear in time and memory). (Paper: 500.)
+    n_laps : int, default=50
+        Most laps through the documents.
+    tolerance : float, default=1e-5
+        Stop after the second or a later lap that raises the objective by less than this, in nats per token, if no move
+        but reorder was accepted in it, and no birth waits for its turn (after a rejected birth the next lap tries one
+        on other documents, until all were looked at). Merges and deletes that are still untried do not keep a
+        fit going: a lap tries at most 50 merges, and deletes until a few were rejected. Only in the memoized
+        schedule: in the stochastic one `n_laps` alone ends a fit.
+    n_batches : int or None, default=None
+        Batches of a lap; None: one for every 10,000 documents. (Paper: 20 and more.)
+    local_tolerance : float, default=1e-4
+        The local step of a document stops when no expected count N_dk changes by more. (Paper: 1e-4.)
+    local_sweeps : int, default=100
+        Most sweeps of a document's local step. (Paper: 100.)
+    schedule : {"memoized", "stochastic"}, default="memoized"
+        How `fit` goes through the batches. "memoized" stores statistics of every batch; its objective is exact and
+        never falls. "stochastic" stores none: after each batch it takes a step towards the topics that the batch alone,
+        scaled up, asks for, in an order of batches that each lap draws anew.
+    learning_decay : float, default=0.5
+        kappa in [0, 1]: step t has the size (t + learning_offset)^-kappa. Steps converge for kappa above 0.5.
+        (Paper: 0.5.)
+    learning_offset : float, default=1.0
+        The larger, the smaller are the first steps. (Paper: delay 1.) With 1 the first batches overwrite the start:
+        a good one, such as "collapsed", is worth an offset of 100.
+    stick_rule : {"interpolate", "natural"}, default="interpolate"
+        How steps move the corpus weights: towards the optimum for the batch, scaled up; or along the natural gradient,
+        which is unbiased.
+    total_documents : int or None, default=None
+        For `partial_fit`: documents of the whole stream. None: as many as were seen so far, those of the call included.
+    restarts : int, default=5
+        Topics, the smallest first, that each document is tried without after its local step. (Paper: 5.)
+    document_weights : {"mean_field", "collapsed"}, default="mean_field"
+        How `transform` and `score` infer the weights of a document from the fitted topics: by the local step of
+        the fit (sparse weights), or with means in place of exp(E log .), as collapsed inference has them (smoother
+        weights that predict better).
+    random_state : int, RandomState or None, default=None
+        Seeds the start and the batches. The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads; None means 1, -1 all cores.
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    n_topics_ : int
+        Number of topics K that were kept.
+    topic_word_ : ndarray of shape (K, W)
+        Expected word distribution of each topic.
+    topic_weights_ : ndarray of shape (K,)
+        Expected corpus weights E[beta_k]; what they lack to one belongs to topics not seen yet.
+    components_ : ndarray of shape (K, W)
+        Dirichlet parameters tau of the topics.
+    trace_ : dict of ndarray of shape (n_laps_,)
+        "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (1 where a move other than reorder was
+        accepted or a birth still waits to be tried: the fit does not stop there), "sweeps" (mean local sweeps of a
+        document), for each move how often it was tried and accepted, and the hyperparameters that were learned.
+    objective_ : float
+        The objective in nats per token, with all its constants.
+    alpha_, gamma_, eta_ : float
+        The hyperparameters at the end: learned, or the parameters of these names.
+    start_seconds_ : float
+        Seconds that the start took, before the first lap.
+    n_laps_ : int
+        Laps, or calls of `partial_fit`: rows of the trace.
+    n_steps_ : int
+        Batches visited by now; the next call of `partial_fit` is step n_steps_ + 1.
+    n_documents_seen_ : int
+        Documents of the fit, and of each call of `partial_fit`.
+    converged_ : bool
+    stop_reason_ : str
+    rho_, omega_ : ndarray of shape (K,)
+        Beta factors of the sticks: u_k ~ Beta(rho_k omega_k, (1 - rho_k) omega_k).
+    vocabulary_ : tuple of str
+
+    References
+    ----------
+    M. C. Hughes, D. I. Kim, E. B. Sudderth. Reliable and Scalable Variational Inference for the Hierarchical
+    Dirichlet Process. AISTATS 2015.
+
+    M. D. Hoffman, D. M. Blei, C. Wang, J. Paisley. Stochastic Variational Inference. JMLR 14, 2013.
+
+    Examples
+    --------
+    >>> from stickbreak import VariationalHDP
+    >>> from stickbreak.corpus import toy_bars
+    >>> corpus, truth = toy_bars(n_documents=100, seed=0)
+    >>> model = VariationalHDP(n_topics=15, n_laps=3, random_state=0).fit(corpus)
+    >>> model.transform(corpus).shape[0]
+    100
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_topics": [None, whole(1)],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "eta": CONCENTRATION,
+        "learn": [None, list, tuple],
+        "bound": [StrOptions(set(BOUNDS))],
+        "init": [str, "array-like"],
+        "init_sweeps": [whole(1)],
+        "moves": [list, tuple],
+        "delete_documents": [None, whole(1)],
+        "n_laps": [whole(1)],
+        "tolerance": [*TOLERANCES],
+        "n_batches": [None, whole(1)],
+        "schedule": [StrOptions({"memoized", "stochastic"})],
+        "learning_decay": [Interval(Real, 0, 1, closed="both")],
+        "learning_offset": [OFFSET],
+        "stick_rule": [StrOptions(set(STICK_RULES))],
+        "total_documents": [None, whole(1)],
+        "local_tolerance": [*POSITIVES],
+        "local_sweeps": [whole(1)],
+        "restarts": [whole(0)],
+        "document_weights": [StrOptions({"mean_field", "collapsed"})],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_topics: int | None = None,
+        alpha: float = 0.5,
+        gamma: float = 10.0,
+        eta: float = 0.1,
+        learn: Sequence[str] | None = None,
+        bound: str = SURROGATE,
+        init: str | NDArray = "collapsed",
+        init_sweeps: int = 50,
+        moves: Sequence[str] = ("merge", "delete", "refine", "reorder"),
+        delete_documents: int | None = 500,
+        schedule: str = "memoized",
+        learning_decay: float = 0.5,
+        learning_offset: float = 1.0,
+        stick_rule: str = "interpolate",
+        total_documents: int | None = None,
+        n_laps: int = 50,
+        tolerance: float = 1e-5,
+        n_batches: int | None = None,
+        local_tolerance: float = 1e-4,
+        local_sweeps: int = 100,
+        restarts: int = 5,
+        document_weights: str = "mean_field",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.gamma = gamma
+        self.eta = eta
+        self.learn = learn
+        self.bound = bound
+        self.schedule = schedule
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.stick_rule = stick_rule
+        self.total_documents = total_documents
+        self.init = init
+        self.init_sweeps = init_sweeps
+        self.moves = moves
+        self.delete_documents = delete_documents
+        self.n_laps = n_laps
+        self.tolerance = tolerance
+        self.n_batches = n_batches
+        self.local_tolerance = local_tolerance
+        self.local_sweeps = local_sweeps
+        self.restarts = restarts
+        self.document_weights = document_weights
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Learn topics from counts.
+
+        Ctrl-C ends the fit with a usable model, but not before the lap is over (the first one, if the start is still at
+        work); pressed again, it interrupts at once. Callback and checkpoint come after a lap, too. A lap with a trial
+        (the moves "refine" and "birth") lasts about as long as ten others.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts of words in documents; non-negative weights are taken as they are.
+        y : ignored
+        callback : callable, optional
+            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each lap
+            (the lap's row of `trace_`, "n_laps" and "noun": "lap").
+        checkpoint : path-like, optional
+            A folder that is replaced after every lap by all that the next laps depend on.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists: the result equals that of an uncut fit.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative, not finite, or hold no token at all.
+        InputError
+            If a parameter does not fit the documents, or the checkpoint is of another fit.
+        """
+        corpus = self._corpus(X, reset=True)
+        self._check(corpus)
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
+        with at_work(self, callback) as (report, executor):
+            self._fit(corpus, seed, executor, report, checkpoint, resume)
+        return self
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take one stochastic step on a minibatch of a stream.
+
+        The first call makes the start from its documents, as `fit` does: give it enough of them for `n_topics`. After a
+        `fit` the call goes on from the fitted topics, as step n_steps_ + 1. Each call passes over all words and topics
+        once, so minibatches of some hundred documents are better than single ones.
+
+        The first call (or the fit) also fixes `alpha`, `gamma` and `eta`: later ones go on with `alpha_`, `gamma_` and
+        `eta_`, whatever the parameters are set to.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts in the words of the first call. Documents without words count as seen; if there is no other, no
+            step is taken.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the words are not those of the first call, or the first minibatch holds no token.
+        InputError
+            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
+        """
+        first = not hasattr(self, "components_")
+        corpus = self._corpus(X, reset=first)
+        seen = corpus.n_documents if first else self.n_documents_seen_ + corpus.n_documents
+        total = seen if self.total_documents is None else int(self.total_documents)
+        check_total(total, seen)
+        if first:
+            self._check(corpus, streaming=True)
+        elif corpus.n_tokens == 0:
+            self.n_documents_seen_ = seen
+            return self
+        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+            self._step(corpus, seen, total, executor, first=first)
+        return self
+
+    def _step(self, corpus: Corpus, seen: int, total: int, executor: ThreadExecutor, *, first: bool) -> None:
+        """Take a step of `partial_fit` and add its row to the trace."""
+        begin, start_seconds, model = time.perf_counter(), 0.0, self._model(fitted=not first)
+        if first:
+            parameters = self._begin(corpus, seed_from(self.random_state), lambda event: None, lambda: False)
+            start_seconds = time.perf_counter() - begin
+        else:
+            parameters = self._parameters()
+        state = StreamState.from_parameters(parameters, model, 0 if first else self.n_steps_)
+        settings = self._settings()
+        batch = Batch.from_corpus(corpus)
+        info = learn_from(batch, state, model, self._rule(), settings, executor, n_documents=total)
+        trace = Trace() if first else self._trace
+        row = {
+            "lap": len(trace) + 1,
+            "objective": info.objective * corpus.n_documents / (total * corpus.n_tokens),
+            "n_topics": info.n_topics,
+            "seconds": time.perf_counter() - begin - start_seconds,
+            "moved": 0,
+            "sweeps": info.sweeps,
+            "restarts_tried": info.restarts[0],
+            "restarts_accepted": info.restarts[1],
+        }
+        others = {name: 0 if _counts(name) else column[-1] for name, column in trace.columns.items() if name not in row}
+        trace.append({**row, **others})
+        if first:
+            self.start_seconds_, self.vocabulary_ = start_seconds, corpus.words
+        self._take(state.parameters(model), model, trace)
+        self.n_steps_, self.n_documents_seen_ = state.n_steps, seen
+        self.converged_, self.stop_reason_ = False, f"partial_fit took step {state.n_steps}."
+
+    def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
+        """Refuse what no fit could make sense of."""
+        check_tokens(corpus)
+        memoized = self.schedule == "memoized" and not streaming
+        check_learned(self.learn or (), memoized=memoized)
+        n_batches = 1 if streaming else self._n_batches(corpus)
+        check_sizes(
+            corpus,
+            self.starting_topics(corpus) if isinstance(self.init, str) else np.shape(self.init)[0],
+            n_batches,
+            n_batches if memoized else 0,
+            trials=memoized and any(issubclass(MOVES[name], Trial) for name in self.moves),
+        )
+        self._settled_topics(corpus, stream=streaming)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("moves", self.moves, MOVES)
+        check_names("learn", self._to_learn(), LEARNABLE)
+        check_init(self.init, STARTS)
+
+    @property
+    def _finds_topics(self) -> bool:
+        return isinstance(self.init, str)
+
+    def _to_learn(self) -> tuple[str, ...]:
+        """Return the hyperparameters that the laps of the memoized schedule learn."""
+        return ("eta",) if self.learn is None else tuple(self.learn)
+
+    def _n_batches(self, corpus: Corpus) -> int:
+        """Return the number of batches of a lap."""
+        return min(self.n_batches or -(-corpus.n_documents // DOCUMENTS_PER_BATCH), corpus.n_documents)
+
+    def _fit(
+        self,
+        corpus: Corpus,
+        seed: int,
+        executor: ThreadExecutor,
+        report: Callback,
+        checkpoint: str | os.PathLike[str] | None,
+        resume: bool,
+    ) -> None:
+        """Run the laps and copy the result."""
+        course = self._course(corpus, seed, executor)
+        run = run_fit(
+            course,
+            lambda stop: course.begin(self._begin(corpus, seed, report, stop)),
+            n_laps=self.n_laps,
+            report=report,
+            identity=identity_of(self, corpus, seed, free=_FREE, n_topics=self.starting_topics(corpus)),
+            tolerance=self.tolerance,
+            checkpoint=checkpoint,
+            resume=resume,
+        )
+        self.vocabulary_ = corpus.words
+        self._take(course.parameters, course.model, run.trace)
+        self.start_seconds_ = run.start_seconds
+        self.n_steps_, self.n_documents_seen_ = course.n_steps, corpus.n_documents
+        self.converged_, self.stop_reason_ = run.outcome
+
+    def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Course:
+        """Put the schedule together with the batches of the corpus."""
+        batches = batch_loaders(corpus, self._n_batches(corpus), seed)
+        schedule = Schedule(self._model(), batches, self._settings(), executor, self._to_learn(), seed)
+        if self.schedule == "stochastic":
+            return StochasticCourse(
+                schedule, corpus.n_documents, float(corpus.n_tokens), self._rule(), seed=seed,
+                reorder="reorder" in self.moves,
+            )  # fmt: skip
+        return MemoizedCourse(
+            schedule, float(corpus.n_tokens), make_moves(self.moves, delete_documents=self.delete_documents)
+        )
+
+    def _settings(self) -> LocalSettings:
+        """Return when and how the local step of a fit stops."""
+        return LocalSettings(float(self.local_tolerance), self.local_sweeps, restarts=self.restarts)
+
+    def _rule(self) -> StepRule:
+        """Return the sizes and the rule of stochastic steps."""
+        return StepRule(float(self.learning_decay), float(self.learning_offset), self.stick_rule)
+
+    def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
+        """Return the global parameters at the start."""
+        settings = StartSettings(
+            self.starting_topics(corpus),
+            self.alpha,
+            self.gamma,
+            self.eta,
+            seed,
+            self.init_sweeps,
+            lambda done, total: report({"stage": "init", "done": done, "total": total}),
+            stop,
+        )
+        if isinstance(self.init, str):
+            start = make_start(self.init, corpus, settings)
+        else:
+            start = start_from_topics(self.init, corpus)
+        return self._model().parameters(start, corpus.n_documents)
+
+    def _model(self, *, fitted: bool = False) -> HDP:
+        """Return the model with the hyperparameters to begin with, or with those that were learned."""
+        eta, alpha, gamma = (self.eta_, self.alpha_, self.gamma_) if fitted else (self.eta, self.alpha, self.gamma)
+        return HDP(DirichletMultinomial(eta, self.n_features_in_), alpha, gamma, self.bound)
+
+
+def _counts(column: str) -> bool:
+    """Whether a column of the trace counts what a move did."""
+    return column.endswith(("_tried", "_accepted"))

@@ -1,0 +1,160 @@
+"""What a fitted HDP offers: weights of documents, topics, and a state that can be saved."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.corpus import Corpus
+from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.loop import Trace
+from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
+from stickbreak.prediction.document_weights import collapsed_weights
+from stickbreak.prediction.left_to_right import TopicRule
+from stickbreak.variational.hyperparameters import LEARNABLE
+from stickbreak.variational.local_step import Batch, LocalSettings, local_step
+from stickbreak.variational.model import Model
+from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+
+TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
+
+
+class FittedHDP(TopicModel):
+    """The side of `VariationalHDP` that needs no fit of its own: it reads the fitted attributes."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+        "start_seconds_",
+        "alpha_",
+        "gamma_",
+        "eta_",
+        "n_steps_",
+        "n_documents_seen_",
+    )
+
+    n_steps_: int
+    n_documents_seen_: int
+    alpha_: float
+    gamma_: float
+    eta_: float
+    rho_: Float
+    omega_: Float
+    components_: Float
+    local_tolerance: float
+    local_sweeps: int
+    document_weights: str
+    n_jobs: int | None
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """Names of the hyperparameters that were learned: those with a column in the trace."""
+        return tuple(name for name in LEARNABLE if name in self.trace_)
+
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            E[pi_d] = theta_d / (alpha + N_d) with the topics fixed; rows sum to one. The rest takes no tokens.
+        """
+        check_is_fitted(self)
+        corpus = self._corpus(X)
+        if self.document_weights == "collapsed":
+            return self._collapsed_weights(corpus)
+        parameters = self._parameters()
+        settings = LocalSettings(float(self.local_tolerance), self.local_sweeps)
+        weights = np.empty((corpus.n_documents, parameters.n_topics + 1))
+        with ThreadExecutor(self.n_jobs) as executor:
+            for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
+                rows = slice(begin, begin + TRANSFORM_BLOCK)
+                visit = local_step(Batch.from_corpus(corpus[rows]), parameters, self.alpha_, None, settings, executor)
+                prior = self._prior()
+                theta = np.zeros((visit.documents.n_documents, prior.size))
+                theta[:, :-1] = visit.documents.dense(parameters.n_topics)
+                theta += prior
+                weights[rows] = theta / theta.sum(axis=1, keepdims=True)
+        return weights
+
+    def _collapsed_weights(self, corpus: Corpus) -> Float:
+        """Return the weights with means in place of exp(E log .).                              math.md (D1)"""
+        prior = self._prior()
+        with ThreadExecutor(self.n_jobs) as executor:
+            active = collapsed_weights(
+                corpus,
+                self.topic_word_,
+                prior[:-1],
+                executor,
+                tolerance=float(self.local_tolerance),
+                max_sweeps=self.local_sweeps,
+            )
+        lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+        rest = prior[-1] / (lengths + prior.sum())
+        return np.column_stack([active * (1.0 - rest)[:, None], rest])
+
+    def _predictive_rule(self) -> TopicRule:
+        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
+
+    def _prior(self) -> Float:
+        """Return alpha E[beta], the inactive rest last, (K + 1,)."""
+        return self.alpha_ * expected_beta(self.rho_)
+
+    def _take(self, parameters: GlobalParameters, model: Model, trace: Trace) -> None:
+        """Copy the result into the fitted attributes."""
+        self.components_ = np.ascontiguousarray(parameters.tau.T)
+        self.rho_, self.omega_ = parameters.rho, parameters.omega
+        for name, value in model.hyperparameters.items():
+            setattr(self, f"{name}_", float(value))
+        self._trace = trace
+        self.objective_ = float(trace.columns["objective"][-1])
+        self.n_laps_ = len(trace)
+
+    @property
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+        check_is_fitted(self)
+        return DirichletMultinomial(self.eta_, self.n_features_in_).mean(self.components_.T).T
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights E[beta_k], (K,)."""
+        check_is_fitted(self)
+        return expected_beta(self.rho_)[:-1]
+
+    def _parameters(self) -> GlobalParameters:
+        """Return the global parameters of the fitted model."""
+        tau = np.ascontiguousarray(self.components_.T)
+        return GlobalParameters(tau, tau.sum(axis=0), self.rho_, self.omega_)
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        check_trace(self._trace.columns)
+        super()._check_fitted_state()
+        K = self.components_.shape[0]
+        for name in ("rho_", "omega_"):
+            sticks = getattr(self, name)
+            if sticks.shape != (K,) or sticks.dtype != np.float64 or not np.isfinite(sticks).all():
+                raise ValueError(f"{name} does not hold a finite number for each of {K} topics")
+        if not (self.components_ >= SMALLEST).all() or not are_sums(self.components_):
+            raise ValueError("components_ holds a number that is not positive, or too large")
+        if not are_sticks(self.rho_, self.omega_):
+            raise ValueError("rho_ or omega_ is out of range")
+        check_learned(self, ("alpha", "gamma", "eta"))
+        require(
+            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
+        )
+        for name in ("n_steps_", "n_documents_seen_", "n_laps_"):
+            whole_number(name, getattr(self, name))

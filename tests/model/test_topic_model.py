@@ -1,0 +1,308 @@
+"""The base of the estimators, by a family that learns nothing: topics and weights are given."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.fitting.loop import Trace
+from stickbreak.model.topic_model import TopicModel
+from stickbreak.prediction.left_to_right import TopicRule
+from stickbreak.storage import persistence
+
+TOPICS = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+
+
+class GivenTopics(TopicModel):
+    """Two topics; every document has the weights 0.5, 0.25, and 0.25 for the rest."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_",)
+    _fitted_values: ClassVar[tuple[str, ...]] = ("note_",)
+
+    def __init__(self, *, strength: float = 10.0, moves: Any = ("a", "b"), init: Any = None, random_state: Any = None):
+        self.strength = strength
+        self.moves = moves
+        self.init = init
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        corpus = self._corpus(X, reset=True)
+        self.components_ = TOPICS * np.nan_to_num(self.strength)
+        self.vocabulary_ = corpus.words
+        self._trace = Trace({"lap": [1, 2], "objective": [-2.0, np.nan]})
+        self.note_ = float("inf")
+        return self
+
+    def expected_weights(self, X):
+        check_is_fitted(self)
+        return np.tile([0.5, 0.25, 0.25], (self._corpus(X).n_documents, 1))
+
+    def _predictive_rule(self):
+        return TopicRule(np.vstack([TOPICS, self.rest_word_]), np.array([1.0, 0.5, 0.5]))
+
+    @property
+    def topic_word_(self):
+        check_is_fitted(self)
+        return TOPICS
+
+    @property
+    def topic_weights_(self):
+        return np.array([0.5, 0.25])
+
+
+@pytest.fixture
+def model():
+    return GivenTopics().fit(Corpus.from_counts([[2, 0, 1], [0, 4, 3]], vocabulary=["bar", "foo", "qux"]))
+
+
+def test_transform_renormalises_over_the_active_topics(model):
+    np.testing.assert_allclose(model.transform([[1, 0, 0]]), [[2 / 3, 1 / 3]], rtol=1e-15)
+
+
+def test_score_is_the_completion_by_hand(model):
+    counts = Corpus.from_counts([[4, 0, 0], [0, 0, 6]])
+    predictive = TOPICS.T @ [2 / 3, 1 / 3]
+    by_hand = (2 * np.log(predictive[0]) + 3 * np.log(predictive[2])) / 5
+    assert model.score(counts) == pytest.approx(by_hand, rel=1e-14)
+
+
+def test_score_leaves_out_documents_of_one_token(model):
+    assert model.score([[4, 0, 0], [0, 1, 0]]) == pytest.approx(model.score([[4, 0, 0]]))
+
+
+def test_score_without_a_token_to_score_is_refused(model):
+    with pytest.raises(InputError, match=r"no document has tokens in both halves.*two words or more"):
+        model.score([[1, 0, 0], [0, 0, 0]])
+
+
+def test_top_words_are_in_order(model):
+    assert model.top_words() == [["bar", "foo", "qux"], ["qux", "foo", "bar"]]
+    assert model.top_words(1) == [["bar"], ["qux"]]
+    assert model.top_words(2, vocabulary=np.array(["x", "y", "z"])) == [["x", "y"], ["z", "y"]]
+    assert all(type(word) is str for row in model.top_words(2, vocabulary=np.array(["x", "y", "z"])) for word in row)
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_top_words_of_no_sensible_number_are_refused(model, n):
+    with pytest.raises(InputError, match=str(n)):
+        model.top_words(n)
+
+
+def test_top_words_refuse_a_vocabulary_that_does_not_fit(model):
+    with pytest.raises(InputError, match="vocabulary has 2 words; the model has 3: give one each"):
+        model.top_words(vocabulary=["x", "y"])
+
+
+def test_rest_and_number_of_topics_follow_from_the_topics(model):
+    assert model.n_topics_ == 2
+    np.testing.assert_array_equal(model.rest_word_, [1 / 3] * 3)
+    assert list(model.get_feature_names_out()) == ["giventopics0", "giventopics1"]
+
+
+def test_corpus_passes_without_a_copy(model):
+    corpus = Corpus.from_counts([[1, 2, 3]])
+    assert model._corpus(corpus) is corpus
+
+
+def test_fit_on_a_corpus_forgets_the_names_of_a_table(model):
+    import pandas as pd
+
+    model.fit(pd.DataFrame([[1, 2, 3]], columns=["x", "y", "z"]))
+    assert model.vocabulary_ == ("x", "y", "z")
+    model.fit(Corpus.from_counts([[1, 2]]))
+    assert not hasattr(model, "feature_names_in_")
+    assert (model.n_features_in_, model.vocabulary_) == (2, ("w0", "w1"))
+
+
+def test_save_and_load_keep_values_that_json_cannot_hold(tmp_path):
+    init = np.array([[1.0, np.nan]])
+    given = GivenTopics(strength=np.inf, init=init, random_state=np.random.RandomState(0))
+    given.fit([[1, 2, 3]]).save(tmp_path / "model")
+    loaded = GivenTopics._load(tmp_path / "model")
+    assert loaded.strength == np.inf
+    assert loaded.moves == ("a", "b")
+    np.testing.assert_array_equal(loaded.init, init)
+    assert loaded.random_state is None, "a RandomState cannot be saved"
+    assert loaded.note_ == np.inf
+    assert loaded.trace_["lap"].dtype.kind == "i"
+    np.testing.assert_array_equal(loaded.trace_["objective"], [-2.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [3, 4],
+        [0.5, np.float64(0.25)],
+        [],
+        [[1, 2.5], [3, np.nan]],
+        ["a", "b"],
+        (3, 4),
+        (),
+        ([1], (2, "b")),
+        np.array([3, 4]),
+        np.array([]),
+        np.float32([[1.5, 2.5]]),
+        [np.array([1, 2]), np.float32([3])],
+    ],
+    ids=repr,
+)
+def test_parameter_comes_back_as_what_it_was(tmp_path, given):
+    GivenTopics(moves=given).fit([[1, 2, 3]]).save(tmp_path / "model")
+    assert_as_given(GivenTopics._load(tmp_path / "model").moves, given)
+
+
+def assert_as_given(found, given):
+    if isinstance(given, np.ndarray):
+        assert (type(found), found.dtype) == (type(given), given.dtype)
+        np.testing.assert_array_equal(found, given)
+    elif isinstance(given, list | tuple):
+        assert (type(found), len(found)) == (type(given), len(given))
+        for one, other in zip(found, given, strict=True):
+            assert_as_given(one, other)
+    else:
+        assert found == given or (np.isnan(found) and np.isnan(given))
+
+
+def test_model_of_a_former_version_has_its_lists_of_numbers_as_arrays(tmp_path):
+    GivenTopics(init=[[1, 2]]).fit([[1, 2, 3]]).save(tmp_path / "model")
+    arrays, meta = persistence.read_folder(tmp_path / "model", kind="GivenTopics")
+    meta["parameters"] |= {"init": {"array": "parameter.init"}, "moves": {"tuple": ["a"]}}
+    arrays["parameter.init"] = np.array([[1, 2]])
+    persistence.write_folder(tmp_path / "model", kind="GivenTopics", arrays=arrays, meta=meta, overwrite=True)
+    loaded = GivenTopics._load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.init, [[1, 2]])
+    assert loaded.moves == ("a",)
+
+
+def test_save_refuses_what_is_there_unless_asked(model, tmp_path):
+    from stickbreak.exceptions import WriteError
+
+    model.save(tmp_path / "model")
+    with pytest.raises(WriteError, match="already exists"):
+        model.save(tmp_path / "model")
+    model.save(tmp_path / "model", overwrite=True)
+
+
+@pytest.mark.parametrize("lost", ["parameters", "values", "vocabulary", "feature_names", "n_features"])
+def test_model_that_lacks_a_part_is_refused(model, tmp_path, lost):
+    model.save(tmp_path / "model")
+    arrays, meta = persistence.read_folder(tmp_path / "model")
+    del meta[lost]
+    persistence.write_folder(tmp_path / "less", kind="GivenTopics", arrays=arrays, meta=meta)
+    with pytest.raises(ModelFormatError, match=rf"less lacks '{lost}' .*fit and save it again"):
+        GivenTopics._load(tmp_path / "less")
+
+
+@pytest.mark.parametrize("part", ["components_", "note_"])
+def test_model_that_lacks_a_fitted_attribute_is_refused(model, tmp_path, part):
+    model.save(tmp_path / "model")
+    arrays, meta = persistence.read_folder(tmp_path / "model")
+    (arrays if part in arrays else meta["values"]).pop(part)
+    persistence.write_folder(tmp_path / "less", kind="GivenTopics", arrays=arrays, meta=meta)
+    with pytest.raises(ModelFormatError, match=part):
+        GivenTopics._load(tmp_path / "less")
+
+
+def test_model_with_a_parameter_of_another_version_is_refused(model, tmp_path):
+    model.save(tmp_path / "model")
+    arrays, meta = persistence.read_folder(tmp_path / "model")
+    meta["parameters"]["from_the_future"] = 1
+    persistence.write_folder(tmp_path / "newer", kind="GivenTopics", arrays=arrays, meta=meta)
+    with pytest.raises(ModelFormatError, match="from_the_future"):
+        GivenTopics._load(tmp_path / "newer")
+
+
+def test_model_of_another_kind_is_refused(model, tmp_path):
+    persistence.write_folder(tmp_path / "other", kind="SomethingElse", arrays={}, meta={})
+    with pytest.raises(ModelFormatError, match="holds a SomethingElse, not a GivenTopics"):
+        GivenTopics._load(tmp_path / "other")
+
+
+def _change(model, folder, change):
+    """Save a model whose arrays and meta `change` has edited; the folder itself is sound."""
+    model.save(folder / "model")
+    arrays, meta = persistence.read_folder(folder / "model")
+    change(arrays, meta)
+    persistence.write_folder(folder / "changed", kind=type(model).__name__, arrays=arrays, meta=meta)
+    return folder / "changed"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays, meta: meta.update(parameters=5),
+        lambda arrays, meta: meta.update(values=[]),
+        lambda arrays, meta: meta.update(vocabulary=3),
+        lambda arrays, meta: meta.update(vocabulary=["a", "b"]),
+        lambda arrays, meta: meta.update(vocabulary=["a", "b", 3]),
+        lambda arrays, meta: meta.update(n_features="many"),
+        lambda arrays, meta: meta.update(n_features=float("inf")),
+        lambda arrays, meta: meta.update(n_features=4),
+        lambda arrays, meta: meta.update(feature_names=["a"]),
+        lambda arrays, meta: meta["parameters"].update(moves={"tuple": 5}),
+        lambda arrays, meta: meta["parameters"].update(init={"array": ["x"]}),
+        lambda arrays, meta: arrays.update(components_=np.ones(3)),
+        lambda arrays, meta: arrays.update(components_=np.ones((2, 4))),
+        lambda arrays, meta: arrays.update(components_=np.ones((0, 3))),
+        lambda arrays, meta: arrays.update(components_=np.ones((2, 3), dtype=np.int64)),
+        lambda arrays, meta: arrays.update(components_=np.full((2, 3), np.nan)),
+        lambda arrays, meta: arrays.update({"trace.lap": np.array([1, 2, 3])}),
+    ],
+)
+def test_model_whose_parts_do_not_fit_is_refused_in_one_sentence(model, tmp_path, change):
+    folder = _change(model, tmp_path, change)
+    with pytest.raises(ModelFormatError, match=r"changed (is damaged|lacks) .*; fit and save it again\.$"):
+        GivenTopics._load(folder)
+
+
+def _poke(name, index, value):
+    def change(arrays, meta):
+        arrays[name][index] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays, meta: arrays.update(rho_=arrays["rho_"][:-1]),
+        lambda arrays, meta: arrays.update(omega_=arrays["omega_"][:-1]),
+        lambda arrays, meta: arrays.update(rho_=arrays["rho_"].astype(np.float32)),
+        lambda arrays, meta: arrays.update(components_=arrays["components_"][:-1]),
+        lambda arrays, meta: arrays.update(components_=arrays["components_"][:, :-1]),
+        _poke("rho_", 0, 1.0),
+        _poke("rho_", 0, 0.0),
+        _poke("rho_", 0, np.nan),
+        _poke("omega_", 0, -1.0),
+        _poke("omega_", 0, np.inf),
+        _poke("components_", (0, 0), 0.0),
+        _poke("components_", (0, 0), np.inf),
+        lambda arrays, meta: meta["parameters"].update(alpha=-1.0),
+        lambda arrays, meta: meta["parameters"].update(alpha="half"),
+        lambda arrays, meta: meta["parameters"].update(n_jobs=[1]),
+    ],
+)
+def test_variational_model_whose_parts_do_not_fit_is_refused(tmp_path, change):
+    import stickbreak
+
+    counts = np.random.default_rng(0).poisson(2, size=(12, 5))
+    fitted = stickbreak.VariationalHDP(n_topics=3, n_laps=1, moves=(), random_state=0).fit(counts)
+    folder = _change(fitted, tmp_path, change)
+    assert stickbreak.load(tmp_path / "model").n_topics_ == 3
+    with pytest.raises(ModelFormatError, match=r"changed is damaged \(.*\); fit and save it again\.$"):
+        stickbreak.load(folder)
+
+
+def test_folder_whose_kind_is_no_name_is_no_model(model, tmp_path):
+    import json
+
+    import stickbreak
+
+    model.save(tmp_path / "model")
+    head = json.loads((tmp_path / "model" / "model.json").read_text())
+    (tmp_path / "model" / "model.json").write_text(json.dumps(head | {"kind": ["VariationalHDP"]}))
+    with pytest.raises(ModelFormatError, match="'kind' is a list"):
+        stickbreak.load(tmp_path / "model")

@@ -1,0 +1,100 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stickbreak.corpus import Corpus
+from stickbreak.evaluation import Completion, document_completion
+from stickbreak.exceptions import InputError
+from stickbreak.prediction import fitted
+
+ORACLE = json.loads((Path(__file__).parents[1] / "data" / "evaluation.json").read_text())["completion"]
+
+
+def oracle_halves(extra_observed=(), extra_held_out=()):
+    """The document of the oracle, between others."""
+    n_words = len(ORACLE["tau"][0])
+    observed = np.zeros(n_words)
+    observed[ORACLE["first_half"]["types"]] = ORACLE["first_half"]["counts"]
+    held_out = np.bincount(ORACLE["second_half"], minlength=n_words)
+    first = np.vstack([observed, *extra_observed]).astype(int)
+    second = np.vstack([held_out, *extra_held_out]).astype(int)
+    return Corpus.from_counts(first), Corpus.from_counts(second)
+
+
+@pytest.fixture
+def oracle_model(make_model):
+    tau, theta = np.array(ORACLE["tau"]), np.array(ORACLE["theta"])
+
+    def weights(corpus):
+        assert (corpus.document_lengths > 0).all(), "an empty half was asked for"
+        return np.tile(theta / theta.sum(), (corpus.n_documents, 1))
+
+    return make_model(tau / tau.sum(axis=1, keepdims=True), weights, ORACLE["prior_mean_inactive"])
+
+
+def test_document_completion_agrees_with_the_oracle_in_both_conventions(oracle_model):
+    found = document_completion(oracle_model, *oracle_halves())
+    assert found.active == pytest.approx(ORACLE["loglik_active"] / ORACLE["n"], abs=ORACLE["tol"])
+    assert found.with_inactive == pytest.approx(ORACLE["loglik_with_inactive"] / ORACLE["n"], abs=ORACLE["tol"])
+    assert (found.n_tokens, found.n_documents) == (ORACLE["n"], 1)
+    assert found.perplexity == pytest.approx(np.exp(-ORACLE["loglik_active"] / ORACLE["n"]))
+
+
+def test_document_completion_leaves_out_documents_with_an_empty_half(oracle_model):
+    alone = document_completion(oracle_model, *oracle_halves())
+    halves = oracle_halves([[0, 0, 0, 0], [2, 0, 0, 0], [0] * 4], [[0, 5, 0, 0], [0] * 4, [0] * 4])
+    assert document_completion(oracle_model, *halves) == alone
+
+
+def test_document_completion_is_the_same_in_blocks(make_model, monkeypatch):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(2.0, (20, 6))
+    phi = rng.dirichlet(np.ones(6), 2)
+
+    def weights(corpus):
+        share = (corpus.counts[:, 0].toarray().ravel() + 1.0) / (corpus.document_lengths + 3.0)
+        return np.column_stack([share * 0.9, (1 - share) * 0.9, np.full(share.size, 0.1)])
+
+    model = make_model(phi, weights)
+    halves = Corpus.from_counts(counts).halves(seed=1)
+    whole = document_completion(model, *halves)
+    monkeypatch.setattr(fitted, "_BLOCK_ELEMENTS", 9)
+    cut = document_completion(model, *halves)
+    assert cut.n_documents == whole.n_documents > 3
+    assert cut.active == pytest.approx(whole.active)
+    assert cut.with_inactive == pytest.approx(whole.with_inactive)
+
+
+def test_document_completion_scores_only_seen_words(oracle_model):
+    found = document_completion(oracle_model, *oracle_halves(), seen=[True, False, False, False])
+    tau, theta = np.array(ORACLE["tau"]), np.array(ORACLE["theta"])
+    active = theta[:-1] / theta[:-1].sum()
+    assert found.n_tokens == ORACLE["second_half"].count(0)
+    first_word = [*(tau[:, 0] / tau.sum(axis=1)), ORACLE["prior_mean_inactive"][0]]
+    assert found.with_inactive == pytest.approx(np.log(theta / theta.sum() @ first_word))
+    assert found.active == pytest.approx(np.log(active @ (tau[:, 0] / tau.sum(axis=1))))
+
+
+def test_document_completion_refuses_when_nothing_can_be_scored(oracle_model):
+    observed, held_out = oracle_halves()
+    with pytest.raises(InputError, match="among the seen ones"):
+        document_completion(oracle_model, observed, held_out, seen=[False] * 4)
+    nothing = Corpus.from_counts(np.zeros((1, 4), dtype=int))
+    with pytest.raises(InputError, match="nothing to complete"):
+        document_completion(oracle_model, observed, nothing)
+
+
+def test_document_completion_refuses_halves_of_other_documents(oracle_model):
+    observed, held_out = oracle_halves()
+    two = Corpus.from_counts(np.ones((2, 4), dtype=int))
+    with pytest.raises(InputError, match="1 documents and the held-out half 2"):
+        document_completion(oracle_model, observed, two)
+    narrow = Corpus.from_counts(np.ones((1, 3), dtype=int))
+    with pytest.raises(InputError, match="the corpus has 3 words but the model was fitted on 4"):
+        document_completion(oracle_model, narrow, held_out)
+
+
+def test_perplexity_of_an_impossible_word_is_infinite():
+    assert Completion(-np.inf, -8.0, 3, 1).perplexity == np.inf

@@ -1,0 +1,413 @@
+import errno
+import multiprocessing
+import os
+import signal
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from stickbreak.exceptions import WriteError
+from stickbreak.storage import atomic
+from stickbreak.storage.atomic import clear_up, replace_file, replace_folder
+
+
+def write_file_and_raise(path, error):
+    with replace_file(path) as temporary:
+        temporary.write_text("half")
+        raise error
+
+
+def test_file_appears_complete(tmp_path):
+    with replace_file(tmp_path / "a.txt") as temporary:
+        temporary.write_text("new")
+        assert not (tmp_path / "a.txt").exists()
+    assert os.listdir(tmp_path) == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() == "new"
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
+def test_failed_file_leaves_the_old_one_and_nothing_else(tmp_path, failure):
+    (tmp_path / "a.txt").write_text("old")
+    with pytest.raises(failure):
+        write_file_and_raise(tmp_path / "a.txt", failure())
+    assert os.listdir(tmp_path) == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() == "old"
+
+
+def test_full_disk_is_a_write_error(tmp_path):
+    with pytest.raises(WriteError, match="the disk is full"):
+        write_file_and_raise(tmp_path / "a.txt", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert os.listdir(tmp_path) == []
+
+
+def test_partial_write_without_a_number_is_a_write_error(tmp_path):
+    with pytest.raises(WriteError, match="disk is probably full"):
+        write_file_and_raise(tmp_path / "a.txt", OSError("353160 requested and 65504 written"))
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("replace", [replace_file, replace_folder])
+def test_missing_parent_is_a_write_error(tmp_path, replace):
+    with (
+        pytest.raises(WriteError, match="parent folder does not exist"),
+        replace(tmp_path / "no" / "a") as temporary,
+    ):
+        temporary.write_text("never")
+
+
+def test_file_does_not_replace_a_folder(tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(WriteError, match="it is a folder"), replace_file(tmp_path / "a"):
+        pass
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_folder_appears_complete(tmp_path):
+    with replace_folder(tmp_path / "m") as temporary:
+        (temporary / "inner").mkdir()
+        (temporary / "inner" / "x").write_text("1")
+        assert not (tmp_path / "m").exists()
+    assert os.listdir(tmp_path) == ["m"]
+    assert (tmp_path / "m" / "inner" / "x").read_text() == "1"
+
+
+def test_folder_refuses_an_existing_one(tmp_path):
+    (tmp_path / "m").mkdir()
+    with (
+        pytest.raises(
+            WriteError, match=r"m already exists\. Add --force \(in Python: overwrite=True\) to replace it\.$"
+        ),
+        replace_folder(tmp_path / "m"),
+    ):
+        pass
+    assert os.listdir(tmp_path) == ["m"]
+
+
+def test_folder_that_appears_meanwhile_is_not_lost(tmp_path):
+    def write_while_another_does():
+        with replace_folder(tmp_path / "m"):
+            (tmp_path / "m").mkdir()
+            (tmp_path / "m" / "theirs").write_text("1")
+
+    with pytest.raises(WriteError, match="already exists"):
+        write_while_another_does()
+    assert os.listdir(tmp_path) == ["m"]
+    assert os.listdir(tmp_path / "m") == ["theirs"]
+
+
+@pytest.fixture
+def without_exchange(monkeypatch):
+    monkeypatch.setattr(atomic, "_exchange", lambda one, other: False)
+
+
+@pytest.fixture
+def with_exchange(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    able = atomic._exchange(tmp_path / "a", tmp_path / "b")
+    for name in "ab":
+        (tmp_path / name).rmdir()
+    if not able:
+        pytest.skip("this system cannot exchange two folders in one step")
+
+
+@pytest.mark.parametrize("way", ["with_exchange", "without_exchange"])
+def test_overwritten_folder_is_replaced_whole(tmp_path, way, request):
+    request.getfixturevalue(way)
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "old").write_text("1")
+    with replace_folder(tmp_path / "m", overwrite=True) as temporary:
+        (temporary / "new").write_text("2")
+        assert os.listdir(tmp_path / "m") == ["old"]
+    assert os.listdir(tmp_path) == ["m"]
+    assert os.listdir(tmp_path / "m") == ["new"]
+
+
+def test_failed_folder_leaves_the_old_one_and_nothing_else(tmp_path):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "old").write_text("1")
+
+    def write_until_interrupted():
+        with replace_folder(tmp_path / "m", overwrite=True) as temporary:
+            (temporary / "new").write_text("2")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_until_interrupted()
+    assert os.listdir(tmp_path) == ["m"]
+    assert os.listdir(tmp_path / "m") == ["old"]
+
+
+@pytest.mark.parametrize("way", ["with_exchange", "without_exchange"])
+def test_overwritten_file_gives_way_to_a_folder(tmp_path, way, request):
+    request.getfixturevalue(way)
+    (tmp_path / "m").write_text("a file")
+    with replace_folder(tmp_path / "m", overwrite=True) as temporary:
+        (temporary / "new").write_text("2")
+    assert os.listdir(tmp_path) == ["m"]
+    assert os.listdir(tmp_path / "m") == ["new"]
+
+
+def test_exchange_leaves_no_moment_without_the_folder(tmp_path, monkeypatch, with_exchange):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "old").write_text("1")
+
+    def refused(*_):
+        raise AssertionError("a rename would leave a moment without the folder")
+
+    def killed(old):
+        raise KeyboardInterrupt  # as early as something can go wrong after the exchange
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", refused)
+        patch.setattr(atomic, "_remove", killed)
+        with pytest.raises(KeyboardInterrupt), replace_folder(tmp_path / "m", overwrite=True) as temporary:
+            (temporary / "new").write_text("2")
+    assert os.listdir(tmp_path / "m") == ["new"]
+    clear_up(tmp_path / "m")
+    assert os.listdir(tmp_path) == ["m"]
+
+
+def test_exchange_that_the_system_refuses_changes_nothing(tmp_path):
+    (tmp_path / "a").mkdir()
+    assert not atomic._exchange(tmp_path / "a", tmp_path / "missing")
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_old_folder_comes_back_when_the_last_rename_fails(tmp_path, monkeypatch, without_exchange):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "old").write_text("1")
+    rename, calls = os.rename, []
+
+    def failing(source, target):
+        calls.append(target)
+        if len(calls) == 2:
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", failing)
+    with pytest.raises(WriteError, match="permission denied"), replace_folder(tmp_path / "m", overwrite=True):
+        pass
+    assert os.listdir(tmp_path) == ["m"]
+    assert os.listdir(tmp_path / "m") == ["old"]
+
+
+unix = pytest.mark.skipif(sys.platform == "win32", reason="locks and links as Unix has them")
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks a process that uses locks")
+FORK = multiprocessing.get_context("fork") if sys.platform != "win32" else None
+
+
+def in_child(work, *given):
+    """Run a function in a process of its own; return how it ended."""
+    child = FORK.Process(target=work, args=given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that threads of ours may have locks: it only writes files
+        child.start()
+    child.join(60)
+    return child.exitcode
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def write_and_die(path, kind, *, exchange=True):
+    """Write, and be killed in the middle, or (without exchange) after the old one was set aside."""
+    if not exchange:
+        rename = os.rename
+        atomic._exchange = lambda one, other: False
+
+        def renamed(source, target):
+            rename(source, target)
+            die()
+
+        os.rename = renamed
+    if kind == "file":
+        with replace_file(path) as temporary:
+            temporary.write_text("half")
+            die()
+    with replace_folder(path, overwrite=True) as temporary:
+        (temporary / "x").write_text("new")
+        if exchange:
+            die()
+
+
+def write(path, kind):
+    if kind == "file":
+        with replace_file(path) as temporary:
+            temporary.write_text("whole")
+    else:
+        with replace_folder(path, overwrite=True) as temporary:
+            (temporary / "x").write_text("whole")
+
+
+def content(path):
+    return (path / "x" if path.is_dir() else path).read_text()
+
+
+@linux
+@pytest.mark.parametrize("kind", ["file", "folder"])
+@pytest.mark.parametrize(
+    "name", ["m", "m" * 255, "\u4e00" * 85, os.fsdecode(b"\xff\xfe")], ids=["short", "long", "wide", "not UTF-8"]
+)
+def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path, kind, name):
+    target = tmp_path / name
+    write(target, kind)
+    assert in_child(write_and_die, target, kind) == -signal.SIGKILL
+    assert len(os.listdir(tmp_path)) == 2, "the kill left nothing, so nothing is tested"
+    (tmp_path / ".mm.0123abcd.tmp").mkdir()  # of another target
+    write(target, kind)
+    assert sorted(os.listdir(tmp_path)) == sorted([name, ".mm.0123abcd.tmp"])
+    assert content(target) == "whole"
+
+
+@linux
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_a_living_writer_has_begun_is_left_alone(tmp_path, kind):
+    target = tmp_path / "m"
+    write(target, kind)
+    replace = replace_file(target) if kind == "file" else replace_folder(target, overwrite=True)
+    with replace as temporary:
+        (temporary if kind == "file" else temporary / "x").write_text("of the first")
+        assert in_child(write, target, kind) == 0
+        assert content(target) == "whole"
+        write(target, kind)  # a second one of the same process
+        assert temporary.exists()
+    assert content(target) == "of the first"
+    assert os.listdir(tmp_path) == ["m"]
+
+
+@linux
+def test_kill_between_the_two_renames_loses_nothing(tmp_path):
+    """Where two folders cannot be exchanged in one step."""
+    target = tmp_path / "m"
+    for repair in (clear_up, lambda path: write(path, "folder")):
+        write(target, "folder")
+        assert in_child(lambda: write_and_die(target, "folder", exchange=False)) == -signal.SIGKILL
+        assert not target.exists(), "the kill came too late to be a test"
+        repair(target)
+        assert content(target) == "whole"
+        assert os.listdir(tmp_path) == ["m"]
+
+
+def test_what_was_set_aside_stays_if_it_cannot_be_brought_back(tmp_path, monkeypatch, without_exchange):
+    target, rename, calls = tmp_path / "m", os.rename, []
+    write(target, "folder")
+
+    def failing(source, goal):
+        calls.append(goal)
+        if len(calls) > 1:
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        rename(source, goal)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", failing)
+        with pytest.raises(WriteError, match="permission denied"):
+            write(target, "folder")
+    assert not target.exists()
+    clear_up(target)
+    assert content(target) == "whole"
+    assert os.listdir(tmp_path) == ["m"]
+
+
+@pytest.mark.parametrize("way", ["with_exchange", "without_exchange"])
+def test_folder_that_appears_in_the_last_moment_is_replaced_or_refused(tmp_path, way, monkeypatch, request):
+    request.getfixturevalue(way)
+    target, rename, calls = tmp_path / "m", os.rename, []
+
+    def overtaken(source, goal):
+        if not calls:
+            calls.append(goal)
+            target.mkdir()
+            (target / "theirs").write_text("1")
+        rename(source, goal)
+
+    monkeypatch.setattr(os, "rename", overtaken)
+    with pytest.raises(WriteError, match="already exists"), replace_folder(target) as temporary:
+        (temporary / "x").write_text("whole")
+    assert os.listdir(target) == ["theirs"]
+    (target / "theirs").unlink()
+    target.rmdir()
+    calls.clear()
+    write(target, "folder")
+    assert content(target) == "whole"
+    assert os.listdir(tmp_path) == ["m"]
+
+
+@linux
+def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
+    assert in_child(write_and_die, tmp_path / "m", "folder") == -signal.SIGKILL
+    left = os.listdir(tmp_path)
+
+    def refused(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(atomic.fcntl, "flock", refused)
+    write(tmp_path / "m", "folder")
+    assert sorted(os.listdir(tmp_path)) == sorted([*left, "m"])
+
+
+@unix
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_symbolic_link_is_followed(tmp_path, kind):
+    (tmp_path / "elsewhere").mkdir()
+    target, link = tmp_path / "elsewhere" / "run3", tmp_path / "latest"
+    link.symlink_to(Path("elsewhere") / "run3")
+    for _ in range(2):  # a link that leads nowhere yet, then one to something
+        write(link, kind)
+        assert content(target) == "whole"
+        assert link.is_symlink()
+        assert os.listdir(tmp_path / "elsewhere") == ["run3"]
+    assert sorted(os.listdir(tmp_path)) == ["elsewhere", "latest"]
+
+
+@unix
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_links_in_a_circle_are_a_write_error(tmp_path, kind):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(WriteError, match=r"cannot write .*a: it is a symbolic link that leads back to itself"):
+        write(tmp_path / "a", kind)
+    (tmp_path / "gone").symlink_to(Path("no") / "m")
+    with pytest.raises(WriteError, match="parent folder does not exist"):
+        write(tmp_path / "gone", kind)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+@pytest.mark.parametrize(("name", "words"), [("m" * 256, "name is too long"), ("a\0b", "cannot hold the character")])
+def test_names_that_no_file_can_have_are_a_write_error(tmp_path, kind, name, words):
+    with pytest.raises(WriteError, match=words):
+        write(tmp_path / name, kind)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_change_of_the_working_folder_does_not_move_the_target(tmp_path, monkeypatch, kind):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with replace_file("m") if kind == "file" else replace_folder("m") as temporary:
+        (temporary if kind == "file" else temporary / "x").write_text("whole")
+        monkeypatch.chdir(tmp_path)
+    assert content(tmp_path / "here" / "m") == "whole"
+    assert os.listdir(tmp_path) == ["here"]
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC])
+def test_folder_whose_names_are_not_on_the_disk_is_a_write_error(tmp_path, monkeypatch, error):
+    """The sync of a folder may fail where a system cannot do that, but not like this."""
+    fsync, calls = os.fsync, []
+
+    def failing(descriptor):
+        calls.append(descriptor)
+        if len(calls) == 2:  # the file, then its folder
+            raise OSError(error, os.strerror(error))
+        fsync(descriptor)
+
+    write(tmp_path / "m", "folder")
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(WriteError, match="disk"), replace_folder(tmp_path / "m", overwrite=True) as temporary:
+        (temporary / "x").write_text("new")
+    assert content(tmp_path / "m") == "whole"
+    assert os.listdir(tmp_path) == ["m"]

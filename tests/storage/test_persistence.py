@@ -1,0 +1,333 @@
+import errno
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+from stickbreak.storage import atomic, persistence
+from stickbreak.storage.persistence import FORMAT_VERSION, check_target, read_folder, write_folder
+
+ARRAYS = {
+    "float64": np.array([[1.5, np.nan], [np.inf, -0.0]]),
+    "float32": np.arange(3, dtype=np.float32),
+    "int32": np.arange(-2, 3, dtype=np.int32),
+    "int64": np.array([2**62, -(2**62)]),
+    "uint8": np.arange(4, dtype=np.uint8),
+    "bool": np.array([True, False]),
+    "scalar": np.array(2.5),
+    "empty": np.zeros((0, 3), dtype=np.int32),
+    "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    "strided": np.arange(10)[::3],
+}
+
+
+def saved(tmp_path: Path, **changes) -> Path:
+    given = {"kind": "example", "arrays": {"x": np.arange(50.0)}, "meta": {"a": 1}} | changes
+    write_folder(tmp_path / "saved", **given)
+    return tmp_path / "saved"
+
+
+def change_head(folder: Path, **changes) -> None:
+    head = json.loads((folder / "model.json").read_text())
+    (folder / "model.json").write_text(json.dumps(head | changes))
+
+
+def test_arrays_come_back_with_dtype_shape_and_bits(tmp_path):
+    found, _ = read_folder(saved(tmp_path, arrays=ARRAYS), kind="example")
+    assert found.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert found[name].dtype == array.dtype, name
+        assert found[name].shape == array.shape, name
+        assert found[name].tobytes() == np.asarray(array, order="C").tobytes(), name
+        assert found[name].flags.writeable, name
+        assert found[name].flags.c_contiguous, name
+
+
+def test_big_endian_arrays_keep_their_values(tmp_path):
+    found, _ = read_folder(saved(tmp_path, arrays={"x": np.arange(4, dtype=">i4")}))
+    assert found["x"].tolist() == [0, 1, 2, 3]
+    assert found["x"].dtype == np.int32
+
+
+def test_no_arrays_can_be_saved(tmp_path):
+    assert read_folder(saved(tmp_path, arrays={}))[0] == {}
+
+
+@pytest.mark.parametrize("array", [np.array(["a"]), np.array([None]), np.array([1j])])
+def test_arrays_of_other_kinds_are_refused_and_nothing_written(tmp_path, array):
+    with pytest.raises(InputError, match="'x' is of dtype"):
+        saved(tmp_path, arrays={"x": array})
+    assert list(tmp_path.iterdir()) == []
+
+
+plain_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(exclude_categories=())),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=4) | st.sampled_from(["$float", "$dict"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(plain_values)
+def test_meta_survives_strict_json(value):
+    text = json.dumps(persistence._encode(value, "meta"), allow_nan=False)
+    assert persistence._decode(json.loads(text)) == value
+
+
+def test_meta_keeps_nan_and_turns_numpy_scalars_into_pythons(tmp_path):
+    meta = {
+        "nan": math.nan,
+        "n": np.int32(3),
+        "x": np.float64(0.5),
+        "b": np.bool_(True),
+        "t": (1, 2),
+        "ß": "\u2028",
+    }
+    _, found = read_folder(saved(tmp_path, meta=meta))
+    assert math.isnan(found.pop("nan"))
+    assert found == {"n": 3, "x": 0.5, "b": True, "t": [1, 2], "ß": "\u2028"}
+    assert [type(found[k]) for k in "nxb"] == [int, float, bool]
+
+
+@pytest.mark.parametrize(
+    ("meta", "words"),
+    [
+        ({"a": {"b": np.zeros(2)}}, r"meta\['a'\]\['b'\] is a ndarray"),
+        ({"a": {1: 2}}, r"meta\['a'\] has the key 1"),
+    ],
+)
+def test_meta_that_is_not_plain_is_refused_with_its_place(tmp_path, meta, words):
+    with pytest.raises(InputError, match=words):
+        saved(tmp_path, meta=meta)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_model_json_is_strict_ascii_and_names_its_version(tmp_path):
+    head = json.loads((saved(tmp_path, meta={"word": "naïve", "x": math.inf}) / "model.json").read_text("ascii"))
+    assert (head["format"], head["version"], head["kind"]) == ("stickbreak", FORMAT_VERSION, "example")
+
+
+def test_existing_folder_is_kept_unless_overwriting(tmp_path):
+    folder = saved(tmp_path)
+    with pytest.raises(WriteError, match="already exists"):
+        saved(tmp_path, meta={"a": 2})
+    assert read_folder(folder)[1] == {"a": 1}
+    saved(tmp_path, meta={"a": 2}, overwrite=True)
+    assert read_folder(folder)[1] == {"a": 2}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["saved"]
+
+
+def test_an_empty_folder_is_free(tmp_path):
+    (tmp_path / "saved").mkdir()
+    assert read_folder(saved(tmp_path))[1] == {"a": 1}
+
+
+def test_what_is_not_ours_is_never_overwritten(tmp_path):
+    target = tmp_path / "saved"
+    target.mkdir()
+    (target / "thesis.tex").write_text("years of work")
+    with pytest.raises(WriteError, match="no saved model"):
+        saved(tmp_path, overwrite=True)
+    assert (target / "thesis.tex").exists()
+
+
+def test_a_file_is_never_overwritten(tmp_path):
+    (tmp_path / "saved").write_text("years of work")
+    with pytest.raises(WriteError, match="no saved model"):
+        saved(tmp_path, overwrite=True)
+
+
+def test_foreign_files_beside_a_model_are_not_lost(tmp_path):
+    folder = saved(tmp_path)
+    (folder / "report.html").write_text("ours")
+    saved(tmp_path, overwrite=True)
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(WriteError, match=r"'notes\.txt'.*move that away"):
+        saved(tmp_path, overwrite=True)
+    assert (folder / "notes.txt").exists()
+
+
+def test_old_model_stays_when_writing_the_new_one_fails(tmp_path, monkeypatch):
+    folder = saved(tmp_path)
+
+    def full(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic, "_flush", full)
+    with pytest.raises(WriteError, match="disk is full"):
+        saved(tmp_path, meta={"a": 2}, overwrite=True)
+    monkeypatch.undo()
+    assert read_folder(folder)[1] == {"a": 1}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["saved"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full") or sys.platform == "win32", reason="needs a limit on file sizes")
+def test_a_full_disk_leaves_nothing_behind(tmp_path):
+    program = (
+        "import resource, signal, sys, numpy as np\n"
+        "from stickbreak.storage.persistence import write_folder\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "write_folder(sys.argv[1], kind='example', arrays={'x': np.zeros(100_000)}, meta={})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "saved")], capture_output=True, text=True)
+    assert "stickbreak.exceptions.WriteError: cannot write" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no such modes")
+def test_all_files_may_be_read_by_whom_the_system_allows(tmp_path):
+    modes = {entry.stat().st_mode & 0o777 for entry in saved(tmp_path).iterdir()}
+    (tmp_path / "plain").touch()
+    assert modes == {(tmp_path / "plain").stat().st_mode & 0o777}
+
+
+def test_a_missing_parent_is_named(tmp_path):
+    with pytest.raises(WriteError, match="parent folder does not exist"):
+        write_folder(tmp_path / "no" / "saved", kind="example", arrays={}, meta={})
+
+
+def test_check_target_says_before_the_work_what_writing_would_say(tmp_path):
+    check_target(tmp_path / "free")
+    with pytest.raises(WriteError, match="parent folder"):
+        check_target(tmp_path / "no" / "saved")
+    folder = saved(tmp_path)
+    with pytest.raises(WriteError, match="already exists"):
+        check_target(folder)
+    check_target(folder, overwrite=True)
+
+
+@pytest.mark.parametrize("place", ["nowhere", "file", "empty"])
+def test_a_place_without_a_model_is_named(tmp_path, place):
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelFormatError, match=place):
+        read_folder(tmp_path / place, kind="example")
+
+
+def test_another_kind_is_refused(tmp_path):
+    with pytest.raises(ModelFormatError, match="holds a example, not a checkpoint"):
+        read_folder(saved(tmp_path), kind="checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"version": FORMAT_VERSION + 1}, "update stickbreak"),
+        ({"version": "x"}, "format version x"),
+        ({"format": "other"}, "not written by stickbreak"),
+        ({"arrays": {"y": {"dtype": "float64", "shape": [50]}}}, "does not hold the arrays"),
+        ({"arrays": {"x": {"dtype": "float64", "shape": [49]}}}, "does not hold the arrays"),
+        ({"arrays": {"x": {"dtype": "int64", "shape": [50]}}}, "does not hold the arrays"),
+    ],
+)
+def test_a_head_that_cannot_be_is_refused(tmp_path, changes, words):
+    folder = saved(tmp_path)
+    change_head(folder, **changes)
+    with pytest.raises(ModelFormatError, match=words):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": "stickbreak", "version": 1}', ""])
+def test_a_broken_head_is_refused(tmp_path, text):
+    folder = saved(tmp_path)
+    (folder / "model.json").write_text(text)
+    with pytest.raises(ModelFormatError, match=r"model\.json"):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize("keep", [0, 4, 30, -8])
+def test_truncated_arrays_are_refused(tmp_path, keep):
+    file = saved(tmp_path) / "arrays.safetensors"
+    file.write_bytes(file.read_bytes()[:keep])
+    with pytest.raises(ModelFormatError, match="damaged"):
+        read_folder(file.parent)
+
+
+def test_a_flipped_bit_is_refused(tmp_path):
+    file = saved(tmp_path) / "arrays.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-100] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(ModelFormatError, match="damaged"):
+        read_folder(file.parent)
+
+
+def test_no_safetensors_at_all_is_told_when_the_checksum_agrees(tmp_path):
+    folder = saved(tmp_path)
+    (folder / "arrays.safetensors").write_bytes(b"junk")
+    change_head(folder, checksum=persistence._checksum(folder / "arrays.safetensors"))
+    with pytest.raises(ModelFormatError, match="cannot be read"):
+        read_folder(folder)
+
+
+def test_missing_arrays_file_is_refused(tmp_path):
+    folder = saved(tmp_path)
+    (folder / "arrays.safetensors").unlink()
+    with pytest.raises(ModelFormatError, match=r"holds no arrays\.safetensors"):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kind": ["VariationalHDP"]},
+        {"kind": 5},
+        {"arrays": []},
+        {"checksum": "0"},
+        {"meta": [1]},
+        {"meta": {"$float": "1.5"}},
+        {"meta": {"x": {"$float": "abc"}}},
+        {"meta": {"x": {"$float": [1]}}},
+        {"meta": {"x": {"$dict": 5}}},
+        {"meta": {"x": {"$dict": [[["a"], 1]]}}},
+        {"meta": {"x": {"$dict": [1]}}},
+    ],
+    ids=str,
+)
+def test_a_head_of_wrong_kinds_is_refused_in_one_sentence(tmp_path, changes):
+    folder = saved(tmp_path)
+    change_head(folder, **changes)
+    with pytest.raises(ModelFormatError, match=r"model\.json is damaged.*save the model again$"):
+        read_folder(folder)
+
+
+def test_a_head_nested_without_end_is_refused(tmp_path):
+    folder = saved(tmp_path)
+    (folder / "model.json").write_text("[" * 100_000)
+    with pytest.raises(ModelFormatError, match="nested too deeply"):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize("moment", ["before the arrays are checked", "before the arrays are read"])
+def test_folder_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch, moment):
+    """Never the values of one and the arrays of the other, and no error either."""
+    import safetensors.numpy
+
+    folder = saved(tmp_path)
+    place, name = (persistence, "_checksum") if "checked" in moment else (safetensors.numpy, "load_file")
+    real, calls = getattr(place, name), []
+
+    def overtaken(file):
+        if not calls:
+            calls.append(file)
+            saved(tmp_path, arrays={"x": np.ones(50)}, meta={"a": 2}, overwrite=True)
+        return real(file)
+
+    monkeypatch.setattr(place, name, overtaken)
+    arrays, meta = read_folder(folder)
+    assert (arrays["x"].tolist(), meta) == ([1.0] * 50, {"a": 2})
