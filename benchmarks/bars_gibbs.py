@@ -37,13 +37,11 @@ RUNS = [Run(name, trials) for name in ("indicator", "franchise", "direct") for t
 
 
 @cache
-def from_the_bars(seed: int, n_sweeps: int) -> float:
+def from_the_bars(seed: int, n_laps: int) -> float:
     """Return the joint log-likelihood of a chain that starts from the true bars, in nats per token."""
     corpus, truth = toy_bars(seed=seed)
-    model = GibbsHDP(eta=0.1, init=truth.topic_word, split_merge_trials=0, n_sweeps=n_sweeps, random_state=seed).fit(
-        corpus
-    )
-    return float(model.trace_["objective"][n_sweeps // 2 :].mean())
+    model = GibbsHDP(eta=0.1, init=truth.topic_word, split_merge_trials=0, n_laps=n_laps, random_state=seed).fit(corpus)
+    return float(model.trace_["objective"][n_laps // 2 :].mean())
 
 
 def found(model: GibbsHDP | VariationalHDP, truth: np.ndarray, seed: int) -> Record:
@@ -59,7 +57,7 @@ def found(model: GibbsHDP | VariationalHDP, truth: np.ndarray, seed: int) -> Rec
 
 def measure(key: Record) -> Record:
     """Run one chain, and a variational fit from where it ends."""
-    seed, n_sweeps = key["seed"], key["sweeps"]
+    seed, n_laps = key["seed"], key["sweeps"]
     corpus, truth = toy_bars(seed=seed)
     begin = time.process_time()
     gibbs = GibbsHDP(
@@ -70,7 +68,7 @@ def measure(key: Record) -> Record:
         split_merge_trials=key["trials"],
         split_merge_sweeps=None,
         estimate="last",
-        n_sweeps=n_sweeps,
+        n_laps=n_laps,
         random_state=seed,
     ).fit(corpus)
     middle = time.process_time()
@@ -83,8 +81,8 @@ def measure(key: Record) -> Record:
     return {
         "gibbs": found(gibbs, truth.topic_word, seed),
         "after": found(after, truth.topic_word, seed),
-        "joint": float(trace["objective"][n_sweeps // 2 :].mean()),
-        "joint from the bars": from_the_bars(seed, n_sweeps),
+        "joint": float(trace["objective"][n_laps // 2 :].mean()),
+        "joint from the bars": from_the_bars(seed, n_laps),
         "tried": tried,
         "accepted": accepted,
         "seconds": middle - begin,

@@ -46,7 +46,7 @@ SETTINGS: dict[str, Record] = {
 def measure(key: Record) -> Record:
     """Fit once; return what came of it."""
     split = load_split(key["corpus"])
-    model = GibbsHDP(**{**BASE, **SETTINGS[key["setting"]]}, n_sweeps=key["sweeps"], random_state=key["seed"], n_jobs=1)
+    model = GibbsHDP(**{**BASE, **SETTINGS[key["setting"]]}, n_laps=key["sweeps"], random_state=key["seed"], n_jobs=1)
     begin = time.process_time()
     model.fit(split.train)
     taken = time.process_time() - begin

@@ -34,7 +34,7 @@ def measure(key: Record) -> Record:
         split_merge_trials=key["trials"],
         init="sequential",
         estimate="last",
-        n_sweeps=1,
+        n_laps=1,
         burn_in=0,
         random_state=key["seed"],
         n_jobs=1,
@@ -46,7 +46,7 @@ def measure(key: Record) -> Record:
         if look == 1:
             model.fit(split.train)
         else:
-            model.continue_fit(split.train, n_sweeps=look - model.n_laps_)
+            model.continue_fit(split.train, n_laps=look - model.n_laps_)
         taken += time.process_time() - begin
         seconds.append(taken)
         held_out.append(document_completion(model, split.observed, split.held_out, seen=split.seen).active)

@@ -73,19 +73,19 @@ def fit_tree(key: Record, folder: str) -> list[Record]:
     shape, grows = SYSTEMS[key["system"]]
     settings = {"random_state": key["seed"], "learn": ("alpha", "eta")}
     tiny, _ = planted_lda(20, 30, n_topics=3, seed=0)
-    small = BackoffTreeTopics(branching=(2, 2), n_sweeps=7, **settings).fit(tiny).expand(tiny, 2, n_sweeps=2)
+    small = BackoffTreeTopics(branching=(2, 2), n_laps=7, **settings).fit(tiny).expand(tiny, 2, n_laps=2)
     small.save(Path(folder) / "small")
     out, spent = [], 0.0
     whole = shape_of(shape, key["leaves"])
     stops = tree_passes.levels_near(whole, key["stops"]) if grows else ()
     levels = [*stops, whole.depth]
-    model = BackoffTreeTopics(branching=whole.branching[: levels[0]], n_sweeps=key["passes"], **settings)
+    model = BackoffTreeTopics(branching=whole.branching[: levels[0]], n_laps=key["passes"], **settings)
     for i, depth in enumerate(levels):
         begin = time.process_time()
         if i == 0:
             model.fit(train)
         for h in range(levels[i - 1] if i > 0 else depth, depth):
-            model.expand(train, whole.branching[h], n_sweeps=key["passes"] if h == depth - 1 else 1)
+            model.expand(train, whole.branching[h], n_laps=key["passes"] if h == depth - 1 else 1)
         spent += time.process_time() - begin
         model.save(Path(folder) / str(i))
         out.append(

@@ -82,9 +82,9 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 DEFAULTS = {
     "CollapsedHDP": {},
     "VariationalHDP": {"n_topics": 30, "n_laps": 8},
-    "GibbsHDP": {"n_sweeps": 20},
+    "GibbsHDP": {"n_laps": 20},
     "HybridHDP": {"n_topics": 30, "n_laps": 3},
-    "BackoffTreeTopics": {"n_sweeps": 10},
+    "BackoffTreeTopics": {"n_laps": 10},
 }
 
 
@@ -161,7 +161,7 @@ def _resumed(fit: Fit) -> str:
 def _more(fit: Fit, call: str) -> str:
     data = fit.documents()
     if call == "continue_fit":
-        return digest(fit.model().fit(data).continue_fit(data, **{fit.laps: 3}), data)
+        return digest(fit.model().fit(data).continue_fit(data, n_laps=3), data)
     model, streamed = fit.model().fit(data), fit.model()
     if model.get_params().get("learn") and type(model).__name__ == "VariationalHDP":
         model, streamed = model.set_params(learn=()), streamed.set_params(learn=())

@@ -33,7 +33,7 @@ COMMANDS = {
     "command variational": ("variational", "--topics 6 --laps 30 --batches 3"),
     "command gibbs": ("gibbs", "--topics 6 --sweeps 60 --burn-in 5 --init collapsed"),
     "command hybrid": ("hybrid", "--topics 6 --laps 20 --batch-size 15"),
-    "command tree": ("tree", "--branching 3,2 --sweeps 40"),
+    "command tree": ("tree", "--branching 3,2 --laps 40"),
 }
 
 

@@ -314,7 +314,7 @@ def _left_to_right(model: Any, X: Any, folder: Path) -> None:
 
 
 def _continue_fit(model: Any, X: Any, folder: Path) -> None:
-    model.continue_fit(X, **{"n_laps" if "n_laps" in model.get_params() else "n_sweeps": 1})
+    model.continue_fit(X, n_laps=1)
 
 
 def _partial_fit(model: Any, X: Any, folder: Path) -> None:

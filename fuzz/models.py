@@ -21,16 +21,15 @@ ALL_PRIORS = ("alpha", "gamma", "eta")
 
 @dataclass(frozen=True)
 class Fit:
-    """A small fit: `make(n)` gives an estimator of n laps or sweeps; `data` is "words", "groups" or "vectors"."""
+    """A small fit: `make(n)` gives an estimator of n laps; `data` is "words", "groups" or "vectors"."""
 
     make: Callable[..., Model]
     n: int
     data: str = "words"
-    laps: str = "n_laps"
 
     def model(self, n: int | None = None, **parameters: Any) -> Model:
         """Return the estimator, with `n` laps (None: its own number) and some parameters changed."""
-        return self.make(**{self.laps: self.n if n is None else n, "random_state": 3, **parameters})
+        return self.make(**{"n_laps": self.n if n is None else n, "random_state": 3, **parameters})
 
     def documents(self) -> Corpus | GroupedVectors | np.ndarray:
         """Return what the fit is given."""
@@ -46,14 +45,12 @@ def documents(kind: str) -> Corpus | GroupedVectors | np.ndarray:
     return groups if kind == "groups" else np.asarray(groups.values)
 
 
-def _fit(estimator: str, n: int, data: str = "words", laps: str = "n_laps", **fixed: Any) -> Fit:
+def _fit(estimator: str, n: int, data: str = "words", **fixed: Any) -> Fit:
     def make(**parameters: Any) -> Model:
         return getattr(stickbreak, estimator)(**{**fixed, **parameters})
 
-    return Fit(make, n, data, laps)
+    return Fit(make, n, data)
 
-
-_SWEEPS = {"laps": "n_sweeps"}
 
 FITS = {
     "collapsed": _fit("CollapsedHDP", 24, n_topics=8, init_sweeps=3, tolerance=None, merge_laps=8),
@@ -70,20 +67,20 @@ FITS = {
         "HybridHDP", 10, n_topics=6, batch_size=15, init="random", top_level="unbounded", learn=("alpha",)
     ),
     "gibbs": _fit(
-        "GibbsHDP", 24, **_SWEEPS, n_topics=6, burn_in=5, thin=2, n_chains=2, learn=ALL_PRIORS
+        "GibbsHDP", 24, n_topics=6, burn_in=5, thin=2, n_chains=2, learn=ALL_PRIORS
     ),
-    "gibbs collapsed start": _fit("GibbsHDP", 16, **_SWEEPS, n_topics=6, burn_in=5, thin=2, init="collapsed"),
+    "gibbs collapsed start": _fit("GibbsHDP", 16, n_topics=6, burn_in=5, thin=2, init="collapsed"),
     "gibbs franchise": _fit(
-        "GibbsHDP", 20, **_SWEEPS, n_topics=6, burn_in=5, thin=2, n_shards=2, representation="franchise",
+        "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, n_shards=2, representation="franchise",
         init="sequential",
     ),
     "gibbs direct": _fit(
-        "GibbsHDP", 20, **_SWEEPS, n_topics=6, burn_in=5, thin=2, representation="direct", estimate="best"
+        "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="direct", estimate="best"
     ),
     "tree": _fit(
-        "BackoffTreeTopics", 16, **_SWEEPS, branching=(2, 2, 2), stages=(1, 2), stage_sweeps=4, learn_every=3
+        "BackoffTreeTopics", 16, branching=(2, 2, 2), stages=(1, 2), stage_sweeps=4, learn_every=3
     ),
-    "tree serial": _fit("BackoffTreeTopics", 16, **_SWEEPS, branching=(3, 2), updates="serial"),
+    "tree serial": _fit("BackoffTreeTopics", 16, branching=(3, 2), updates="serial"),
     "gaussian": _fit(
         "GaussianHDP", 12, "groups", n_components=5, n_batches=2, tolerance=1e-300, learn=("alpha",)
     ),

@@ -34,7 +34,7 @@ QUICK = 60.0  # seconds of the other cases
 MEMORY = 4 << 30  # bytes of a case
 SKLEARN = "sklearn/utils/"
 TAKES_TIME = {
-    "n_laps", "n_sweeps", "init_sweeps", "local_sweeps", "n_chains", "split_merge_trials", "split_merge_scans",
+    "n_laps", "init_sweeps", "local_sweeps", "n_chains", "split_merge_trials", "split_merge_scans",
     "burn_in_sweeps", "saved_sweeps", "stage_sweeps", "restarts",
 }  # fmt: skip
 """What is as long as it is asked for: not tried at the upper end."""
@@ -187,8 +187,8 @@ def collections(fit: Fit) -> list[tuple[str, Any]]:
 
 def _life(fit: Fit, data: Any, given: dict[str, Any]) -> Callable[[], Any]:
     def run() -> None:
-        laps = {} if fit.laps in given else {fit.laps: min(fit.n, 10)}
-        check_life(fit.model().set_params(**laps, **given).fit(data), data, fit.laps)
+        laps = {} if "n_laps" in given else {"n_laps": min(fit.n, 10)}
+        check_life(fit.model().set_params(**laps, **given).fit(data), data)
 
     return run
 
@@ -222,7 +222,7 @@ def _sizes() -> Iterator[Case]:
 
 def _large(fit: Fit, counts: Any, parameters: dict[str, Any]) -> Callable[[], Any]:
     def run() -> None:
-        model: Model = fit.model(**{fit.laps: 3, **parameters}) if fit.n > 3 else fit.model(**parameters)
+        model: Model = fit.model(3, **parameters) if fit.n > 3 else fit.model(**parameters)
         for name in ("burn_in", "thin", "stages"):
             if name in model.get_params(deep=False):
                 model.set_params(**{name: {"burn_in": 1, "thin": 1, "stages": ()}[name]})

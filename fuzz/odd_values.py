@@ -56,7 +56,7 @@ def _fitting(fit: Fit, parameter: str, value: Any) -> Callable[[], Any]:
     def run() -> None:
         from fuzz.soundness import check
 
-        laps = {} if parameter == fit.laps else {fit.laps: min(fit.n, 8)}
+        laps = {} if parameter == "n_laps" else {"n_laps": min(fit.n, 8)}
         model = fit.model().set_params(**laps, **{parameter: value})
         check(model.fit(fit.documents()), fit.documents())
 

@@ -105,7 +105,7 @@ class Hybrid(_FromCheckpoints):
 class _Continued(_Ours):
     """Goes on with `continue_fit`, to the same bits."""
 
-    laps = "n_sweeps"
+    laps = "n_laps"
 
     def work(self) -> Iterator[float]:
         n_laps, done = getattr(self.kind(**self._settings), self.laps), 0

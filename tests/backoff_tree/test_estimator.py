@@ -21,7 +21,7 @@ from stickbreak.storage.persistence import read_folder, write_folder
 from .problems import counters
 from .reference import Tree
 
-SMALL = {"branching": (2, 3), "n_sweeps": 4, "learn_every": 2, "random_state": 0}
+SMALL = {"branching": (2, 3), "n_laps": 4, "learn_every": 2, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +175,7 @@ def test_score_is_the_mean_over_samples_of_the_predictive_distribution(corpus, b
 def test_planted_topics_predict_better_than_word_frequencies(seed):
     documents, _ = planted_lda(300, 60, n_topics=5, mean_tokens=50, seed=seed)
     train, test = documents[:200], documents[200:]
-    model = BackoffTreeTopics(branching=(3, 4), n_sweeps=40, random_state=seed).fit(train)
+    model = BackoffTreeTopics(branching=(3, 4), n_laps=40, random_state=seed).fit(train)
     frequency = np.asarray(train.counts.sum(axis=0)).ravel() + 1.0
     counts = test.counts.sum(axis=0)
     alone = float((np.asarray(counts).ravel() @ np.log(frequency / frequency.sum())) / counts.sum())
@@ -186,7 +186,7 @@ def test_planted_topics_predict_better_than_word_frequencies(seed):
 def test_number_of_threads_changes_no_bit(seed, updates):
     large, _ = planted_lda(200, 200, n_topics=5, mean_tokens=200, seed=seed)
     assert large.n_tokens > 35_000, "too small to be cut into several shards"
-    fits = [BackoffTreeTopics(**{**SMALL, "n_sweeps": 3}, updates=updates, n_jobs=n).fit(large) for n in (1, 3)]
+    fits = [BackoffTreeTopics(**{**SMALL, "n_laps": 3}, updates=updates, n_jobs=n).fit(large) for n in (1, 3)]
     assert_same(*fits)
     if updates == "parallel":
         np.testing.assert_array_equal(*(m.transform(large).toarray() for m in fits))
@@ -202,18 +202,18 @@ def test_all_kinds_of_counts_give_the_same_result(fitted, corpus):
 @pytest.mark.parametrize("stages", [(), (1,)])
 def test_resumed_fit_equals_an_uncut_one(corpus, tmp_path, stages):
     make = {**SMALL, "stages": stages, "stage_sweeps": 3}
-    whole = BackoffTreeTopics(**{**make, "n_sweeps": 7}).fit(corpus)
+    whole = BackoffTreeTopics(**{**make, "n_laps": 7}).fit(corpus)
     for cut in (1, 2, 4):
         if len(stages) * 3 >= cut:
             cut = 4
         place = tmp_path / f"{cut}"
-        BackoffTreeTopics(**{**make, "n_sweeps": cut}).fit(corpus, checkpoint=place)
-        resumed = BackoffTreeTopics(**{**make, "n_sweeps": 7}).fit(corpus, checkpoint=place, resume=True)
+        BackoffTreeTopics(**{**make, "n_laps": cut}).fit(corpus, checkpoint=place)
+        resumed = BackoffTreeTopics(**{**make, "n_laps": 7}).fit(corpus, checkpoint=place, resume=True)
         assert_same(resumed, whole)
 
 
 def test_interrupted_within_a_stage_goes_on_there(corpus, tmp_path):
-    make = {**SMALL, "stages": (1,), "stage_sweeps": 3, "n_sweeps": 7}
+    make = {**SMALL, "stages": (1,), "stage_sweeps": 3, "n_laps": 7}
     whole = BackoffTreeTopics(**make).fit(corpus)
 
     def stop(event):
@@ -231,15 +231,15 @@ def test_continued_fit_equals_a_longer_one(fitted, corpus, tmp_path):
     fitted.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model")
     assert_same(loaded, fitted)
-    loaded.continue_fit(corpus, n_sweeps=3)
-    longer = BackoffTreeTopics(**{**SMALL, "n_sweeps": 7}).fit(corpus)
+    loaded.continue_fit(corpus, n_laps=3)
+    longer = BackoffTreeTopics(**{**SMALL, "n_laps": 7}).fit(corpus)
     np.testing.assert_array_equal(loaded.word_leaf_, longer.word_leaf_)
     np.testing.assert_array_equal(loaded.trace_["objective"], longer.trace_["objective"])
 
 
 def test_expanded_model_has_the_larger_tree(corpus):
     model = BackoffTreeTopics(**SMALL).fit(corpus)
-    model.expand(corpus, 4, n_sweeps=2).continue_fit(corpus, n_sweeps=1)
+    model.expand(corpus, 4, n_laps=2).continue_fit(corpus, n_laps=1)
     assert model.branching_ == [2, 3, 4]
     assert model.transform(corpus).shape == (40, 24)
     assert model.trace_["n_leaves"].tolist() == [6] * 4 + [24] * 3
@@ -247,8 +247,8 @@ def test_expanded_model_has_the_larger_tree(corpus):
 
 
 def test_new_level_has_the_mean_of_the_other_discounts(corpus):
-    settings = {"branching": (3, 4), "alpha": (0.1, 0.3), "eta": (0.2, 0.1), "learn": (), "n_sweeps": 2}
-    model = BackoffTreeTopics(**settings, random_state=0).fit(corpus).expand(corpus, 2, n_sweeps=1)
+    settings = {"branching": (3, 4), "alpha": (0.1, 0.3), "eta": (0.2, 0.1), "learn": (), "n_laps": 2}
+    model = BackoffTreeTopics(**settings, random_state=0).fit(corpus).expand(corpus, 2, n_laps=1)
     np.testing.assert_allclose(model.alpha_levels_, [0.1, 0.3, 0.2])
     np.testing.assert_allclose(model.eta_levels_, [0.2, 0.1, 0.15])
 
@@ -272,14 +272,14 @@ def test_saved_model_and_pickle_give_the_same(fitted, corpus, tmp_path):
     ],
 )
 def test_saved_model_keeps_its_parameters_as_they_were_given_and_goes_on(corpus, tmp_path, change):
-    whole = BackoffTreeTopics(**{**SMALL, **change, "n_sweeps": 5}).fit(corpus)
+    whole = BackoffTreeTopics(**{**SMALL, **change, "n_laps": 5}).fit(corpus)
     model = BackoffTreeTopics(**{**SMALL, **change}).fit(corpus)
     model.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model")
     for name, value in model.get_params().items():
         assert type(loaded.get_params()[name]) is type(value), name
         np.testing.assert_array_equal(loaded.get_params()[name], value, err_msg=name)
-    loaded.continue_fit(corpus, n_sweeps=1)
+    loaded.continue_fit(corpus, n_laps=1)
     np.testing.assert_array_equal(loaded.word_leaf_, whole.word_leaf_)
     np.testing.assert_array_equal(loaded.trace_["objective"], whole.trace_["objective"])
 
@@ -287,12 +287,12 @@ def test_saved_model_keeps_its_parameters_as_they_were_given_and_goes_on(corpus,
 def test_forgotten_tokens_are_not_saved_and_cannot_go_on(corpus, tmp_path):
     model = BackoffTreeTopics(**SMALL).fit(corpus)
     model.save(tmp_path / "whole")
-    model.forget_tokens()
+    model.forget_state()
     model.save(tmp_path / "less")
     sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "less")]
     assert sizes[0] - sizes[1] > 4 * corpus.n_tokens
     with pytest.raises(InputError, match="this model has forgotten its tokens"):
-        stickbreak.load(tmp_path / "less").continue_fit(corpus, n_sweeps=1)
+        stickbreak.load(tmp_path / "less").continue_fit(corpus, n_laps=1)
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_documents_that_make_no_sense_are_refused(fitted, corpus):
     with pytest.raises(InputError, match="two words or more"):
         fitted.score(np.eye(30, dtype=int)[:2])
     with pytest.raises(InputError, match="another counts"):
-        fitted.continue_fit(Corpus.from_counts(corpus.counts * 2, corpus.vocabulary), n_sweeps=1)
+        fitted.continue_fit(Corpus.from_counts(corpus.counts * 2, corpus.vocabulary), n_laps=1)
     with pytest.raises(ValueError, match="30"):
         fitted.transform(corpus.counts[:, :29])
 
@@ -425,7 +425,7 @@ def test_saved_model_is_plain_data(fitted, tmp_path):
 
 def test_tree_of_a_million_leaves_fits_documents(seed):
     documents, _ = planted_lda(60, 50, n_topics=5, mean_tokens=40, seed=seed)
-    model = BackoffTreeTopics(n_topics=1_259_712, n_sweeps=3, random_state=seed).fit(documents)
+    model = BackoffTreeTopics(n_topics=1_259_712, n_laps=3, random_state=seed).fit(documents)
     assert model.n_leaves_ == 1_259_712
     assert model.transform(documents).shape == (60, 1_259_712)
     assert np.isfinite(model.score(documents))

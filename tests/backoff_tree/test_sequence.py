@@ -23,7 +23,7 @@ def fit(branching, seed=0, n_documents=12, mean_tokens=10, n_words=8, **changes)
     drawn, _ = planted_lda(n_documents, n_words, n_topics=3, mean_tokens=mean_tokens, seed=seed)
     counts = drawn.counts.toarray()
     counts[:, 2] = 0  # a word that the fit never sees
-    return BackoffTreeTopics(branching=branching, n_sweeps=3, random_state=seed, **changes).fit(counts)
+    return BackoffTreeTopics(branching=branching, n_laps=3, random_state=seed, **changes).fit(counts)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_threads_and_shards_change_no_bit(fitted, seed, monkeypatch):
 
 def test_tree_of_a_million_leaves_is_a_distribution(seed):
     documents, _ = planted_lda(30, 20, n_topics=5, mean_tokens=30, seed=seed)
-    model = BackoffTreeTopics(n_topics=1_259_712, n_sweeps=3, random_state=seed).fit(documents)
+    model = BackoffTreeTopics(n_topics=1_259_712, n_laps=3, random_state=seed).fit(documents)
     assert np.exp(model.left_to_right(np.eye(20, dtype=int)).unbiased_log_p).sum() == pytest.approx(1)
     score = model.left_to_right(documents[:5], n_particles=5)
     assert math.log(20) * -2 < score.unbiased < 0
@@ -173,7 +173,7 @@ def test_probable_words_of_equal_probability_come_by_index():
     """Two words that always occur together are at the same leaves, or at others; many ties in either case."""
     counts = np.repeat(np.eye(6, dtype=int), 3, axis=1)[:, ::-1]
     for seed in range(5):
-        model = BackoffTreeTopics(branching=(3, 3), n_sweeps=2, learn=(), random_state=seed).fit(counts)
+        model = BackoffTreeTopics(branching=(3, 3), n_laps=2, learn=(), random_state=seed).fit(counts)
         np.testing.assert_array_equal(model.probable_words(9), top_word_indices(model.topic_word_, 9))
 
 
@@ -186,5 +186,5 @@ def test_ranking_needs_no_word_at_every_leaf():
     """Fewer words than asked for, and words without any token."""
     counts = np.zeros((4, 5), dtype=int)
     counts[:, 3] = 2
-    model = BackoffTreeTopics(branching=(2, 2), n_sweeps=2, random_state=0).fit(Corpus.from_counts(counts))
+    model = BackoffTreeTopics(branching=(2, 2), n_laps=2, random_state=0).fit(Corpus.from_counts(counts))
     np.testing.assert_array_equal(ranked_words(model._model, 4), [[3, 0, 1, 2]] * model.n_topics_)

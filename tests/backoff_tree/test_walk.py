@@ -18,7 +18,7 @@ BELOW = (24, 8, 4, 1)
 def fitted():
     drawn, _ = planted_lda(25, 30, n_topics=4, mean_tokens=15, seed=0)
     corpus = Corpus.from_counts(drawn.counts, vocabulary=[f"word{w}" for w in range(30)])
-    model = BackoffTreeTopics(branching=BRANCHING, n_sweeps=8, learn=(), random_state=0).fit(corpus)
+    model = BackoffTreeTopics(branching=BRANCHING, n_laps=8, learn=(), random_state=0).fit(corpus)
     keep = np.isin(model.word_leaf_ // 4, (0, 1, 4, 5)) & ~np.isin(
         model.word_leaf_, (5, 21, 22, 23)
     )  # nodes and leaves without tokens
@@ -185,7 +185,7 @@ def test_what_is_not_there_is_refused(fitted, ask, message):
 
 def test_a_million_leaves_are_walked_where_asked(seed):
     documents, _ = planted_lda(60, 50, n_topics=5, mean_tokens=40, seed=seed)
-    model = BackoffTreeTopics(n_topics=1_259_712, n_sweeps=2, random_state=seed).fit(documents)
+    model = BackoffTreeTopics(n_topics=1_259_712, n_laps=2, random_state=seed).fit(documents)
     nodes = list(model.tree_.walk())
     assert sum(node.is_leaf for node in nodes) == model.n_topics_
     assert sum(node.n_tokens for node in nodes if node.is_leaf) == documents.n_tokens

@@ -69,9 +69,9 @@ def test_answer_is_a_distribution(name, make, corpus):
         ("variational-stochastic", VariationalHDP, {"n_laps": 12, "schedule": "stochastic"}),
         ("collapsed", CollapsedHDP, {"n_laps": 25}),
         ("hybrid", HybridHDP, {"n_laps": 6}),
-        ("gibbs", GibbsHDP, {"n_sweeps": 60}),
-        ("gibbs", GibbsHDP, {"n_sweeps": 45, "burn_in": 15}),
-        ("tree", BackoffTreeTopics, {"n_sweeps": 12}),
+        ("gibbs", GibbsHDP, {"n_laps": 60}),
+        ("gibbs", GibbsHDP, {"n_laps": 45, "burn_in": 15}),
+        ("tree", BackoffTreeTopics, {"n_laps": 12}),
     ],
 )
 def test_units_of_work_add_up_to_one_fit(name, kind, settings, make, corpus):

@@ -92,7 +92,7 @@ def model(tmp_path_factory, documents) -> Path:
 def tree_model(tmp_path_factory, documents) -> Path:
     """A tree fitted by the command line, with its report; not to be changed."""
     out = tmp_path_factory.mktemp("models") / "tree"
-    options = ["--method", "tree", "--branching", "3,2,4", "--sweeps", "10", "--seed", "1", "--jobs", "1"]
+    options = ["--method", "tree", "--branching", "3,2,4", "--laps", "10", "--seed", "1", "--jobs", "1"]
     arguments = ["fit", str(documents), "--out", str(out), *options]
     result = CliRunner().invoke(app, arguments, prog_name="stickbreak", catch_exceptions=False)
     assert result.exit_code == 0, result.stderr

@@ -94,7 +94,7 @@ def test_words_are_no_markup_and_steer_no_terminal(run, documents, tmp_path):
     nasty.write_text(
         "".join(json.dumps({"text": f"[red]evil[/red] esc\x1b[31m word{i % 7}"}) + "\n" for i in range(60))
     )
-    options = ["--token-pattern", r"\S+", "--max-df", "1.0", "--method", "tree", "--branching", "2,2", "--sweeps", "2"]
+    options = ["--token-pattern", r"\S+", "--max-df", "1.0", "--method", "tree", "--branching", "2,2", "--laps", "2"]
     run("fit", nasty, "--out", tmp_path / "m", *options, "--no-report", "--quiet")
     printed = run("tree", tmp_path / "m").stdout
     assert "[red]evil[/red]" in printed

@@ -25,7 +25,7 @@ def compiled_by(fresh_python, *commands):
 def commands_of(method, documents, folder):
     """The default path of a method; the sampler with fewer sweeps."""
     model = folder / method
-    shorter = ["--sweeps", 30] if method == "gibbs" else []
+    shorter = ["--laps", 30] if method == "gibbs" else []
     return [
         ["fit", documents, "--out", model, "--method", method, "--held-out", "0.1", "--quiet", *shorter],
         ["transform", model, documents, "--out", folder / "weights.npz"],

@@ -204,7 +204,7 @@ def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
     for wrong in (0, 1.5, True):
         with pytest.raises(InputError, match=r"n_laps is .*; give a whole number of at least 1"):
             model.continue_fit(corpus, n_laps=wrong)
-    model.forget_shares()
+    model.forget_state()
     with pytest.raises(InputError, match="has forgotten its shares; fit it anew"):
         model.continue_fit(corpus, n_laps=1)
 

@@ -21,8 +21,6 @@ class Entry:
     name: str
     small: dict[str, Any]  # parameters of a fit of milliseconds
     fixed_topics: dict[str, Any]  # parameters that keep the number of topics and of laps as they are given
-    laps: str = "n_laps"  # the parameter that says how many laps or sweeps there are
-    forget: str | None = None  # method that drops what a model keeps of its documents
     takes_weights: bool = True  # fractional weights, not only counts
     failing_checks: dict[str, str] = field(default_factory=dict)  # scikit-learn's check -> why it cannot pass
 
@@ -35,13 +33,12 @@ ESTIMATORS = [
         "CollapsedHDP",
         small={"n_topics": 5, "n_laps": 3, "random_state": 0},
         fixed_topics={},
-        forget="forget_shares",
     ),
     Entry(
         "GibbsHDP",
         small={
             "n_topics": 5,
-            "n_sweeps": 3,
+            "n_laps": 3,
             "gamma": 1e-3,
             "learn": (),
             "init": "random",
@@ -50,8 +47,6 @@ ESTIMATORS = [
             "random_state": 0,
         },
         fixed_topics={"gamma": 1e-12, "init": "single"},
-        laps="n_sweeps",
-        forget="forget_chains",
         takes_weights=False,
     ),
     Entry(
@@ -72,9 +67,8 @@ ESTIMATORS = [
 SPARSE = [
     Entry(
         "BackoffTreeTopics",
-        small={"branching": (2, 3), "n_sweeps": 3, "random_state": 0},
+        small={"branching": (2, 3), "n_laps": 3, "random_state": 0},
         fixed_topics={},
-        laps="n_sweeps",
         takes_weights=False,
     ),
 ]

@@ -33,11 +33,6 @@ def data_of(name: str) -> Any:
     return documents(FITS[SMALL[name]].data)
 
 
-def laps_of(name: str) -> str:
-    """Return the parameter that holds its number of laps."""
-    return FITS[SMALL[name]].laps
-
-
 def bits(model: Model, name: str) -> bytes:
     """Return the weights that a model gives to the documents of its fit."""
     return np.ascontiguousarray(weights(model, data_of(name))).tobytes()

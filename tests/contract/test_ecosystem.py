@@ -131,7 +131,7 @@ def test_saved_model_keeps_what_is_learned_as_it_was_given(entry, corpus, learn,
     loaded = stickbreak.load(tmp_path / "model")
     assert (type(loaded.learn), loaded.learn) == (type(learn), learn)
     if hasattr(loaded, "continue_fit"):
-        further = {entry.laps: 1}
+        further = {"n_laps": 1}
         assert loaded.continue_fit(corpus, **further).n_laps_ == model.n_laps_ + 1
 
 

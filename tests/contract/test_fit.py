@@ -30,7 +30,7 @@ def test_places_of_arrays_in_memory_change_no_bit(entry, seed):
     rng, elsewhere, found = np.random.default_rng(seed), [], set()
     for _ in range(40):
         elsewhere.append(rng.random(rng.integers(1, 400)))  # what is allocated next lies at another place
-        model = entry.make(**{**entry.fixed_topics, "n_topics": 60, entry.laps: 8}).fit(documents)
+        model = entry.make(**{**entry.fixed_topics, "n_topics": 60, "n_laps": 8}).fit(documents)
         found.add(model.components_.tobytes())
     assert len(found) == 1
 
@@ -188,8 +188,7 @@ def test_state_is_no_larger_after_ten_times_the_documents(entry, corpus, tmp_pat
     sizes = {}
     for name, documents in (("few", few), ("many", many)):
         model = entry.make(**entry.fixed_topics).fit(documents)
-        if entry.forget is not None:
-            getattr(model, entry.forget)()
+        model.forget_state()
         model.save(tmp_path / name)
         sizes[name] = size_of(tmp_path / name), len(pickle.dumps(model)), model.n_topics_
     assert sizes["few"][2] == sizes["many"][2]

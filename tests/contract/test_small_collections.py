@@ -5,7 +5,6 @@ import logging
 import numpy as np
 import pytest
 from fuzz.models import ALL_MOVES
-from tests.contract.small import laps_of
 
 import stickbreak
 from stickbreak.corpus import Corpus, toy_bars
@@ -22,7 +21,7 @@ COLLECTIONS = {
 
 
 def quick(name, **parameters):
-    return getattr(stickbreak, name)(**{laps_of(name): 4, "random_state": 0, **parameters})
+    return getattr(stickbreak, name)(**{"n_laps": 4, "random_state": 0, **parameters})
 
 
 @pytest.mark.parametrize("collection", COLLECTIONS)
@@ -51,7 +50,7 @@ def test_few_vectors_are_enough_for_the_defaults(name):
 def test_default_gives_way_only_where_it_was_refused(name, tokens, wanted, caplog):
     default = DEFAULTS[name]
     corpus = Corpus.from_counts([[tokens - 1, 1]] if tokens > 1 else [[1, 0]])
-    model = quick(name, **{laps_of(name): 1})
+    model = quick(name, n_laps=1)
     wanted = default if tokens >= default else -(-tokens // 4)
     with caplog.at_level(logging.WARNING, logger="stickbreak"):
         model.fit(corpus)
@@ -60,7 +59,7 @@ def test_default_gives_way_only_where_it_was_refused(name, tokens, wanted, caplo
     said = [record.getMessage() for record in caplog.records if "n_topics" in record.getMessage()]
     assert len(said) == (wanted < default)
     assert all(f"starts with {wanted} topic" in text and f"instead of {default}" in text for text in said)
-    explicit = quick(name, **{laps_of(name): 1}, n_topics=wanted).fit(corpus)
+    explicit = quick(name, n_laps=1, n_topics=wanted).fit(corpus)
     np.testing.assert_array_equal(model.components_, explicit.components_)
 
 

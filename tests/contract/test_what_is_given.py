@@ -55,7 +55,7 @@ def refusals(name, make):
     for door in (*DOORS, "predict", "score_samples"):
         if hasattr(fitted, door):
             model = unfitted(name) if door in ("fit", "fit_transform", "partial_fit") else fitted
-            options = {"n_laps" if "n_laps" in model.get_params() else "n_sweeps": 1} if door == "continue_fit" else {}
+            options = {"n_laps": 1} if door == "continue_fit" else {}
             with pytest.raises(InputError) as caught:
                 getattr(model, door)(make(), **options)
             yield str(caught.value)

@@ -48,12 +48,12 @@ def documents():
 
 @pytest.fixture(scope="module")
 def gibbs(documents):
-    return GibbsHDP(n_topics=4, n_sweeps=3, random_state=0).fit(documents)
+    return GibbsHDP(n_topics=4, n_laps=3, random_state=0).fit(documents)
 
 
 @pytest.fixture(scope="module")
 def tree(documents):
-    return BackoffTreeTopics(branching=(3, 4), n_sweeps=3, random_state=0).fit(documents)
+    return BackoffTreeTopics(branching=(3, 4), n_laps=3, random_state=0).fit(documents)
 
 
 def test_evaluate_measures_left_to_right_where_it_is_asked_to(gibbs, documents):

@@ -289,7 +289,7 @@ def test_resume_with_other_documents_is_refused(corpus, tmp_path, other):
 @pytest.mark.parametrize("estimator", [VariationalHDP, GibbsHDP])
 def test_resume_with_other_words_is_refused(corpus, tmp_path, estimator):
     """The counts are the same: columns that are called otherwise are other documents."""
-    limit = {"n_laps": 2} if estimator is VariationalHDP else {"n_sweeps": 2}
+    limit = {"n_laps": 2}
     words = [f"word{w}" for w in range(40)]
     small = {"n_topics": 6, "init_sweeps": 2, "random_state": 0, **limit}
     for vocabulary in (words, words, ["b", *words[1:]]):
@@ -326,7 +326,7 @@ def test_identity_is_of_values_and_not_of_how_they_were_given(corpus):
 def test_resume_of_another_method_names_both(corpus, tmp_path):
     for ours, other in ((VariationalHDP, GibbsHDP), (GibbsHDP, VariationalHDP)):
         place = tmp_path / ours.__name__
-        limit = {"n_laps": 1} if ours is VariationalHDP else {"n_sweeps": 1}
+        limit = {"n_laps": 1}
         ours(n_topics=6, init_sweeps=2, **limit).fit(corpus, checkpoint=place)
         words = f"is of a {ours.__name__}, and this fit is of a {other.__name__}; resume with the same method"
         with pytest.raises(InputError, match=words):

@@ -20,8 +20,8 @@ FAMILIES = {
     "variational": VariationalHDP(n_topics=N_TOPICS, n_laps=3, init_sweeps=2),
     "variational stochastic": VariationalHDP(n_topics=N_TOPICS, n_laps=3, init_sweeps=2, schedule="stochastic"),
     "collapsed": CollapsedHDP(n_topics=N_TOPICS, n_laps=5, learn=()),
-    "gibbs": GibbsHDP(n_topics=N_TOPICS, n_sweeps=4, burn_in=1, estimate="last"),
-    "gibbs best": GibbsHDP(n_topics=N_TOPICS, n_sweeps=4, burn_in=1, estimate="best", representation="franchise"),
+    "gibbs": GibbsHDP(n_topics=N_TOPICS, n_laps=4, burn_in=1, estimate="last"),
+    "gibbs best": GibbsHDP(n_topics=N_TOPICS, n_laps=4, burn_in=1, estimate="best", representation="franchise"),
     "hybrid": HybridHDP(n_topics=N_TOPICS, n_laps=2, batch_size=10),
     "hybrid unbounded": HybridHDP(n_topics=N_TOPICS, n_laps=2, batch_size=10, top_level="unbounded"),
 }
@@ -103,7 +103,7 @@ def tree_scores(seed):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(2.0, (20, N_WORDS)) + 1
     branching = ((2, 2), (3,), (4,))[seed % 3]
-    model = BackoffTreeTopics(branching=branching, n_sweeps=4, alpha=0.6, random_state=seed).fit(counts)
+    model = BackoffTreeTopics(branching=branching, n_laps=4, alpha=0.6, random_state=seed).fit(counts)
     assert model.n_topics_ == model.n_leaves_
     words = document(rng, 4)
     found = estimates(model, words, seed, n_particles=500, resample=False) / tree_probability(model, words)

@@ -25,7 +25,7 @@ def documents():
 
 @pytest.fixture(scope="module")
 def forest(documents):
-    return BackoffTreeTopics(branching=(3, 2, 5), n_sweeps=8, random_state=0).fit(documents)
+    return BackoffTreeTopics(branching=(3, 2, 5), n_laps=8, random_state=0).fit(documents)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_page_holds_the_tree_and_its_program_once(report, model, corpus):
 def test_page_of_many_leaves_stays_small():
     rng = np.random.default_rng(0)
     documents = Corpus.from_counts(rng.poisson(0.2, (300, 400)), vocabulary=[f"word{w}" for w in range(400)])
-    model = BackoffTreeTopics(branching=(10, 30, 30), n_sweeps=2, random_state=0).fit(documents)
+    model = BackoffTreeTopics(branching=(10, 30, 30), n_laps=2, random_state=0).fit(documents)
     assert model.n_topics_ > 3000
     data = build_report(model, documents)
     assert len(data.tree.nodes) == report_tree.MOST_NODES < data.tree.n_nodes

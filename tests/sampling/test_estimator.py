@@ -24,7 +24,7 @@ SETTINGS = {
     "estimate": "last",
     "n_topics": 4,
     "init": "random",
-    "n_sweeps": 8,
+    "n_laps": 8,
     "burn_in": 3,
     "thin": 2,
     "random_state": 0,
@@ -92,7 +92,7 @@ def test_components_are_the_tokens_and_eta(corpus, changes):
 @variants
 def test_cut_fit_resumed_equals_the_uncut_one(corpus, tmp_path, changes):
     whole = fit(corpus, **changes)
-    fit(corpus, n_sweeps=5, checkpoint=tmp_path / "cut", **changes)
+    fit(corpus, n_laps=5, checkpoint=tmp_path / "cut", **changes)
     resumed = fit(corpus, checkpoint=tmp_path / "cut", resume=True, **changes)
     assert_same(whole, resumed)
     assert_same(whole, fit(corpus, checkpoint=tmp_path / "cut", resume=True, **changes))
@@ -101,12 +101,12 @@ def test_cut_fit_resumed_equals_the_uncut_one(corpus, tmp_path, changes):
 @variants
 def test_saved_model_goes_on_as_an_uncut_fit(corpus, tmp_path, changes):
     whole = fit(corpus, **changes)
-    model = fit(corpus, n_sweeps=5, **changes).continue_fit(corpus, n_sweeps=1)
+    model = fit(corpus, n_laps=5, **changes).continue_fit(corpus, n_laps=1)
     model.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model")
-    assert_same(whole, loaded.continue_fit(corpus.counts, n_sweeps=2))
-    assert_same(whole, model.continue_fit(corpus, n_sweeps=2))
-    assert loaded.n_sweeps == 5, "continue_fit altered a parameter"
+    assert_same(whole, loaded.continue_fit(corpus.counts, n_laps=2))
+    assert_same(whole, model.continue_fit(corpus, n_laps=2))
+    assert loaded.n_laps == 5, "continue_fit altered a parameter"
 
 
 @pytest.mark.parametrize("changes", [{"n_chains": 3}, {"n_shards": 3}, {"n_chains": 2, "n_shards": 3}])
@@ -156,16 +156,16 @@ def test_average_is_of_the_thinned_sweeps_after_burn_in(corpus):
 def test_burn_in_is_half_of_the_sweeps_and_kept(corpus):
     model = fit(corpus, burn_in=None)
     assert model.burn_in_ == 4
-    assert model.continue_fit(corpus, n_sweeps=6).burn_in_ == 4
+    assert model.continue_fit(corpus, n_laps=6).burn_in_ == 4
 
 
 def test_resumed_fit_keeps_the_burn_in_it_began_with(corpus, tmp_path):
-    assert fit(corpus, burn_in=None, n_sweeps=6, checkpoint=tmp_path / "cut").burn_in_ == 3
-    assert fit(corpus, burn_in=None, n_sweeps=10, checkpoint=tmp_path / "cut", resume=True).burn_in_ == 3
+    assert fit(corpus, burn_in=None, n_laps=6, checkpoint=tmp_path / "cut").burn_in_ == 3
+    assert fit(corpus, burn_in=None, n_laps=10, checkpoint=tmp_path / "cut", resume=True).burn_in_ == 3
 
 
 def test_best_is_never_a_sweep_of_the_burn_in(corpus, monkeypatch):
-    monkeypatch.setattr(Chain, "log_joint", lambda chain: -float(chain.n_sweeps))  # the first sweep is the best
+    monkeypatch.setattr(Chain, "log_joint", lambda chain: -float(chain.n_laps))  # the first sweep is the best
     assert fit(corpus, burn_in=3, estimate="best").objective_ == -4.0 / corpus.n_tokens
 
 
@@ -194,7 +194,7 @@ def test_expected_weights_give_the_rest_what_no_topic_explains(corpus):
 
 def test_planted_topics_are_found(seed):
     corpus, truth = planted_lda(150, 60, n_topics=5, alpha=0.2, eta=0.05, mean_tokens=60, seed=seed)
-    model = GibbsHDP(n_sweeps=150, random_state=seed).fit(corpus)
+    model = GibbsHDP(n_laps=150, random_state=seed).fit(corpus)
     found = model.topic_word_[model.topic_weights_ > 0.02]
     distance = np.abs(truth.topic_word[:, None] - found[None]).sum(axis=2) / 2
     assert distance.min(axis=1).max() < 0.25
@@ -203,8 +203,8 @@ def test_planted_topics_are_found(seed):
 def test_start_from_another_model(corpus):
     other = fit(corpus)
     for init in (other.components_, other.topic_word_.tolist(), "documents", "collapsed"):
-        model = fit(corpus, init=init, n_sweeps=1, burn_in=0)
-        assert model.objective_ > fit(corpus, n_sweeps=1, burn_in=0).objective_, "no better than a random start"
+        model = fit(corpus, init=init, n_laps=1, burn_in=0)
+        assert model.objective_ > fit(corpus, n_laps=1, burn_in=0).objective_, "no better than a random start"
 
 
 def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
@@ -241,14 +241,14 @@ def test_messages_name_sweeps(corpus):
 def test_forgotten_chains_make_a_small_model_that_cannot_go_on(corpus, tmp_path):
     model = fit(corpus)
     model.save(tmp_path / "whole")
-    model.forget_chains()
+    model.forget_state()
     model.save(tmp_path / "small")
     sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "small")]
     assert sizes[1] < sizes[0] - 4 * corpus.n_tokens
     loaded = stickbreak.load(tmp_path / "small")
     np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
     with pytest.raises(InputError, match="forgotten its chains; fit it anew"):
-        loaded.continue_fit(corpus, n_sweeps=1)
+        loaded.continue_fit(corpus, n_laps=1)
 
 
 def test_chains_go_on_with_their_documents_and_parameters_alone(corpus):
@@ -256,30 +256,30 @@ def test_chains_go_on_with_their_documents_and_parameters_alone(corpus):
     other = corpus.counts.copy()
     other.data[0] += 1
     with pytest.raises(InputError, match=r"another counts; give the documents of the fit"):
-        model.continue_fit(other, n_sweeps=1)
+        model.continue_fit(other, n_laps=1)
     with pytest.raises(InputError, match="another eta"):
-        model.set_params(eta=0.7).continue_fit(corpus, n_sweeps=1)
+        model.set_params(eta=0.7).continue_fit(corpus, n_laps=1)
 
 
 @pytest.mark.parametrize("estimate", ["last", "best", "average"])
 def test_later_burn_in_forgets_the_samples_before_it(corpus, tmp_path, estimate):
     """As if it had been the burn-in from the beginning, also after saving and for another continuation."""
     changes = {"estimate": estimate, "n_chains": 2, "random_state": 4}
-    whole = fit(corpus, n_sweeps=11, burn_in=6, **changes)
-    model = fit(corpus, n_sweeps=5, burn_in=1, **changes).continue_fit(corpus, n_sweeps=4, burn_in=6)
+    whole = fit(corpus, n_laps=11, burn_in=6, **changes)
+    model = fit(corpus, n_laps=5, burn_in=1, **changes).continue_fit(corpus, n_laps=4, burn_in=6)
     assert model.burn_in_ == 6
     model.save(tmp_path / "model")
     for again in (model, stickbreak.load(tmp_path / "model")):
-        assert_same(whole, again.continue_fit(corpus, n_sweeps=2, burn_in=6))
+        assert_same(whole, again.continue_fit(corpus, n_laps=2, burn_in=6))
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        *(({"n_sweeps": x}, rf"n_sweeps is {x!r}; give a whole number of at least 1\.$") for x in (0, 2.5, True, "2")),
-        *(({"n_sweeps": 2, "burn_in": x}, rf"burn_in is {x!r}; give a whole number") for x in (-1, 8.5, True, "8")),
-        ({"n_sweeps": 2, "burn_in": 7}, r"burn_in is 7, but 8 sweeps are done, .*; give 8 or more\.$"),
-        ({"n_sweeps": 2, "burn_in": 10}, r"burn_in is 10, but there will be 10 sweeps in all"),
+        *(({"n_laps": x}, rf"n_laps is {x!r}; give a whole number of at least 1\.$") for x in (0, 2.5, True, "2")),
+        *(({"n_laps": 2, "burn_in": x}, rf"burn_in is {x!r}; give a whole number") for x in (-1, 8.5, True, "8")),
+        ({"n_laps": 2, "burn_in": 7}, r"burn_in is 7, but 8 sweeps are done, .*; give 8 or more\.$"),
+        ({"n_laps": 2, "burn_in": 10}, r"burn_in is 10, but there will be 10 sweeps in all"),
     ],
 )
 def test_further_sweeps_and_burn_in_that_cannot_be_are_refused(corpus, fitted, changes, words):
@@ -291,13 +291,13 @@ def test_further_sweeps_and_burn_in_that_cannot_be_are_refused(corpus, fitted, c
 def test_chains_go_on_with_counts_that_have_lost_their_words(corpus):
     named = Corpus.from_counts(corpus.counts, vocabulary=[f"word{w}" for w in range(30)])
     whole = fit(named)
-    assert_same(whole, fit(named, n_sweeps=6).continue_fit(corpus.counts, n_sweeps=2))
+    assert_same(whole, fit(named, n_laps=6).continue_fit(corpus.counts, n_laps=2))
 
 
 @pytest.mark.parametrize("init", ["collapsed", "near-uniform", "documents", "anchors", "random"])
 def test_start_has_no_more_topics_than_tokens(init):
     """The default of 100 topics suits any collection."""
-    model = GibbsHDP(init=init, n_sweeps=2, random_state=0).fit([[1, 2], [0, 3]])
+    model = GibbsHDP(init=init, n_laps=2, random_state=0).fit([[1, 2], [0, 3]])
     assert 1 <= model.n_topics_ <= 6
 
 
@@ -327,7 +327,7 @@ def test_damaged_chains_are_refused_when_they_should_go_on(corpus, tmp_path, par
     loaded = stickbreak.load(tmp_path / "model")
     assert loaded.transform(corpus).shape[0] == 40
     with pytest.raises(ModelFormatError, match="chains of this model are damaged"):
-        loaded.continue_fit(corpus, n_sweeps=1)
+        loaded.continue_fit(corpus, n_laps=1)
 
 
 @pytest.mark.parametrize(
@@ -336,13 +336,13 @@ def test_damaged_chains_are_refused_when_they_should_go_on(corpus, tmp_path, par
      ("estimate", {"estimate": "best"}), ("n_chains", {"n_chains": 2}), ("learn", {"learn": ()})],
 )  # fmt: skip
 def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name, change):
-    fit(corpus, n_sweeps=4, checkpoint=tmp_path / "cut")
+    fit(corpus, n_laps=4, checkpoint=tmp_path / "cut")
     with pytest.raises(InputError, match=f"a fit with another {name}"):
         fit(corpus, checkpoint=tmp_path / "cut", resume=True, **change)
 
 
 def test_resume_without_a_seed_takes_that_of_the_checkpoint(corpus, tmp_path):
-    first = fit(corpus, n_sweeps=5, random_state=None, checkpoint=tmp_path / "cut")
+    first = fit(corpus, n_laps=5, random_state=None, checkpoint=tmp_path / "cut")
     resumed = fit(corpus, random_state=None, checkpoint=tmp_path / "cut", resume=True)
     np.testing.assert_array_equal(resumed.trace_["objective"][:5], first.trace_["objective"])
     assert resumed.n_laps_ == 8
@@ -359,7 +359,7 @@ def test_resume_without_a_seed_takes_that_of_the_checkpoint(corpus, tmp_path):
     ],
 )
 def test_checkpoint_whose_parts_do_not_fit_is_refused(corpus, tmp_path, damage, words):
-    fit(corpus, n_chains=2, n_sweeps=4, checkpoint=tmp_path / "cut")
+    fit(corpus, n_chains=2, n_laps=4, checkpoint=tmp_path / "cut")
     file = tmp_path / "cut" / "model.json"
     head = json.loads(file.read_text())
     damage(head["meta"])
@@ -376,7 +376,7 @@ def test_checkpoint_whose_parts_do_not_fit_is_refused(corpus, tmp_path, damage, 
         ({"alpha_prior": (1.0,)}, "alpha_prior is"),
         ({"gamma_prior": (1.0, 0.0)}, "shape and the rate"),
         ({"eta_prior": ("a", 1.0)}, "eta_prior is"),
-        ({"burn_in": 8}, "burn_in is 8, but n_sweeps is 8"),
+        ({"burn_in": 8}, "burn_in is 8, but n_laps is 8"),
         ({"root": "indicator", "representation": "direct"}, "root is 'indicator'"),
         ({"init": "kmeans"}, "'sequential', 'random', 'single', 'collapsed'"),
         ({"init": np.ones((2, 7))}, "init has shape"),
@@ -392,7 +392,7 @@ def test_parameters_that_do_not_fit_are_refused_in_one_sentence(corpus, change, 
     ("name", "value"),
     [("n_topics", 0), ("alpha", 0.0), ("gamma", np.inf), ("eta", -1.0), ("learn", "alpha"), ("alpha_prior", 1.0),
      ("representation", "crf"), ("root", "none"), ("split_merge_trials", -1), ("split_merge_sweeps", 0),
-     ("split_merge_scans", -1), ("init_sweeps", 0), ("n_sweeps", 0), ("burn_in", -1), ("thin", 0), ("n_chains", 0),
+     ("split_merge_scans", -1), ("init_sweeps", 0), ("n_laps", 0), ("burn_in", -1), ("thin", 0), ("n_chains", 0),
      ("estimate", "mean"), ("n_shards", 0), ("random_state", -1), ("n_jobs", 1.5), ("verbose", "yes")],
 )  # fmt: skip
 def test_parameter_out_of_range_is_refused(corpus, name, value):

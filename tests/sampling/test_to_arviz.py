@@ -22,7 +22,7 @@ def corpus():
 
 
 def fit(corpus, **changes):
-    return GibbsHDP(**{"n_sweeps": 20, "burn_in": 5, "thin": 3, "random_state": 0, **changes}).fit(corpus)
+    return GibbsHDP(**{"n_laps": 20, "burn_in": 5, "thin": 3, "random_state": 0, **changes}).fit(corpus)
 
 
 @pytest.mark.parametrize("n_chains", [1, 3])
@@ -43,7 +43,7 @@ def test_samples_are_all_rows_of_the_trace_after_burn_in(corpus, n_chains):
 @pytest.mark.parametrize("learn", [(), ("gamma",), ("eta", "alpha")])
 def test_hyperparameters_that_were_not_learned_are_left_out(corpus, learn):
     pytest.importorskip("arviz")
-    model = fit(corpus, learn=learn, n_sweeps=7)
+    model = fit(corpus, learn=learn, n_laps=7)
     names = set(model.set_params(learn=["eta"]).to_arviz()["posterior"].data_vars)
     assert names == {"log_joint", "n_topics", "n_tables", *learn}
     assert model.learned == learn
@@ -51,7 +51,7 @@ def test_hyperparameters_that_were_not_learned_are_left_out(corpus, learn):
 
 def test_samples_are_those_of_the_fit_whatever_the_parameters_become(corpus):
     pytest.importorskip("arviz")
-    model = fit(corpus, n_chains=2, n_sweeps=9)
+    model = fit(corpus, n_chains=2, n_laps=9)
     before = model.to_arviz()["posterior"]["n_tables"]
     after = model.set_params(n_chains=3, thin=2, burn_in=0).to_arviz()["posterior"]["n_tables"]
     np.testing.assert_array_equal(before, after)
@@ -60,19 +60,19 @@ def test_samples_are_those_of_the_fit_whatever_the_parameters_become(corpus):
 
 def test_samples_before_a_later_burn_in_are_left_out(corpus):
     pytest.importorskip("arviz")
-    model = fit(corpus, n_sweeps=6).continue_fit(corpus, n_sweeps=3, burn_in=7)
+    model = fit(corpus, n_laps=6).continue_fit(corpus, n_laps=3, burn_in=7)
     np.testing.assert_array_equal(model.to_arviz()["posterior"]["n_tables"], [model.trace_["n_tables"][7:]])
 
 
 @pytest.mark.parametrize("thin", [0, 1.5, True, "2"])
 def test_thin_that_is_no_positive_whole_number_is_refused(corpus, thin):
     with pytest.raises(InputError, match=rf"thin is {thin!r}; give a whole number of at least 1"):
-        fit(corpus, n_sweeps=6).to_arviz(thin=thin)
+        fit(corpus, n_laps=6).to_arviz(thin=thin)
 
 
 def test_arviz_computes_its_diagnostics(corpus):
     arviz = pytest.importorskip("arviz")
-    data = fit(corpus, n_chains=2, n_sweeps=40).to_arviz()
+    data = fit(corpus, n_chains=2, n_laps=40).to_arviz()
     assert np.isfinite(float(arviz.rhat(data, var_names=["log_joint"])["log_joint"]))
     assert float(arviz.ess(data, var_names=["n_tables"])["n_tables"]) > 0
 

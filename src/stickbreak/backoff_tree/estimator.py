@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -10,23 +9,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.backoff_tree.discounts import MOST
 from stickbreak.backoff_tree.fitted import FittedTree
-from stickbreak.backoff_tree.laps import TreeCourse
-from stickbreak.backoff_tree.requirements import check_parameters, course_settings
+from stickbreak.backoff_tree.laps import TreeLaps
+from stickbreak.backoff_tree.requirements import check_parameters, tree_settings
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
 from stickbreak.fitting.constraints import whole
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.loop import Callback, Trace
-from stickbreak.fitting.requirements import check_tokens, check_whole
-from stickbreak.fitting.run import Identity, at_work, run_fit
-
-_FREE = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
+from stickbreak.fitting.laps import Callback
+from stickbreak.fitting.requirements import check_whole
 
 
 class BackoffTreeTopics(FittedTree):
@@ -54,7 +47,7 @@ class BackoffTreeTopics(FittedTree):
         Discounts that are set to what makes the leaves of documents, and of words, most probable, leaving a token out.
     learn_every : int, default=5
         Sweeps between two searches.
-    n_sweeps : int, default=100
+    n_laps : int, default=100
         Passes over all tokens.
     stages : sequence of int, default=()
         Levels of coarser trees to begin with, (3, 5) for example: the fit begins with the first 3 levels, goes on with
@@ -124,7 +117,7 @@ class BackoffTreeTopics(FittedTree):
     >>> from stickbreak import BackoffTreeTopics
     >>> from stickbreak.corpus import toy_bars
     >>> corpus, truth = toy_bars(n_documents=50, seed=0)
-    >>> model = BackoffTreeTopics(branching=(3, 4), n_sweeps=10, random_state=0).fit(corpus)
+    >>> model = BackoffTreeTopics(branching=(3, 4), n_laps=10, random_state=0).fit(corpus)
     >>> model.transform(corpus).shape
     (50, 12)
     """
@@ -136,7 +129,7 @@ class BackoffTreeTopics(FittedTree):
         "eta": [Real, "array-like"],
         "learn": [list, tuple],
         "learn_every": [whole(1)],
-        "n_sweeps": [whole(1)],
+        "n_laps": [whole(1)],
         "stages": [list, tuple],
         "stage_sweeps": [whole(1)],
         "updates": [StrOptions({"parallel", "serial"})],
@@ -154,7 +147,7 @@ class BackoffTreeTopics(FittedTree):
         eta: float | Sequence[float] = 0.5,
         learn: Sequence[str] = ("alpha", "eta"),
         learn_every: int = 5,
-        n_sweeps: int = 100,
+        n_laps: int = 100,
         stages: Sequence[int] = (),
         stage_sweeps: int = 10,
         updates: str = "parallel",
@@ -168,7 +161,7 @@ class BackoffTreeTopics(FittedTree):
         self.eta = eta
         self.learn = learn
         self.learn_every = learn_every
-        self.n_sweeps = n_sweeps
+        self.n_laps = n_laps
         self.stages = stages
         self.stage_sweeps = stage_sweeps
         self.updates = updates
@@ -181,87 +174,7 @@ class BackoffTreeTopics(FittedTree):
         check_parameters(self)
 
     @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        callback: Callback | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-    ) -> Self:
-        """Learn topics from counts.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Whole numbers of words in documents.
-        y : ignored
-        callback : callable, optional
-            Called with a dict after each sweep (the row of `trace_`, "n_laps", the limit, and "noun": "sweep").
-        checkpoint : path-like, optional
-            A folder that is replaced after every sweep by all that the next sweeps depend on.
-        resume : bool, default=False
-            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_sweeps` may be larger.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidCorpus
-            If the counts are negative or no whole numbers, or hold no token at all.
-        InputError
-            If a parameter does not fit the tree, or the checkpoint is of another fit.
-        """
-        corpus = self._corpus(X, reset=True)
-        check_tokens(corpus)
-        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        identity = self._identity(corpus, seed)
-        with at_work(self, callback) as (report, executor):
-            course = self._course(corpus, seed, executor)
-            run = run_fit(
-                course,
-                lambda stop: course.sampler.begin(),
-                n_laps=self.n_sweeps,
-                report=report,
-                identity=identity,
-                checkpoint=checkpoint,
-                resume=resume,
-            )
-            self._take(course, run, identity, executor)
-        self.vocabulary_ = corpus.words
-        self.start_seconds_ = run.start_seconds
-        return self
-
-    @all_or_nothing
-    def continue_fit(self, X: Any, *, n_sweeps: int, callback: Callback | None = None) -> Self:
-        """Go on with this model, which may have been saved and loaded; the result equals that of one longer fit.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            The documents of the fit.
-        n_sweeps : int
-            Further sweeps.
-        callback : callable, optional
-            As in `fit`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If the documents or parameters are not those of the fit, the model has forgotten its tokens, or `n_sweeps`
-            is no positive whole number.
-        """
-        return self._go_on(X, n_sweeps, None, callback)
-
-    @all_or_nothing
-    def expand(self, X: Any, k: int, *, n_sweeps: int, callback: Callback | None = None) -> Self:
+    def expand(self, X: Any, k: int, *, n_laps: int, callback: Callback | None = None) -> Self:
         """Make every leaf a node with k leaves, and go on: from coarse topics to fine ones.          math.md (T9)
 
         Tokens go to the children of their leaf at random; the new level has the mean of the discounts of the others.
@@ -272,7 +185,7 @@ class BackoffTreeTopics(FittedTree):
             The documents of the fit.
         k : int
             Leaves of each former leaf.
-        n_sweeps : int
+        n_laps : int
             Further sweeps, with the larger tree.
         callback : callable, optional
             As in `fit`.
@@ -286,35 +199,11 @@ class BackoffTreeTopics(FittedTree):
         InputError
             As `continue_fit`; if k is less than 2, or the tree grows too large.
         """
-        return self._go_on(X, n_sweeps, check_whole("k", k, 2), callback)
+        leaves = check_whole("k", k, 2)
+        return self._go_on(X, n_laps, callback, lambda laps: laps.expand(leaves))
 
-    def _go_on(self, X: Any, n_sweeps: int, k: int | None, callback: Callback | None) -> Self:
-        """Continue, with a larger tree where k is given."""
-        check_is_fitted(self)
-        more = check_whole("n_sweeps", n_sweeps, 1)
-        corpus = self._corpus(X)
-        kept = self._kept_for(corpus)
-        with at_work(self, callback) as (report, executor):
-            course = self._course(corpus, kept.identity["random_state"], executor)
-            self._give_back(kept, course)
-            if k is not None:
-                sampler = course.sampler
-                sampler.expand(k, float(sampler.delta_doc.mean()), float(sampler.delta_word.mean()), MOST)
-            run = run_fit(
-                course,
-                None,
-                n_laps=self.n_laps_ + more,
-                report=report,
-                identity=kept.identity,
-                trace=Trace.from_arrays(self.trace_),
-            )
-            self._take(course, run, kept.identity, executor)
-        return self
+    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> TreeLaps:
+        return TreeLaps(Tokens.from_corpus(documents), tree_settings(self), seed, executor)
 
-    def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> TreeCourse:
-        """Put the sampler together with the tokens."""
-        return TreeCourse(Tokens.from_corpus(corpus), course_settings(self), seed, executor)
-
-    def _identity(self, corpus: Corpus, seed: int) -> Identity:
-        """Return what a checkpoint must agree with."""
-        return identity_of(self, corpus, seed, free=_FREE)
+    def _settled(self, documents: Corpus) -> dict[str, Any]:
+        return {}

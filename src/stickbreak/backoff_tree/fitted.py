@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.backoff_tree.laps import TreeCourse
+from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves, checked_seen
@@ -23,8 +23,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_trace, is_table, require, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
-from stickbreak.fitting.run import Identity, Run
-from stickbreak.model.kept import ContinuedModel
+from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.ranges import are_discounts
 from stickbreak.prediction.document_completion import Completion
 from stickbreak.prediction.words import words_to_show
@@ -32,7 +31,7 @@ from stickbreak.prediction.words import words_to_show
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
 
-class FittedTree(ContinuedModel):
+class FittedTree(TopicModel):
     """The side of `BackoffTreeTopics` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = (
@@ -50,8 +49,6 @@ class FittedTree(ContinuedModel):
         "stop_reason_",
         "start_seconds_",
     )
-    lap_noun: ClassVar[str] = "sweep"
-    kept_noun: ClassVar[str] = "tokens"
     sparse_weights: ClassVar[bool] = True
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
@@ -332,11 +329,6 @@ class FittedTree(ContinuedModel):
     def _predictive_rule(self) -> TreeRule:
         return TreeRule(self._model)
 
-    def forget_tokens(self) -> None:
-        """Drop the leaves of the tokens of the fit, 4 bytes each: the model cannot `continue_fit` or `expand`."""
-        check_is_fitted(self)
-        self._kept = None
-
     def _build(self) -> TreeModel:
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
         counts = WordCounts(self.word_start_, self.word_leaf_, self.word_count_)
@@ -357,10 +349,8 @@ class FittedTree(ContinuedModel):
         chosen = with_tokens if leaves is None else checked_leaves(leaves, self._model.n_tokens)
         return [table.best(table.at_leaf(k), n) for k in np.searchsorted(with_tokens, chosen)]
 
-    def _take(self, course: TreeCourse, run: Run, identity: Identity, executor: ThreadExecutor) -> None:
-        """Copy the result into the fitted attributes."""
-        sampler = course.sampler
-        sampler.prepare(executor)
+    def _take(self, laps: TreeLaps, documents: Corpus) -> None:
+        sampler = laps.finish()
         words = sampler.words
         self.word_start_ = np.concatenate(([0], np.cumsum(words.size, dtype=np.int64)))
         room = np.diff(words.start)
@@ -369,10 +359,6 @@ class FittedTree(ContinuedModel):
         self.alpha_levels_, self.eta_levels_ = sampler.delta_doc.copy(), sampler.delta_word.copy()
         self.branching_ = [int(k) for k in sampler.shape.branching]
         self._model = self._build()
-        self._trace = run.trace
-        self.n_laps_, self.objective_ = len(run.trace), float(run.trace.columns["objective"][-1])
-        self.converged_, self.stop_reason_ = run.outcome
-        self._keep(course, identity)
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +15,14 @@ from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Float
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.checkpoint import KIND, is_table, read_state, require, whole_number
+from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.loop import Lap, Trace
-from stickbreak.fitting.run import Identity, Place
+from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.ranges import are_discounts
-from stickbreak.storage import persistence
 
 
 @dataclass(frozen=True, slots=True)
-class CourseSettings:
+class TreeSettings:
     """What does not change from pass to pass."""
 
     shape: TreeShape  # of the last stage
@@ -37,20 +35,20 @@ class CourseSettings:
     at_once: bool = False
 
 
-class TreeCourse:
+class TreeLaps:
     """A sampler on its way: `run_fit` drives it.
 
     Parameters
     ----------
     tokens : Tokens
-    settings : CourseSettings
+    settings : TreeSettings
     seed : int
     executor : Executor
     """
 
-    noun, window = "sweep", 0
+    window = 0
 
-    def __init__(self, tokens: Tokens, settings: CourseSettings, seed: int, executor: Executor) -> None:
+    def __init__(self, tokens: Tokens, settings: TreeSettings, seed: int, executor: Executor) -> None:
         self.settings, self._executor = settings, executor
         depth = min((*settings.stages, settings.shape.depth))
         self.sampler = TreeSampler(
@@ -62,6 +60,26 @@ class TreeCourse:
             at_once=settings.at_once,
         )
         self._likelihood: dict[str, float] = {}
+
+    @property
+    def columns(self) -> Collection[str]:
+        """Columns of a trace of these laps, beyond those of every trace."""
+        learned = (f"{name}_likelihood" for name in self.settings.learn)
+        return ["n_leaves", "alpha", "eta", "alpha_last", "eta_last", *learned]
+
+    def begin(self, report: Callback, stop: Stop) -> None:
+        """Put every token in a leaf: too short to be reported or stopped."""
+        self.sampler.begin()
+
+    def expand(self, k: int) -> None:
+        """Make every leaf a node with k leaves.                                                      math.md (T9)"""
+        sampler = self.sampler
+        sampler.expand(k, float(sampler.delta_doc.mean()), float(sampler.delta_word.mean()), MOST)
+
+    def finish(self) -> TreeSampler:
+        """Return the sampler with the counts of its words ready to be read."""
+        self.sampler.prepare(self._executor)
+        return self.sampler
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every pass; `done` were done before."""
@@ -92,7 +110,7 @@ class TreeCourse:
             grown = True
         return grown
 
-    def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    def snapshot(self) -> Packed:
         """Return arrays and plain values that all further passes depend on."""
         sampler = self.sampler
         arrays: dict[str, NDArray] = {"z": sampler.z, "delta_doc": sampler.delta_doc, "delta_word": sampler.delta_word}
@@ -103,7 +121,7 @@ class TreeCourse:
         }
         return arrays, values
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned.
 
         Raises
@@ -123,29 +141,3 @@ class TreeCourse:
         sampler.settled = sampler.n_passes > 0
         sampler.z, sampler.delta_doc, sampler.delta_word = z.copy(), arrays["delta_doc"], arrays["delta_word"]
         self._likelihood = {str(name): float(value) for name, value in values["likelihood"].items()}
-
-    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
-        """Replace the checkpoint at `place`."""
-        arrays, values = self.snapshot()
-        meta = {**values, "identity": identity, "trace": trace.columns}
-        persistence.write_folder(place, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
-
-    def read(self, place: Place, identity: Identity) -> Trace | None:
-        """Take up the checkpoint at `place` and return its trace; None if there is none."""
-
-        def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
-            self.restore(arrays, meta)
-            require({"objective", "n_topics", *self._columns()} <= meta["trace"].keys(), "its trace lacks a column")
-            return Trace(meta["trace"])
-
-        return read_state(place, identity, restored)
-
-    def _columns(self) -> Sequence[str]:
-        return [
-            "n_leaves",
-            "alpha",
-            "eta",
-            "alpha_last",
-            "eta_last",
-            *(f"{name}_likelihood" for name in self.settings.learn),
-        ]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stickbreak.backoff_tree.laps import CourseSettings
+from stickbreak.backoff_tree.laps import TreeSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.backoff_tree.state import Float, Int
@@ -28,7 +28,7 @@ class Parameters(Protocol):
     eta: Any
     learn: Sequence[str]
     learn_every: int
-    n_sweeps: int
+    n_laps: int
     stages: Sequence[int]
     stage_sweeps: int
     updates: str
@@ -41,15 +41,15 @@ def check_parameters(given: Parameters) -> None:
     ------
     InputError
     """
-    course = course_settings(given)
-    if len(course.stages) * course.stage_sweeps >= given.n_sweeps:
+    settings = tree_settings(given)
+    if len(settings.stages) * settings.stage_sweeps >= given.n_laps:
         raise InputError(
-            f"{len(course.stages)} stages of {course.stage_sweeps} sweeps leave none of n_sweeps={given.n_sweeps} for "
+            f"{len(settings.stages)} stages of {settings.stage_sweeps} sweeps leave none of n_laps={given.n_laps} for "
             "the whole tree; give more sweeps or fewer stages."
         )
 
 
-def course_settings(given: Parameters) -> CourseSettings:
+def tree_settings(given: Parameters) -> TreeSettings:
     """Return what the parameters of a fit stand for.
 
     Raises
@@ -58,7 +58,7 @@ def course_settings(given: Parameters) -> CourseSettings:
     """
     check_names("learn", given.learn, LEARNABLE)
     shape = shape_of(given.branching, int(given.n_topics))
-    return CourseSettings(
+    return TreeSettings(
         shape,
         discounts("alpha", given.alpha, shape),
         discounts("eta", given.eta, shape),

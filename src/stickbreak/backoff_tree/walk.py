@@ -50,7 +50,7 @@ class TopicNode:
     >>> from stickbreak import BackoffTreeTopics
     >>> from stickbreak.corpus import toy_bars
     >>> corpus, _ = toy_bars(n_documents=50, seed=0)
-    >>> root = BackoffTreeTopics(branching=(3, 4), n_sweeps=10, random_state=0).fit(corpus).tree_
+    >>> root = BackoffTreeTopics(branching=(3, 4), n_laps=10, random_state=0).fit(corpus).tree_
     >>> root.n_tokens == corpus.n_tokens == sum(node.n_tokens for node in root.children)
     True
     >>> all(node.parent.parent == root for node in root.walk() if node.is_leaf)

@@ -116,10 +116,7 @@ class FitJob:
         train, held = (corpus, None) if self.held_out is None else corpus.split(self.held_out, seed=self.seed)
         model = self._fit(train)
         check_target(self.out, overwrite=self.force)
-        for forget in ("forget_chains", "forget_shares", "forget_tokens"):
-            getattr(
-                model, forget, lambda: None
-            )()  # they are as large as the corpus; on this line it is a checkpoint that goes on
+        model.forget_state()  # it is as large as the corpus; on this line it is a checkpoint that goes on
         with replace_folder(self.out, overwrite=self.force or self.out.is_dir()) as folder:
             model.save(folder)
             settings.remember(folder)
@@ -145,7 +142,7 @@ class FitJob:
                 self._tell(f"there is no checkpoint at {self.checkpoint} yet: starting from the beginning")
         self._tell(
             f"fitting {train.n_documents:,} documents{self._starting(model, train)} "
-            f"(Ctrl-C ends after the {model.lap_noun} and keeps the model) ..."
+            f"(Ctrl-C ends after the lap and keeps the model) ..."
         )
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train, callback=progress.update, **options)

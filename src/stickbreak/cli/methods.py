@@ -83,7 +83,7 @@ METHODS = {
         {
             **_HDP,
             **_LEARN,
-            "n_sweeps": "--sweeps",
+            "n_laps": "--laps",
             "burn_in": "--burn-in",
             "thin": "--thin",
             "n_chains": "--chains",
@@ -117,7 +117,7 @@ METHODS = {
         "a tree of up to millions of topics.",
         {
             **_LEARN,
-            "n_sweeps": "--sweeps",
+            "n_laps": "--laps",
             "branching": "--branching",
             "stages": "--stages",
             "updates": "--updates",

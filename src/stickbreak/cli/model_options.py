@@ -68,7 +68,7 @@ Learn = Annotated[
         help="Learn alpha, gamma, eta or several (alpha,eta) from the documents; none: keep them all.",
     ),
 ]
-Laps = Annotated[int | None, _option("--laps", least=1, help="Most passes over the documents.")]
+Laps = Annotated[int | None, _option("--laps", least=1, help="Most passes over the documents. A sampler does as many.")]
 Jobs = Annotated[int | None, _option("--jobs", least=1, help="Threads; otherwise all cores.")]
 MergeLaps = Annotated[
     int | None,
@@ -195,9 +195,6 @@ Restarts = Annotated[
         panel=_VARIATIONAL,
         help="Topics, the smallest first, that each document is tried without; otherwise 5.",
     ),
-]
-Sweeps = Annotated[
-    int | None, _option("--sweeps", least=1, panel=_GIBBS, help="Passes over all tokens; otherwise 200, for tree 100.")
 ]
 BurnIn = Annotated[
     int | None, _option("--burn-in", least=0, panel=_GIBBS, help="Sweeps before the first sample; otherwise half.")

@@ -17,7 +17,7 @@ from stickbreak.exceptions import InputError, WriteError
 
 _VECTORS = "vectors"  # the models of vectors, which only Python fits
 _FAMILIES = (*METHODS, _VECTORS)
-_SHORTER = {"gibbs": {"n_sweeps": 20}}  # where the default is long on any documents
+_SHORTER = {"gibbs": {"n_laps": 20}}  # where the default is long on any documents
 
 
 def warm(

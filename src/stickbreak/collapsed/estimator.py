@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
-from stickbreak.collapsed.laps import CollapsedCourse, Rules, columns_of
+from stickbreak.collapsed.laps import CollapsedLaps, Rules, columns_of
 from stickbreak.collapsed.requirements import check_tables
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
-from stickbreak.collapsed.streaming import StepRules, alive, begin, learned, offset_for, step
+from stickbreak.collapsed.streaming import StepRules, Topics, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
-from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
-from stickbreak.fitting.loop import Callback, Trace
-from stickbreak.fitting.requirements import check_tokens, check_total, check_whole
-from stickbreak.fitting.run import Identity, Run, at_work, run_fit
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.loop import Interruption
+from stickbreak.fitting.requirements import check_tokens
 from stickbreak.fitting.steps import step_size
 from stickbreak.numerics.streams import seed_from
-
-# a fit that goes on may change these, most of which are for streams
-_STREAM = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
-_NOT_IDENTITY = ("n_laps", "tolerance", "n_jobs", "verbose", *_STREAM)
 
 
 class CollapsedHDP(FittedCollapsed):
@@ -141,6 +132,9 @@ class CollapsedHDP(FittedCollapsed):
     50
     """
 
+    # for streams alone
+    _free = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [None, Interval(Integral, 1, MOST_TOPICS, closed="both")],
         "alpha": CONCENTRATION,
@@ -203,194 +197,57 @@ class CollapsedHDP(FittedCollapsed):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        callback: Callback | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-    ) -> Self:
-        """Learn topics from counts.
+    def _check_documents(self, documents: Corpus) -> None:
+        super()._check_documents(documents)
+        laps = min(self.n_laps, self.merge_laps)
+        check_tables(documents, self._settled_topics(documents), float(self.smallest_share), laps)
 
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Counts of words in documents; non-negative weights are taken as they are.
-        y : ignored
-        callback : callable, optional
-            Called with a dict after each lap (the row of `trace_`, "n_laps" and "noun": "lap").
-        checkpoint : path-like, optional
-            A folder that is replaced after every lap by all that the next laps depend on.
-        resume : bool, default=False
-            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_laps` may be larger.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidCorpus
-            If the counts are negative, or hold no token at all.
-        InputError
-            If a parameter does not fit the documents, or the checkpoint is of another fit.
-        """
-        corpus = self._corpus(X, reset=True)
-        check_tokens(corpus)
-        n_topics = self._settled_topics(corpus)
-        check_tables(corpus, n_topics, float(self.smallest_share), min(self.n_laps, self.merge_laps))
-        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        identity = self._identity(corpus, seed)
-        with at_work(self, callback) as (report, executor):
-            course = self._course(corpus, seed, executor)
-            run = run_fit(
-                course,
-                lambda stop: course.begin(),
-                n_laps=self.n_laps,
-                tolerance=self.tolerance,
-                report=report,
-                checkpoint=checkpoint,
-                resume=resume,
-                identity=identity,
-            )
-            self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
-            self._finish(course, run, identity)
-        return self
-
-    @all_or_nothing
-    def continue_fit(self, X: Any, *, n_laps: int, callback: Callback | None = None) -> Self:
-        """Go on with this model, which may have been saved and loaded; the result equals that of one longer fit.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            The documents of the fit.
-        n_laps : int
-            Most further laps: `tolerance` ends them sooner.
-        callback : callable, optional
-            As in `fit`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If the documents or parameters are not those of the fit, the model has forgotten its shares, or `n_laps` is
-            no positive whole number.
-        """
-        check_is_fitted(self)
-        more = check_whole("n_laps", n_laps, 1)
-        corpus = self._corpus(X)
-        kept = self._kept_for(corpus)
-        with at_work(self, callback) as (report, executor):
-            course = self._course(corpus, kept.identity["random_state"], executor)
-            self._give_back(kept, course)
-            run = run_fit(
-                course,
-                None,
-                n_laps=self.n_laps_ + more,
-                tolerance=self.tolerance,
-                report=report,
-                identity=kept.identity,
-                trace=Trace.from_arrays(self.trace_),
-            )
-            self._finish(course, run, kept.identity)
-        return self
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Take one step on a minibatch of a stream.
-
-        The first call runs `init_sweeps` sweeps over its documents, scaled up to `total_documents`. After a `fit` the
-        call goes on from the fitted topics. No topics are merged or added. The memory does not grow with the stream,
-        but for a row of `trace_` a call. A model that was saved and loaded goes on to the same bits.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Counts in the words of the first call. Documents without words count as seen; if there is no other, no step
-            is taken.
-        y : ignored
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidCorpus
-            If the counts are negative, or the first minibatch holds no token.
-        InputError
-            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
-        """
-        first = not hasattr(self, "_topics")
-        corpus = self._corpus(X, reset=first)
-        seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
-        total = seen if self.total_documents is None else int(self.total_documents)
-        check_total(total, seen)
-        if first:
-            check_tokens(corpus)
-            check_tables(corpus, self._settled_topics(corpus, stream=True), float(self.smallest_share), 0)
-        if corpus.n_tokens > 0:
-            with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
-                self._learn(corpus, total, first, executor)
-        self.n_documents_seen_ = seen
-        return self
-
-    def _learn(self, corpus: Corpus, total: int, first: bool, executor: ThreadExecutor) -> None:
-        """Take the step of `partial_fit` and add its row to the trace."""
-        began, share = time.perf_counter(), total / corpus.n_documents
-        seed = seed_from(self.random_state) if first else self._seed
-        rules = StepRules(float(self.smallest_share), int(self.local_sweeps), tuple(self.learn), seed)
-        if first:
-            priors, trace = Priors(float(self.alpha), float(self.gamma), float(self.eta)), Trace()
-            sweeps = self.starting_topics(corpus), int(self.init_sweeps)
-            topics, log_p = begin(corpus, *sweeps, priors, rules, share, executor)
-            self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
-            self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
-        else:
-            priors, topics, trace = Priors(self.alpha_, self.gamma_, self.eta_), self._topics, self._trace
-            if self.learning_offset_ is None:
-                of_all = corpus.n_documents / (self.n_documents_seen_ + corpus.n_documents)
-                self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), of_all)
-            size = step_size(topics.n_steps + 1, float(self.learning_decay), self.learning_offset_)
-            topics, log_p = step(topics, corpus, priors, rules, share, size, executor)
-        priors = learned(topics, priors, rules.learn)
-        trace.append(
-            {
-                "lap": len(trace) + 1,
-                "objective": log_p / float(corpus.n_tokens),
-                "n_topics": alive(topics.N).size,
-                "seconds": time.perf_counter() - began,
-                "moved": 0,
-                **columns_of(priors),
-            }
+    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> CollapsedLaps:
+        moves = int(self.merge_laps), float(self.held_back)
+        rules = Rules(
+            self.starting_topics(documents), self._priors(), float(self.smallest_share), tuple(self.learn), seed, *moves
         )
-        self._take(topics, priors, trace, seed)
-        self._kept = None
-        self.converged_, self.stop_reason_ = False, f"partial_fit took step {topics.n_steps}."
+        return CollapsedLaps(documents, rules, executor)
 
-    def _finish(self, course: CollapsedCourse, run: Run, identity: Identity) -> None:
-        """Copy the result of a fit into the fitted attributes."""
-        self._keep(course, identity)
-        self._take(course.finish(), course.priors, run.trace, identity["random_state"])
-        self.converged_, self.stop_reason_ = run.outcome
+    def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
+        self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
         if self.n_laps_ < self.merge_laps:
             self.stop_reason_ += f" Topics are merged until lap {self.merge_laps}: more laps may leave fewer."
-        self.n_documents_seen_, self.learning_offset_ = int(identity["shape"][0]), None
+        self.n_documents_seen_, self.learning_offset_ = documents.n_documents, None
 
-    def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> CollapsedCourse:
-        """Build the laps of a fit."""
-        priors = Priors(float(self.alpha), float(self.gamma), float(self.eta))
-        moves = int(self.merge_laps), float(self.held_back)
-        rules = Rules(self.starting_topics(corpus), priors, float(self.smallest_share), tuple(self.learn), seed, *moves)
-        return CollapsedCourse(corpus, rules, executor)
+    def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
+        if first:
+            check_tokens(minibatch)
+            check_tables(minibatch, self._settled_topics(minibatch, stream=True), float(self.smallest_share), 0)
 
-    def _identity(self, corpus: Corpus, seed: int) -> Identity:
-        """Return what a checkpoint must agree with."""
-        return identity_of(self, corpus, seed, free=_NOT_IDENTITY, n_topics=self.starting_topics(corpus))
+    def _open_stream(
+        self, minibatch: Corpus, total: int, executor: ThreadExecutor, interruption: Interruption
+    ) -> tuple[Topics, float]:
+        self._seed = seed_from(self.random_state)
+        self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
+        sweeps = self.starting_topics(minibatch), int(self.init_sweeps)
+        return begin(minibatch, *sweeps, self._priors(), self._step_rules(), total / minibatch.n_documents, executor)
+
+    def _step(self, minibatch: Corpus, total: int, executor: ThreadExecutor, start: tuple[Topics, float] | None) -> Lap:
+        rules = self._step_rules()
+        if start is not None:  # the sweeps of the start are the first step
+            priors, (topics, log_p) = self._priors(), start
+        else:
+            priors, topics = Priors(self.alpha_, self.gamma_, self.eta_), self._topics
+            if self.learning_offset_ is None:
+                of_all = minibatch.n_documents / (self.n_documents_seen_ + minibatch.n_documents)
+                self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), of_all)
+            size = step_size(topics.n_steps + 1, float(self.learning_decay), self.learning_offset_)
+            share = total / minibatch.n_documents
+            topics, log_p = step(topics, minibatch, priors, rules, share, size, executor)
+        priors = learned(topics, priors, rules.learn)
+        self._take_topics(topics, priors, self._seed)
+        return Lap(log_p / float(minibatch.n_tokens), alive(topics.N).size, False, columns_of(priors))
+
+    def _priors(self) -> Priors:
+        """Return the hyperparameters that were given."""
+        return Priors(float(self.alpha), float(self.gamma), float(self.eta))
+
+    def _step_rules(self) -> StepRules:
+        """Return what the steps of a stream have in common."""
+        return StepRules(float(self.smallest_share), int(self.local_sweeps), tuple(self.learn), self._seed)

@@ -14,15 +14,16 @@ from stickbreak.collapsed.state import Float, Priors
 from stickbreak.collapsed.streaming import Topics, alive
 from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.loop import Trace
 from stickbreak.fitting.requirements import check_names
-from stickbreak.model.kept import ContinuedModel, KeptState
+from stickbreak.model.estimator import KeptState
+from stickbreak.model.streaming import StreamingEstimator
+from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule
 
 
-class FittedCollapsed(ContinuedModel):
+class FittedCollapsed(TopicModel, StreamingEstimator):
     """The side of `CollapsedHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ()
@@ -40,16 +41,12 @@ class FittedCollapsed(ContinuedModel):
     )
 
     default_topics: ClassVar[int] = 200
-    kept_noun: ClassVar[str] = "shares"
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
 
     alpha_: float
     gamma_: float
     eta_: float
-    n_laps_: int
     learning_offset_: float | None
-    n_documents_seen_: int
-    n_jobs: int | None
     learn: Sequence[str]
     _topics: Topics
     _seed: int
@@ -111,26 +108,10 @@ class FittedCollapsed(ContinuedModel):
         check_is_fitted(self)
         return int(alive(self._topics.N).size)
 
-    @property
-    def n_steps_(self) -> int:
-        """Steps taken by `partial_fit`."""
-        check_is_fitted(self)
-        return self._topics.n_steps
-
-    def forget_shares(self) -> None:
-        """Drop q(z) of the fit: the model keeps its topics and its trace, and cannot `continue_fit`.
-
-        It takes, here and in a saved model, 2 bytes for each stored count and 6 for each topic that the count has a
-        share of, four on average.
-        """
-        check_is_fitted(self)
-        self._kept = None
-
-    def _take(self, topics: Topics, priors: Priors, trace: Trace, seed: int) -> None:
-        """Copy a result into the fitted attributes."""
-        self._topics, self._seed, self._trace = topics, seed, trace
+    def _take_topics(self, topics: Topics, priors: Priors, seed: int) -> None:
+        """Copy topics into the fitted attributes."""
+        self._topics, self._seed, self.n_steps_ = topics, seed, topics.n_steps
         self.alpha_, self.gamma_, self.eta_ = priors.alpha, priors.gamma, priors.eta
-        self.n_laps_, self.objective_ = len(trace), float(trace.columns["objective"][-1])
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -157,6 +138,7 @@ class FittedCollapsed(ContinuedModel):
 
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._topics = Topics.unpacked(arrays, values["topics"], self.n_features_in_)
+        self.n_steps_ = self._topics.n_steps
         self._seed, self._kept = whole_number("seed", values["topics"]["seed"]), None
         if "fit" in values:
             shares = {name.removeprefix("fit."): a for name, a in arrays.items() if name.startswith("fit.")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +24,10 @@ from stickbreak.collapsed.state import (
 )
 from stickbreak.collapsed.streaming import Topics, alive
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.checkpoint import KIND, is_table, read_state, require, whole_number
+from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.loop import Lap, Trace
-from stickbreak.fitting.run import Identity, Place
+from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.ranges import are_sums, is_concentration
-from stickbreak.storage import persistence
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Rules:
     held_back: float  # their share
 
 
-class CollapsedCourse:
+class CollapsedLaps:
     """Sweeps over a collection: `run_fit` drives them.
 
     Parameters
@@ -55,15 +53,20 @@ class CollapsedCourse:
     executor : Executor
     """
 
-    noun, window = "lap", 10  # shares are rounded at random, so that the objective of one lap is noisy
+    window = 10  # shares are rounded at random, so that the objective of one lap is noisy
 
     def __init__(self, corpus: Corpus, rules: Rules, executor: Executor) -> None:
         self.rules, self.priors = rules, rules.priors
         self.state: CollapsedState
         self._corpus, self._executor = corpus, executor
 
-    def begin(self) -> None:
-        """Put every stored count in a topic at random."""
+    @property
+    def columns(self) -> Collection[str]:
+        """Columns of a trace of these laps, beyond those of every trace."""
+        return columns_of(self.rules.priors)
+
+    def begin(self, report: Callback, stop: Stop) -> None:
+        """Put every stored count in a topic at random: too short to be reported or stopped."""
         self.state = random_start(self._corpus, self.rules.n_topics, self.rules.seed)
         self._hold_back()
 
@@ -98,14 +101,14 @@ class CollapsedCourse:
         add_up(self.state, self._executor)
         return Topics.of(self.state, shown, self.priors, lengths_of(self.state))
 
-    def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    def snapshot(self) -> Packed:
         """Return arrays and plain values that all further laps depend on."""
         state, priors = self.state, self.priors
         arrays = {**packed_shares(state.shards), "beta": state.beta, "tables": state.tables}
         values = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta, "n_sweeps": state.n_sweeps}
         return arrays, values
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned.
 
         Raises
@@ -124,23 +127,6 @@ class CollapsedCourse:
         self.state.tables, self.priors = tables.copy(), priors
         self.state.n_sweeps = whole_number("n_sweeps", values["n_sweeps"])
         self._hold_back()
-
-    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
-        """Replace the checkpoint at `place`."""
-        arrays, values = self.snapshot()
-        meta = {**values, "identity": identity, "trace": trace.columns}
-        persistence.write_folder(place, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
-
-    def read(self, place: Place, identity: Identity) -> Trace | None:
-        """Take up the checkpoint at `place` and return its trace; None if there is none."""
-
-        def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
-            self.restore(arrays, meta)
-            columns = {"objective", "n_topics", "alpha", "gamma", "eta", "merge_tried", "merge_accepted"}
-            require(columns <= meta["trace"].keys(), "its trace lacks a column")
-            return Trace(meta["trace"])
-
-        return read_state(place, identity, restored)
 
 
 def columns_of(priors: Priors, tried: int = 0, made: int = 0) -> dict[str, float]:

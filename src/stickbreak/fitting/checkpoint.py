@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
 import os
 import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +17,17 @@ from sklearn.base import BaseEstimator
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+from stickbreak.fitting.laps import Laps
+from stickbreak.fitting.loop import Trace, logger
 from stickbreak.numerics.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration, within
 from stickbreak.numerics.streams import seed_from
 from stickbreak.storage import persistence
 from stickbreak.storage.atomic import clear_up
 from stickbreak.storage.places import place_of
 
-logger = logging.getLogger("stickbreak")
-
 KIND = "checkpoint"
-Restored = TypeVar("Restored")
+FREE = ("n_laps", "tolerance", "n_jobs", "verbose")
+"""Parameters that a fit that goes on may change."""
 
 
 def fingerprint(estimator: str, corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,19 +125,22 @@ def seed_of(path: str | os.PathLike[str], *, otherwise: int) -> int:
         return otherwise  # reading the whole checkpoint says what is wrong with it
 
 
-def read_state(
-    path: str | os.PathLike[str],
-    identity: dict[str, Any],
-    restore: Callable[[Mapping[str, NDArray], Mapping[str, Any], Mapping[str, Any]], Restored],
-) -> Restored | None:
-    """Return what `restore` makes of the arrays, meta and identity of a checkpoint; None if there is none at `path`.
+def write_checkpoint(path: str | os.PathLike[str], laps: Laps, trace: Trace, identity: dict[str, Any]) -> None:
+    """Replace the checkpoint at `path` by where a fit stands between two laps."""
+    arrays, values = laps.snapshot()
+    meta = {**values, "identity": identity, "trace": trace.columns}
+    persistence.write_folder(path, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
+
+
+def read_checkpoint(path: str | os.PathLike[str], laps: Laps, identity: dict[str, Any]) -> Trace | None:
+    """Let laps take up the checkpoint at `path`, and return its trace; None if there is none.
 
     Raises
     ------
     InputError
         If the checkpoint is of another estimator, other documents or settings.
     ModelFormatError
-        If it is no checkpoint, or `restore` finds that its parts do not fit together.
+        If it is no checkpoint, or its parts do not fit together.
     """
     if not Path(path).exists():
         return None
@@ -157,7 +160,11 @@ def read_state(
             )
         with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
             check_trace(meta["trace"])
-            return restore(arrays, meta, identity)
+            missing = sorted(set(laps.columns) - meta["trace"].keys())
+            require(not missing, f"its trace lacks the column {missing and missing[0]}")
+            trace = Trace(meta["trace"])
+            laps.restore(arrays, meta, len(trace))
+            return trace
     except KeyError as error:
         raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
     except InputError:

@@ -13,19 +13,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from stickbreak.fitting.laps import Callback, Lap
+
 logger = logging.getLogger("stickbreak")
-
-Event = dict[str, Any]
-Callback = Callable[[Event], None]
-
-
-class Lap(NamedTuple):
-    """What an algorithm reports after a lap or sweep."""
-
-    objective: float  # nats per token
-    n_topics: int
-    moved: bool  # the set of topics changed, or a move still has something to try: not yet a place to stop
-    columns: dict[str, float]  # further columns of the trace
 
 
 @dataclass(slots=True)
@@ -39,10 +29,26 @@ class Trace:
         """Take back what `arrays` returned."""
         return cls({name: column.tolist() for name, column in arrays.items()})
 
-    def append(self, row: dict[str, float]) -> None:
-        """Add a lap."""
+    def add(self, lap: Lap, seconds: float) -> dict[str, float]:
+        """Add a lap, and return its row."""
+        row: dict[str, float] = {
+            "lap": len(self) + 1,
+            "objective": lap.objective,
+            "n_topics": lap.n_topics,
+            "seconds": seconds,
+            "moved": int(lap.moved),
+            **lap.columns,
+        }
         for name, value in row.items():
             self.columns.setdefault(name, []).append(value)
+        return row
+
+    def rest_of_row(self, lap: Lap) -> dict[str, float]:
+        """Return the columns that a lap of another kind lacks: what was counted as 0, all others as they were."""
+        own = {*self.columns, "lap", "objective", "n_topics", "seconds", "moved"} - lap.columns.keys()
+        rest = own - {"lap", "objective", "n_topics", "seconds", "moved"}
+        counted = ("_tried", "_accepted")
+        return {name: 0 if name.endswith(counted) else self.columns[name][-1] for name in self.columns if name in rest}
 
     def cut_back(self, n: int) -> None:
         """Drop all laps after the first `n`, also one of which only some columns are there."""
@@ -117,7 +123,6 @@ def drive(
     interruption: Interruption,
     callback: Callback | None = None,
     after_lap: Callable[[], None] | None = None,
-    noun: str = "lap",
     unit: str = "token",
     window: int = 1,
 ) -> Outcome:
@@ -137,43 +142,33 @@ def drive(
         Nats per token; None: the objective never ends the loop (where it is not monotone).
     interruption : Interruption
     callback : callable, optional
-        Called with the row of every lap, "n_laps" and "noun".
+        Called with the row of every lap and "n_laps".
     after_lap : callable, optional
         Called after every lap (checkpoints).
-    noun : str, default="lap"
-        What a lap is called in messages.
     unit : str, default="token"
         What the objective is counted by.
     window : int, default=1
         Laps of a mean.
     """
-    while (ended := _ended(trace, n_laps, tolerance, noun, unit, window)) is None:
+    while (ended := _ended(trace, n_laps, tolerance, unit, window)) is None:
         if interruption.requested and len(trace):
-            return Outcome(False, f"interrupted: stopped after {noun} {len(trace)} of {n_laps}; the model is usable.")
+            return Outcome(False, f"interrupted: stopped after lap {len(trace)} of {n_laps}; the model is usable.")
         begin = time.perf_counter()
         lap = next(laps)
-        row: dict[str, float] = {
-            "lap": len(trace) + 1,
-            "objective": lap.objective,
-            "n_topics": lap.n_topics,
-            "seconds": time.perf_counter() - begin,
-            "moved": int(lap.moved),
-            **lap.columns,
-        }
-        trace.append(row)
+        row = trace.add(lap, time.perf_counter() - begin)
         logger.info(
-            noun + " %(lap)d: objective %(objective).5f nats per " + unit + ", %(n_topics)d topics",
+            "lap %(lap)d: objective %(objective).5f nats per " + unit + ", %(n_topics)d topics",
             row,
             extra={"lap": row},
         )
         if callback is not None:
-            callback({**row, "n_laps": n_laps, "noun": noun})
+            callback({**row, "n_laps": n_laps})
         if after_lap is not None:
             after_lap()
     return ended
 
 
-def _ended(trace: Trace, n_laps: int, tolerance: float | None, noun: str, unit: str, window: int) -> Outcome | None:
+def _ended(trace: Trace, n_laps: int, tolerance: float | None, unit: str, window: int) -> Outcome | None:
     """Return why a fit with this trace is at its end, or None; a resumed fit is judged like an uncut one."""
     done = len(trace)
     if tolerance is not None and done >= 2 * window and not any(trace.columns["moved"][1 - 2 * window :]):
@@ -181,12 +176,12 @@ def _ended(trace: Trace, n_laps: int, tolerance: float | None, noun: str, unit: 
         rise = (sum(last[window:]) - sum(last[:window])) / window**2
         if rise < tolerance:
             reason = f"the objective rose by less than {tolerance:g} nats per {unit}"
-            reason += " and no move was accepted." if window == 1 else f" a {noun} over the last {2 * window} {noun}s."
-            return Outcome(True, f"converged after {done} {noun}s: {reason}")
+            reason += " and no move was accepted." if window == 1 else f" a lap over the last {2 * window} laps."
+            return Outcome(True, f"converged after {done} laps: {reason}")
     if done > n_laps:
-        return Outcome(False, f"{done} {noun}s were done already, more than the limit of {n_laps}.")
+        return Outcome(False, f"{done} laps were done already, more than the limit of {n_laps}.")
     if done == n_laps and tolerance is None:
-        return Outcome(False, f"did the {n_laps} {noun}s that it was given; there is no test of convergence.")
+        return Outcome(False, f"did the {n_laps} laps that it was given; there is no test of convergence.")
     if done == n_laps:
-        return Outcome(False, f"reached the limit of {n_laps} {noun}s before the objective stopped rising.")
+        return Outcome(False, f"reached the limit of {n_laps} laps before the objective stopped rising.")
     return None

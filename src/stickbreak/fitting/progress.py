@@ -59,7 +59,7 @@ class FitProgress:
         Parameters
         ----------
         event : mapping
-            Of the start: "stage" "init", "done", "total". Of a lap: "lap", "n_laps", "noun" (what a lap is called),
+            Of the start: "stage" "init", "done", "total". Of a lap: "lap", "n_laps",
             "objective" (nats per token, or per "unit"), "n_topics", and the numbers of moves "..._tried" and
             "..._accepted".
         """
@@ -71,7 +71,7 @@ class FitProgress:
         if self._progress is None:
             return
         if self._laps is None:
-            self._laps = self._progress.add_task(f"{event.get('noun', 'lap')}s", total=event.get("n_laps"), state="")
+            self._laps = self._progress.add_task("laps", total=event.get("n_laps"), state="")
         self._progress.update(self._laps, completed=event["lap"], state=lap_text(event))
 
     def _show_start(self, event: Mapping[str, Any]) -> None:

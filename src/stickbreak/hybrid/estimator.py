@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, whole
-from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
-from stickbreak.fitting.loop import Callback, Interruption, Trace
-from stickbreak.fitting.requirements import check_tokens, check_total
-from stickbreak.fitting.run import at_work, run_fit
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.loop import Interruption
+from stickbreak.fitting.requirements import check_tokens
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
 from stickbreak.hybrid.fitted import FittedHybrid
-from stickbreak.hybrid.laps import HybridCourse, Room, Rules, Steps, row_of
+from stickbreak.hybrid.laps import HybridLaps, Room, Rules, Steps, row_of
 from stickbreak.hybrid.requirements import check_parameters, check_sizes
 from stickbreak.hybrid.starts import RANDOM, begin, offset_after
 from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
@@ -31,7 +26,6 @@ from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.numerics.streams import seed_from
 
 # a fit that goes on may change these
-_FREE = ("n_laps", "n_jobs", "verbose", "total_documents", "grow_vocabulary")
 
 
 class HybridHDP(FittedHybrid):
@@ -154,6 +148,8 @@ class HybridHDP(FittedHybrid):
     50
     """
 
+    _free = ("total_documents", "grow_vocabulary")
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [None, whole(1)],
         "top_level": [StrOptions({TRUNCATED, UNBOUNDED})],
@@ -236,160 +232,61 @@ class HybridHDP(FittedHybrid):
     def _finds_topics(self) -> bool:
         return isinstance(self.init, str) and self.init != RANDOM
 
-    def _checked_topics(self, corpus: Corpus, batch_size: int, *, stream: bool = False) -> int:
-        """Return the number of topics to start with; refuse what does not fit the documents or the memory."""
+    def _check_start(self, corpus: Corpus, batch_size: int, *, stream: bool = False) -> None:
+        """Refuse what does not fit the documents or the memory."""
         check_tokens(corpus)
-        n_topics = self.starting_topics(corpus) if isinstance(self.init, str) else len(self.init)
-        check_sizes(self, corpus, n_topics, batch_size)
-        return self._settled_topics(corpus, stream=stream)
+        check_sizes(self, corpus, self._starting_columns(corpus), batch_size)
+        self._settled_topics(corpus, stream=stream)
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        callback: Callback | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-    ) -> Self:
-        """Learn topics from counts, in laps over shuffled minibatches.
+    def _starting_columns(self, corpus: Corpus) -> int:
+        """Return the number of topics that a start has."""
+        return self.starting_topics(corpus) if isinstance(self.init, str) else len(self.init)
 
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Whole numbers of words in documents.
-        y : ignored
-        callback : callable, optional
-            Called with a dict after each sweep of a start that finds topics ({"stage": "init", "done", "total"}) and
-            after each lap (the row of `trace_`, "n_laps" and "noun": "lap").
-        checkpoint : path-like, optional
-            A folder that is replaced after every lap by all that the next laps depend on.
-        resume : bool, default=False
-            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_laps` may be larger.
+    def _check_documents(self, documents: Corpus) -> None:
+        self._check_start(documents, int(self.batch_size))
 
-        Returns
-        -------
-        self
+    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> HybridLaps:
+        offset = offset_after(self, min(1.0, self.batch_size / documents.n_documents))
+        steps = Steps(self._rules(self._given_priors(), offset, seed), executor, Room())
+        n_topics = self._starting_columns(documents)
+        return HybridLaps(
+            steps,
+            documents,
+            int(self.batch_size),
+            lambda report, stop: begin(self, documents, n_topics, seed, 1.0, report, stop),
+        )
 
-        Raises
-        ------
-        InvalidCorpus
-            If the counts are negative or no whole numbers, or hold no token at all.
-        InputError
-            If a parameter does not fit the documents, or the checkpoint is of another fit.
-        """
-        corpus = self._corpus(X, reset=True)
-        n_topics = self._checked_topics(corpus, int(self.batch_size))
-        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        with at_work(self, callback) as (report, executor):
-            priors, offset = self._given_priors(), offset_after(self, min(1.0, self.batch_size / corpus.n_documents))
-            steps = Steps(self._rules(priors, offset, seed), executor, Room())
-            course = HybridCourse(steps, corpus, int(self.batch_size))
-            run = run_fit(
-                course,
-                lambda stop: course.begin(begin(self, corpus, n_topics, seed, 1.0, report, stop)),
-                n_laps=self.n_laps,
-                report=report,
-                identity=identity_of(self, corpus, seed, free=_FREE, n_topics=n_topics),
-                checkpoint=checkpoint,
-                resume=resume,
-            )
-        self.vocabulary_, self.start_seconds_ = corpus.words, run.start_seconds
-        self._take(course.state, course.priors, run.trace, seed)
-        self.learning_offset_ = offset
-        self.n_documents_seen_ = corpus.n_documents
-        self.converged_, self.stop_reason_ = run.outcome
-        return self
+    def _take(self, laps: HybridLaps, documents: Corpus) -> None:
+        self._take_state(laps.state, laps.priors, laps.rules.seed)
+        self.learning_offset_, self.n_documents_seen_ = laps.rules.offset, documents.n_documents
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Take one step on a minibatch of a stream.
+    def _minibatch(self, X: Any, *, first: bool) -> Corpus:
+        return super()._minibatch(X, first=True) if first else self._joining(X)
 
-        The first call makes the start from its documents, as `fit` does, scaled up to `total_documents`. After a `fit`
-        the call goes on from the fitted topics, as step n_steps_ + 1. The memory grows with the stream by a row of
-        `trace_` a call, and by the new words if they may join. A model that was saved and loaded goes on to the same
-        bits. The first call (or the fit) also fixes the offset, and those of `alpha`, `gamma` and `eta` that are not
-        learned.
+    def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
+        if first:
+            self._check_start(minibatch, minibatch.n_documents, stream=self.top_level == TRUNCATED)
+        else:
+            self._learn_words(minibatch)
 
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Counts in the words of the first call, or with `grow_vocabulary` a Corpus or data frame that names its
-            words. Documents without words count as seen; if there is no other, no step is taken.
-        y : ignored
-
-        Returns
-        -------
-        self
-            After a Ctrl-C, too, the step is taken to its end before it is passed on. A start is given up: the model
-            is as it was.
-
-        Raises
-        ------
-        InvalidCorpus
-            If the words are not those of the first call and may not or cannot join, or the first minibatch holds no
-            token.
-        InputError
-            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
-        """
-        with Interruption() as interruption:
-            self._learn(X, interruption)
-        if interruption.requested:
-            signal.raise_signal(signal.SIGINT)
-        return self
-
-    @all_or_nothing
-    def _learn(self, X: Any, interruption: Interruption) -> None:
-        """Do what `partial_fit` says."""
-        first = not hasattr(self, "_state")
-        if not first:
-            self._check_whole()
-        corpus = self._corpus(X, reset=True) if first else self._minibatch(X)
-        seen = corpus.n_documents + (0 if first else self.n_documents_seen_)
-        total = seen if self.total_documents is None else int(self.total_documents)
-        check_total(total, seen)
-        n_topics = self._checked_topics(corpus, corpus.n_documents, stream=self.top_level == TRUNCATED) if first else 0
-        if not first:
-            self._learn_words(corpus)
-        if corpus.n_tokens == 0:
-            self.n_documents_seen_ = seen
-            return
-        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
-            if first:
-                self._start(corpus, n_topics, total, interruption)
-            self._step(corpus, total, executor)
-        self.n_documents_seen_ = seen
-        self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
-
-    def _start(self, corpus: Corpus, n_topics: int, total: int, interruption: Interruption) -> None:
-        """Make the start of a stream from its first minibatch."""
-        began = time.perf_counter()
-        seed, share = seed_from(self.random_state), total / corpus.n_documents
-        self._state = begin(self, corpus, n_topics, seed, share, lambda event: None, interruption.give_up_start)
-        self._seed, self._trace = seed, Trace()
-        self.alpha_, self.gamma_, self.eta_ = float(self.alpha), float(self.gamma), float(self.eta)
+    def _open_stream(self, minibatch: Corpus, total: int, executor: ThreadExecutor, interruption: Interruption) -> None:
+        seed, share, n_topics = (
+            seed_from(self.random_state),
+            total / minibatch.n_documents,
+            self._starting_columns(minibatch),
+        )
+        state = begin(self, minibatch, n_topics, seed, share, lambda event: None, interruption.give_up_start)
+        self._take_state(state, self._given_priors(), seed)
         self.learning_offset_ = offset_after(self, 1.0)
-        self.vocabulary_, self.start_seconds_ = corpus.words, time.perf_counter() - began
 
-    def _step(self, corpus: Corpus, total: int, executor: ThreadExecutor) -> None:
-        """Take a step of `partial_fit` and add its row to the trace."""
-        began, state, trace = time.perf_counter(), self._state, self._trace
-        priors = Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
+    def _step(self, minibatch: Corpus, total: int, executor: ThreadExecutor, start: None) -> Lap:
+        state, priors = self._state, Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
         room, self._room = self._room or Room(), None  # what a step breaks off in is not used again
         steps = Steps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
-        log_p, n_tokens = steps.learn(state, corpus, total)
-        trace.append(
-            {
-                "lap": len(trace) + 1,
-                "objective": log_p / n_tokens,
-                "n_topics": state.alive().size,
-                "seconds": time.perf_counter() - began,
-                "moved": 0,
-                **row_of(state, steps),
-            }
-        )
-        self._take(state, steps.rules.priors_of(state), trace, self._seed)
+        log_p, n_tokens = steps.learn(state, minibatch, total)
+        self._take_state(state, steps.rules.priors_of(state), self._seed)
         self._room = room if room.small else None
+        return Lap(log_p / n_tokens, state.alive().size, False, row_of(state, steps))
 
     def _given_priors(self) -> Priors:
         """Return the hyperparameters that were given."""

@@ -14,9 +14,11 @@ from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.loop import Trace
+from stickbreak.fitting.laps import Packed
 from stickbreak.hybrid.laps import Room, packed, unpacked
 from stickbreak.hybrid.state import Float, HybridState, Priors
+from stickbreak.model.estimator import KeptState
+from stickbreak.model.streaming import StreamingEstimator
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
@@ -24,7 +26,7 @@ from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
 
-class FittedHybrid(TopicModel):
+class FittedHybrid(TopicModel, StreamingEstimator):
     """The side of `HybridHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ()
@@ -47,9 +49,6 @@ class FittedHybrid(TopicModel):
     gamma_: float
     eta_: float
     learning_offset_: float
-    n_laps_: int
-    n_documents_seen_: int
-    n_jobs: int | None
     grow_vocabulary: bool
     _state: HybridState
     _seed: int
@@ -112,12 +111,6 @@ class FittedHybrid(TopicModel):
         return self.tables_ / (self._state.tables.sum() + self.gamma_)
 
     @property
-    def n_steps_(self) -> int:
-        """Steps taken."""
-        check_is_fitted(self)
-        return self._state.n_steps
-
-    @property
     def n_topics_(self) -> int:
         """Number of topics with expected tokens."""
         check_is_fitted(self)
@@ -130,8 +123,9 @@ class FittedHybrid(TopicModel):
             return no_documents(self.vocabulary_) if empty else self._named_columns().known(Corpus.from_counts(X))
         return super()._corpus(X, reset=reset)
 
-    def _minibatch(self, X: Any) -> Corpus:
+    def _joining(self, X: Any) -> Corpus:
         """Check a minibatch and make it a Corpus over the words of the model, and new ones if they may join."""
+        self._check_whole()
         if self.grow_vocabulary:
             return self._named_columns().joined(Corpus.from_counts(X))
         if isinstance(X, Corpus):
@@ -185,22 +179,22 @@ class FittedHybrid(TopicModel):
             self._columns = NamedColumns(self.vocabulary_)
         return self._columns
 
-    def _take(self, state: HybridState, priors: Priors, trace: Trace, seed: int) -> None:
-        """Copy the result into the fitted attributes."""
-        self._state, self._seed = state, seed
+    def _take_state(self, state: HybridState, priors: Priors, seed: int) -> None:
+        """Copy a state into the fitted attributes."""
+        self._state, self._seed, self.n_steps_ = state, seed, state.n_steps
         self.alpha_, self.gamma_, self.eta_ = priors.alpha, priors.gamma, priors.eta
-        self._trace = trace
-        self.objective_ = float(trace.columns["objective"][-1])
-        self.n_laps_ = len(trace)
 
-    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    def _kept_state(self) -> Packed:
         self._check_whole()
         arrays, values = packed(self._state)
-        return arrays, {**values, "seed": self._seed}
+        identity = None if self._kept is None else self._kept.identity
+        return arrays, {**values, "seed": self._seed, "identity": identity}
 
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._state = unpacked(arrays, values, self.n_features_in_)
-        self._seed = whole_number("seed", values["seed"])
+        self._seed, self.n_steps_ = whole_number("seed", values["seed"]), self._state.n_steps
+        identity = values.get("identity")
+        self._kept = None if identity is None else KeptState(arrays, values, identity)
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.checkpoint import KIND, read_state, whole_number
+from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.loop import Lap, Trace
-from stickbreak.fitting.run import Identity, Place
+from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.fitting.steps import step_size
 from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.global_step import take_step
@@ -25,9 +24,11 @@ from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import stream
-from stickbreak.storage import persistence
 
+COLUMNS = ("step_size", "n_steps", "alpha", "gamma", "eta")  # of the trace, the hybrid's own
 LARGEST_FACTORS = 1 << 24  # bytes of factors that a stream keeps from step to step
+
+MakeStart = Callable[[Callback, Stop], HybridState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +97,28 @@ class Steps:
         return found.log_p, int(word.size)
 
 
-class HybridCourse:
+class HybridLaps:
     """Laps over a collection: each document once, in minibatches that are drawn anew."""
 
-    noun, window = "lap", 0
+    window = 0
 
-    def __init__(self, steps: Steps, corpus: Corpus, batch_size: int) -> None:
-        self._steps, self._corpus, self._batch_size = steps, corpus, batch_size
+    def __init__(self, steps: Steps, corpus: Corpus, batch_size: int, start: MakeStart) -> None:
+        self._steps, self._corpus, self._batch_size, self._start = steps, corpus, batch_size, start
         self.state: HybridState
 
-    def begin(self, state: HybridState) -> None:
-        """Take the start."""
-        self.state = state
+    @property
+    def columns(self) -> Collection[str]:
+        """Columns of a trace of these laps, beyond those of every trace."""
+        return COLUMNS
+
+    def begin(self, report: Callback, stop: Stop) -> None:
+        """Make the start."""
+        self.state = self._start(report, stop)
+
+    @property
+    def rules(self) -> Rules:
+        """What the steps have in common."""
+        return self._steps.rules
 
     @property
     def priors(self) -> Priors:
@@ -132,35 +143,24 @@ class HybridCourse:
         n = -(-order.size // self._batch_size)
         yield from (np.sort(rows) for rows in np.array_split(order, n))  # a small remainder would take a full step
 
-    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
-        """Replace the checkpoint at `place`."""
-        arrays, values = packed(self.state)
-        meta = {"identity": identity, "trace": trace.columns, **values}
-        persistence.write_folder(place, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
+    def snapshot(self) -> Packed:
+        """Return all that the next laps depend on."""
+        return packed(self.state)
 
-    def read(self, place: Place, identity: Identity) -> Trace | None:
-        """Take up the checkpoint at `place` and return its trace; None if there is none."""
-
-        def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
-            self.state = unpacked(arrays, meta, identity["shape"][1])
-            return Trace(meta["trace"])
-
-        return read_state(place, identity, restored)
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
+        """Take up what `snapshot` returned."""
+        copies = {name: array.copy() for name, array in arrays.items()}
+        self.state = unpacked(copies, values, self._corpus.n_words)
 
 
 def row_of(state: HybridState, steps: Steps) -> dict[str, float]:
     """Return the columns of the trace that are the hybrid's own."""
     now = steps.rules.priors_of(state)
-    return {
-        "step_size": steps.size(max(1, state.n_steps)),
-        "n_steps": state.n_steps,
-        "alpha": now.alpha,
-        "gamma": now.gamma,
-        "eta": now.eta,
-    }
+    values = steps.size(max(1, state.n_steps)), state.n_steps, now.alpha, now.gamma, now.eta
+    return dict(zip(COLUMNS, values, strict=True))
 
 
-def packed(state: HybridState) -> tuple[dict[str, NDArray], dict[str, Any]]:
+def packed(state: HybridState) -> Packed:
     """Return a state as arrays and plain values."""
     arrays = {**state.pairs.packed(), "tokens": state.tokens, "tables": state.tables}
     learned = None if state.learned is None else asdict(state.learned)

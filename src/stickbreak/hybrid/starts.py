@@ -10,7 +10,7 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.loop import Callback
+from stickbreak.fitting.laps import Callback
 from stickbreak.hybrid.state import UNBOUNDED, HybridState, Int
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -16,40 +15,35 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
-from stickbreak.exceptions import InvalidCorpus, ModelFormatError
-from stickbreak.fitting.all_or_nothing import AllOrNothing
+from stickbreak.exceptions import InvalidCorpus
+from stickbreak.fitting.checkpoint import FREE, identity_of
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.loop import Trace, logger
-from stickbreak.fitting.requirements import adapted_topics, check_start
-from stickbreak.model.parameters import packed, unpacked
+from stickbreak.fitting.loop import logger
+from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
+from stickbreak.fitting.run import Identity
+from stickbreak.model.estimator import Estimator
 from stickbreak.model.tables import checked_table
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
 from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
-from stickbreak.storage import persistence
 
 Float = NDArray[np.float64]
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing):
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Base of the estimators: D documents, W words, K topics.
 
-    A family implements `fit`, `expected_weights` and `_predictive_rule`, and names in `_fitted_arrays` and
-    `_fitted_values` what of a fitted model is saved.
+    A family implements `expected_weights` and `_predictive_rule`, and what `Estimator` asks of its fit.
     """
 
-    _fitted_arrays: ClassVar[tuple[str, ...]]
-    _fitted_values: ClassVar[tuple[str, ...]]
-    lap_noun: ClassVar[str] = "lap"  # what a pass over the documents is called
+    _free: ClassVar[tuple[str, ...]] = ()  # parameters that a fit that goes on may change, beyond those of all
     objective_name: ClassVar[str] = "objective"  # what `objective_` is
     sparse_weights: ClassVar[bool] = False  # too many topics for dense weights of documents: it completes them itself
 
     default_topics: ClassVar[int] = 100  # where `n_topics` is None
 
     n_topics: int | None
-    n_jobs: int | None = None
     vocabulary_: tuple[str, ...]
-    _trace: Trace
     n_features_in_: int
 
     def __sklearn_tags__(self) -> Tags:
@@ -242,71 +236,31 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing
         order = np.argsort(-self.topic_word_, axis=1, kind="stable")[:, :n]
         return [[str(words[w]) for w in row] for row in order]
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).
+    def _documents(self, X: Any, *, reset: bool = False) -> Corpus:
+        return self._corpus(X, reset=reset)
 
-        Parameters
-        ----------
-        path : path-like
-            A folder that does not exist yet, or with `overwrite` a saved model.
-        overwrite : bool, default=False
+    def _check_documents(self, documents: Corpus) -> None:
+        check_tokens(documents)
 
-        Raises
-        ------
-        WriteError
-            If the folder cannot be written or holds something else.
-        """
-        check_is_fitted(self)
-        arrays = {name: getattr(self, name) for name in self._fitted_arrays}
-        arrays |= {f"trace.{name}": column for name, column in self.trace_.items()}
-        given = self.get_params(deep=False)
-        meta = {
-            "parameters": {name: packed(f"parameter.{name}", value, arrays) for name, value in given.items()},
-            "values": {name: getattr(self, name) for name in self._fitted_values},
-            "vocabulary": list(self.vocabulary_),
-            "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
-            "n_features": self.n_features_in_,
-        }
-        state, values = self._kept_state()
-        if values:
-            arrays |= {f"kept.{name}": array for name, array in state.items()}
-            meta["kept"] = values
-        persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
+    def _take_names(self, documents: Corpus) -> None:
+        self.vocabulary_ = documents.words
+
+    def _settled(self, documents: Corpus) -> dict[str, Any]:
+        """Return parameters that are left to the documents, as these settle them."""
+        return {"n_topics": self.starting_topics(documents)}
+
+    def _identity(self, documents: Corpus, seed: int) -> Identity:
+        return identity_of(self, documents, seed, free=(*FREE, *self._free), **self._settled(documents))
+
+    def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
+        return {"vocabulary": list(self.vocabulary_), "n_features": self.n_features_in_}
 
     @classmethod
-    def _load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        arrays, meta = persistence.read_folder(path, kind=cls.__name__)
-        try:
-            model = cls(**{name: unpacked(value, arrays) for name, value in meta["parameters"].items()})
-            for name in cls._fitted_arrays:
-                setattr(model, name, arrays[name])
-            for name in cls._fitted_values:
-                setattr(model, name, meta["values"][name])
-            columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
-            model._trace = Trace.from_arrays(columns)
-            model.vocabulary_ = tuple(meta["vocabulary"])
-            model.n_features_in_ = int(meta["n_features"])
-            if meta["feature_names"]:
-                model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
-            kept = {k.removeprefix("kept."): v for k, v in arrays.items() if k.startswith("kept.")}
-            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
-                model._restore_kept(kept, meta.get("kept", {}))
-                model._check_fitted_state()
-        except KeyError as error:
-            raise ModelFormatError(
-                f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
-            ) from None
-        except (TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None
+    def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
+        model = cls(**parameters)
+        model.vocabulary_ = tuple(meta["vocabulary"])
+        model.n_features_in_ = int(meta["n_features"])
         return model
-
-    def _kept_state(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
-        """Return what is saved beside the fitted attributes, as arrays and plain values; nothing, unless overridden."""
-        return {}, {}
-
-    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
-        """Take up what `_kept_state` returned."""
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state whose parts do not fit together; families add what they know of theirs.

@@ -264,7 +264,6 @@ def _describe_fit(model: FittedTopics) -> FitReport:
     n_laps = getattr(model, "n_laps_", None)
     return FitReport(
         family=type(model).__name__,
-        lap_noun=getattr(model, "lap_noun", "lap"),
         objective_name=getattr(model, "objective_name", "objective"),
         n_laps=None if n_laps is None else int(n_laps),
         converged=None if converged is None else bool(converged),

@@ -110,8 +110,6 @@ class FitReport:
     ----------
     family : str
         Class of the model.
-    lap_noun : str
-        What a pass over the documents is called: lap, sweep.
     objective_name : str
         What the objective is.
     n_laps : int or None
@@ -131,7 +129,6 @@ class FitReport:
     """
 
     family: str
-    lap_noun: str
     objective_name: str
     n_laps: int | None
     converged: bool | None

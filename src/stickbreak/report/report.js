@@ -48,7 +48,7 @@
       add("Perplexity", whole(data.held_out.perplexity), data.held_out.n_tokens === null ? "held-out words" : `of ${plural(data.held_out.n_tokens, "held-out token")}`);
     }
     if (data.mean_coherence !== null) add("Mean coherence", fixed(data.mean_coherence, 1), data.tree === null ? "of the top 10 words, best is 0" : "of these topics, best is 0");
-    if (data.fit.n_laps !== null) add(capital(`${data.fit.lap_noun}s`), whole(data.fit.n_laps), data.fit.seconds === null ? "over the documents" : `in ${duration(data.fit.seconds)}`);
+    if (data.fit.n_laps !== null) add("Laps", whole(data.fit.n_laps), data.fit.seconds === null ? "over the documents" : `in ${duration(data.fit.seconds)}`);
   }
   const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
   const sentence = (text) => capital(text) + (/[.!?]$/.test(text) ? "" : ".");
@@ -261,11 +261,11 @@
   // ------------------------------------------------------------------------------------------------ the fit
   function drawFitText() {
     const fit = data.fit, parts = [];
-    if (fit.n_laps !== null) parts.push(`${fit.family}, ${plural(fit.n_laps, fit.lap_noun)} over the documents${fit.seconds === null ? "" : ` in ${duration(fit.seconds)}`}.`);
+    if (fit.n_laps !== null) parts.push(`${fit.family}, ${plural(fit.n_laps, "lap")} over the documents${fit.seconds === null ? "" : ` in ${duration(fit.seconds)}`}.`);
     if (fit.stop_reason) parts.push(sentence(fit.stop_reason));
     byId("fit-text").textContent = parts.join(" ");
     const names = ["lap", ...Object.keys(fit.trace).filter((name) => name !== "lap")];
-    const table = el("table", {}, el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, (name === "lap" ? fit.lap_noun : name === "objective" ? fit.objective_name : name).replaceAll("_", " "))))));
+    const table = el("table", {}, el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, (name === "objective" ? fit.objective_name : name).replaceAll("_", " "))))));
     const body = el("tbody");
     const cell = (v) => (v === null || v === undefined ? "–" : Number.isInteger(v) ? whole(v) : fixed(v, 4));
     (fit.trace.lap ?? []).forEach((_, i) => body.append(el("tr", {}, ...names.map((name) => el("td", {}, cell(fit.trace[name][i]))))));
@@ -273,17 +273,17 @@
     byId("fit-table").append(table);
   }
   function drawFit() {
-    const holder = byId("fit-plot"), trace = data.fit.trace, laps = trace.lap ?? [], noun = data.fit.lap_noun, objective = data.fit.objective_name;
-    holder.setAttribute("aria-label", `${capital(objective)} and number of topics by ${noun}`);
+    const holder = byId("fit-plot"), trace = data.fit.trace, laps = trace.lap ?? [], objective = data.fit.objective_name;
+    holder.setAttribute("aria-label", `${capital(objective)} and number of topics by lap`);
     if (laps.length < 2 || typeof Plotly === "undefined") {
       holder.classList.add("message");
-      holder.textContent = laps.length < 2 ? `The fit recorded fewer than two ${noun}s, so there is no curve to draw.` : "The curves could not be drawn here; the table below has the numbers.";
+      holder.textContent = laps.length < 2 ? `The fit recorded fewer than two laps, so there is no curve to draw.` : "The curves could not be drawn here; the table below has the numbers.";
       return;
     }
     const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name).trim();
     const mode = laps.length > 60 ? "lines" : "lines+markers", curves = [];
     const curve = (name, label, axisName, shape, colourName, format) => trace[name] && curves.push({ x: laps, y: trace[name], name: label, mode, type: "scatter", yaxis: axisName,
-      line: { color: colour(colourName), width: 2, shape }, marker: { size: 5 }, hovertemplate: `${noun} %{x}: %{y:${format}}<extra>${label}</extra>` });
+      line: { color: colour(colourName), width: 2, shape }, marker: { size: 5 }, hovertemplate: `lap %{x}: %{y:${format}}<extra>${label}</extra>` });
     curve("objective", objective, "y", "linear", "--accent", ".4f");
     curve("n_topics", "topics", "y2", "hv", "--focus", ",d");
     const ruled = { gridcolor: colour("--line"), zeroline: false, automargin: true, linecolor: colour("--line") };
@@ -292,7 +292,7 @@
       autosize: true, showlegend: false, hovermode: "x unified", dragmode: narrow ? false : "zoom", margin: { l: 60, r: 20, t: 48, b: 60 }, modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--accent") }, separators: ".,",
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("--soft") },
       hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
-      xaxis: { ...ruled, title: { text: noun, font: { size: 13 }, standoff: 8 }, anchor: "y2", tickformat: ",d", ...(laps.length < 12 ? { dtick: 1 } : {}) },
+      xaxis: { ...ruled, title: { text: "lap", font: { size: 13 }, standoff: 8 }, anchor: "y2", tickformat: ",d", ...(laps.length < 12 ? { dtick: 1 } : {}) },
       yaxis: { ...ruled, domain: [0.56, 1], tickformat: "~f" }, yaxis2: { ...ruled, domain: [0, 0.42], rangemode: "tozero", tickformat: ",d" },
       annotations: [[`${capital(objective)}, nats per token`, 1], ["Number of topics", 0.42]].map(([text, y]) => ({ text, x: 0, y, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", showarrow: false, font: { color: colour("--ink") } })),
     }, { responsive: true, displaylogo: false, displayModeBar: narrow ? false : "hover", modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]], toImageButtonOptions: { filename: "stickbreak-fit", format: "svg" } });

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -15,23 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
 from stickbreak.fitting.constraints import CONCENTRATION, whole
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.loop import Callback, Trace
-from stickbreak.fitting.requirements import check_tokens
-from stickbreak.fitting.run import Identity, at_work, run_fit
-from stickbreak.initialization import StartSettings
+from stickbreak.fitting.laps import Callback, Stop
+from stickbreak.initialization import Start, StartSettings
 from stickbreak.sampling.chain import REPRESENTATIONS, ChainSettings
 from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
 from stickbreak.sampling.fitted import FittedGibbs
-from stickbreak.sampling.laps import Ensemble, Sampling, chain_seeds
+from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
 from stickbreak.sampling.requirements import check_continuation, check_parameters
 from stickbreak.sampling.samples import ESTIMATES
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
-
-_FREE = ("n_sweeps", "n_jobs", "verbose")  # a fit that goes on may change these
 
 
 class GibbsHDP(FittedGibbs):
@@ -76,11 +70,11 @@ class GibbsHDP(FittedGibbs):
         expected counts, for example `other.components_` of another model).
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
-    n_sweeps : int, default=200
+    n_laps : int, default=200
         Passes over all tokens. Enough to predict well from the default start; where the posterior itself is asked for,
         chains should be longer and start from several places.
     burn_in : int or None, default=None
-        Sweeps before the first sample. None: half of `n_sweeps`; a fit that goes on keeps what it began with.
+        Sweeps before the first sample. None: half of `n_laps`; a fit that goes on keeps what it began with.
     thin : int, default=10
         Every so many sweeps after burn-in are a sample for estimate="average".
     n_chains : int, default=1
@@ -155,7 +149,7 @@ class GibbsHDP(FittedGibbs):
     >>> from stickbreak import GibbsHDP
     >>> from stickbreak.corpus import toy_bars
     >>> corpus, truth = toy_bars(n_documents=50, seed=0)
-    >>> model = GibbsHDP(n_sweeps=10, random_state=0).fit(corpus)
+    >>> model = GibbsHDP(n_laps=10, random_state=0).fit(corpus)
     >>> model.transform(corpus).shape[0]
     50
     """
@@ -176,7 +170,7 @@ class GibbsHDP(FittedGibbs):
         "split_merge_scans": [whole(0)],
         "init": [str, "array-like"],
         "init_sweeps": [whole(1)],
-        "n_sweeps": [whole(1)],
+        "n_laps": [whole(1)],
         "burn_in": [None, whole(0)],
         "thin": [whole(1)],
         "n_chains": [whole(1)],
@@ -205,7 +199,7 @@ class GibbsHDP(FittedGibbs):
         split_merge_scans: int = 0,
         init: str | NDArray = "random",
         init_sweeps: int = 50,
-        n_sweeps: int = 200,
+        n_laps: int = 200,
         burn_in: int | None = None,
         thin: int = 10,
         n_chains: int = 1,
@@ -230,7 +224,7 @@ class GibbsHDP(FittedGibbs):
         self.split_merge_scans = split_merge_scans
         self.init = init
         self.init_sweeps = init_sweeps
-        self.n_sweeps = n_sweeps
+        self.n_laps = n_laps
         self.burn_in = burn_in
         self.thin = thin
         self.n_chains = n_chains
@@ -245,81 +239,25 @@ class GibbsHDP(FittedGibbs):
         check_parameters(self)
 
     @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        callback: Callback | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-    ) -> Self:
-        """Learn topics from counts.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Whole numbers of words in documents.
-        y : ignored
-        callback : callable, optional
-            Called with a dict after each sweep of a start that finds topics ({"stage": "init", "done", "total"}) and
-            after each sweep (the row of `trace_`, "n_laps", the limit, and "noun": "sweep").
-        checkpoint : path-like, optional
-            A folder that is replaced after every sweep by all that the next sweeps depend on.
-        resume : bool, default=False
-            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_sweeps` may be larger.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidCorpus
-            If the counts are negative or no whole numbers, or hold no token at all.
-        InputError
-            If a parameter does not fit the documents, or the checkpoint is of another fit.
-        """
-        corpus = self._corpus(X, reset=True)
-        check_tokens(corpus)
-        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        identity = self._identity(corpus, seed)
-        with at_work(self, callback) as (report, executor):
-            ensemble = self._ensemble(corpus, seed, executor)
-            run = run_fit(
-                ensemble,
-                lambda stop: self._begin(ensemble, corpus, seed, report, stop),
-                n_laps=self.n_sweeps,
-                report=report,
-                identity=identity,
-                checkpoint=checkpoint,
-                resume=resume,
-            )
-        self.vocabulary_ = corpus.words
-        self.start_seconds_ = run.start_seconds
-        self._take(ensemble, run, identity)
-        return self
-
-    @all_or_nothing
     def continue_fit(
-        self, X: Any, *, n_sweeps: int, burn_in: int | None = None, callback: Callback | None = None
+        self, X: Any, *, n_laps: int, callback: Callback | None = None, burn_in: int | None = None
     ) -> Self:
         """Go on with the chains of this model, which may have been saved and loaded.
 
-        The result equals that of one fit with all the sweeps and the same burn-in.
+        The result equals that of one fit with all the laps and the same burn-in.
 
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit.
-        n_sweeps : int
+        n_laps : int
             Further sweeps.
+        callback : callable, optional
+            As in `fit`.
         burn_in : int, optional
             Sweeps before the first sample, counted from the beginning of the chains: at least those that are done
             (`n_laps_`), whose samples are then forgotten (in topics, the choice of the chain, `to_arviz`). None: as
             before.
-        callback : callable, optional
-            As in `fit`.
 
         Returns
         -------
@@ -328,28 +266,13 @@ class GibbsHDP(FittedGibbs):
         Raises
         ------
         InputError
-            If the documents or parameters are not those of the fit, the model has forgotten its chains, `n_sweeps` is
+            If the documents or parameters are not those of the fit, the model has forgotten its state, `n_laps` is
             no positive whole number, or `burn_in` ends among the sweeps that are done or leaves no sample.
         """
         check_is_fitted(self)
-        check_continuation(n_sweeps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)
-        corpus = self._corpus(X)
-        kept = self._kept_for(corpus)
-        with at_work(self, callback) as (report, executor):
-            ensemble = self._ensemble(corpus, kept.identity["random_state"], executor)
-            self._give_back(kept, ensemble)
-            if burn_in is not None:
-                ensemble.change_burn_in(int(burn_in))
-            run = run_fit(
-                ensemble,
-                None,
-                n_laps=self.n_laps_ + int(n_sweeps),
-                report=report,
-                identity=kept.identity,
-                trace=Trace.from_arrays(self.trace_),
-            )
-        self._take(ensemble, run, kept.identity)
-        return self
+        check_continuation(n_laps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)
+        change = None if burn_in is None else lambda laps: laps.change_burn_in(int(burn_in))
+        return self._go_on(X, n_laps, callback, change)
 
     def starting_topics(self, X: Any) -> int:
         """Return the number of topics that a fit to some documents starts with, where the start needs a number.
@@ -365,8 +288,7 @@ class GibbsHDP(FittedGibbs):
         """
         return min(super().starting_topics(X), int(Corpus.from_counts(X).n_tokens))
 
-    def _ensemble(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Ensemble:
-        """Build the chains."""
+    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> GibbsLaps:
         settings = ChainSettings(
             representation=self.representation,
             root=self.root,
@@ -377,19 +299,18 @@ class GibbsHDP(FittedGibbs):
             priors={name: GammaPrior(*map(float, getattr(self, f"{name}_prior"))) for name in LEARNABLE},
             shards=int(self.n_shards),
         )
-        burn_in = self.n_sweeps // 2 if self.burn_in is None else self.burn_in
+        burn_in = self.n_laps // 2 if self.burn_in is None else self.burn_in
         concentrations = Concentrations(float(self.alpha), float(self.gamma), float(self.eta))
         sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
         seeds = chain_seeds(seed, self.n_chains)
-        return Ensemble(Tokens.from_corpus(corpus), settings, concentrations, sampling, seeds, executor)
 
-    def _identity(self, corpus: Corpus, seed: int) -> Identity:
-        """Return what a checkpoint must agree with."""
-        return identity_of(self, corpus, seed, free=_FREE)
+        def starts(report: Callback, stop: Stop) -> tuple[Sequence[str | Start], int]:
+            n_topics = self.starting_topics(documents)
+            start = StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps, stop=stop)
+            return chain_starts(self.init, documents, start, seeds, report), n_topics
 
-    def _begin(self, ensemble: Ensemble, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> None:
-        """Start the chains, with at most as many topics as tokens."""
-        n_topics = self.starting_topics(corpus)
-        settings = StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps, stop=stop)
-        seeds = chain_seeds(seed, self.n_chains)
-        ensemble.begin(chain_starts(self.init, corpus, settings, seeds, report), n_topics)
+        tokens = Tokens.from_corpus(documents)
+        return GibbsLaps(tokens, settings, concentrations, sampling, seeds, executor, starts)
+
+    def _settled(self, documents: Corpus) -> dict[str, Any]:
+        return {}  # a start of fewer topics follows from the tokens

@@ -8,21 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import check_learned, check_trace, is_table, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
-from stickbreak.fitting.run import Identity, Run
-from stickbreak.model.kept import ContinuedModel
+from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.ranges import SMALLEST, are_sums
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.sampling.concentrations import LEARNABLE
-from stickbreak.sampling.laps import COLUMNS, Ensemble, best_chain, show_chain
+from stickbreak.sampling.laps import COLUMNS, GibbsLaps, best_chain, show_chain
 from stickbreak.sampling.state import Float
 from stickbreak.sampling.to_arviz import arviz_samples
 
 
-class FittedGibbs(ContinuedModel):
+class FittedGibbs(TopicModel):
     """The side of `GibbsHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
@@ -42,8 +42,6 @@ class FittedGibbs(ContinuedModel):
         "n_tokens_",
     )
 
-    lap_noun: ClassVar[str] = "sweep"
-    kept_noun: ClassVar[str] = "chains"
     objective_name: ClassVar[str] = "joint log-likelihood"
 
     components_: Float
@@ -149,38 +147,22 @@ class FittedGibbs(ContinuedModel):
         check_is_fitted(self)
         return tuple(self.learned_)
 
-    def forget_chains(self) -> None:
-        """Drop the state of the chains: the model keeps its topics and its trace, and cannot `continue_fit`.
-
-        That state takes, here and in a saved model, for each chain 4 bytes for each token and 12 for each topic of a
-        document (with representation="franchise" 8 for each table). estimate="best" adds a sample, about 16 bytes for
-        each pair of a word and a topic that meet in it; estimate="average" adds 4 bytes for each token and the sums of
-        the samples, about 16 bytes for each pair that meets in one of them.
-        """
-        check_is_fitted(self)
-        self._kept = None
-
-    def _take(self, ensemble: Ensemble, run: Run, identity: Identity) -> None:
-        """Copy the result into the fitted attributes."""
-        columns, burn_in = run.trace.columns, ensemble.sampling.burn_in
-        self.n_chains_, self.learned_ = len(ensemble.chains), list(self.learn)
+    def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
+        columns, burn_in = self._trace.columns, laps.sampling.burn_in
+        self.n_chains_, self.learned_ = len(laps.chains), list(self.learn)
         self.chain_ = best_chain(columns, self.n_chains_, burn_in)
         show_chain(columns, self.chain_)
-        sample = ensemble.estimate(self.chain_)
+        sample = laps.estimate(self.chain_)
         now = sample.concentrations
         order = np.argsort(-np.asarray(sample.counts.sum(axis=1)).ravel(), kind="stable")
         self.alpha_, self.gamma_, self.eta_ = float(now.alpha), float(now.gamma), float(now.eta)
         self.components_ = sample.counts[order].toarray() + self.eta_
         self.tables_ = sample.tables[order]
-        self.n_tokens_ = ensemble.n_tokens
+        self.n_tokens_ = laps.n_tokens
         self.objective_ = sample.log_joint / self.n_tokens_
         self.burn_in_ = burn_in
-        self._trace = run.trace
-        self.n_laps_ = len(run.trace)
-        self.converged_, self.stop_reason_ = run.outcome
         if self.n_laps_ <= burn_in:
             self.stop_reason_ += f" No sample yet: burn-in has {burn_in} sweeps; the topics are those of the last one."
-        self._keep(ensemble, identity)
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.checkpoint import KIND, read_state, require, whole_number
+from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.executor import Executor, ThreadExecutor
-from stickbreak.fitting.loop import Lap, Trace
-from stickbreak.fitting.run import Identity, Place
+from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.initialization import Start
 from stickbreak.numerics.streams import stream
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.samples import ESTIMATES, Sample
 from stickbreak.sampling.state import Concentrations
-from stickbreak.storage import persistence
 
 COLUMNS = (
     "objective", "n_topics", "moved", "n_tables", "alpha", "gamma", "eta",
@@ -48,7 +46,11 @@ def chain_seeds(seed: int, n_chains: int) -> list[int]:
     return [int(stream(seed, f"chain {c}").integers(2**63)) for c in range(n_chains)]
 
 
-class Ensemble:
+MakeStarts = Callable[[Callback, Stop], tuple[Sequence[str | Start], int]]
+"""Gives the start of each chain, and the number of topics where that is a name."""
+
+
+class GibbsLaps:
     """Chains that know nothing of each other.
 
     Parameters
@@ -62,9 +64,11 @@ class Ensemble:
     seeds : sequence of int
         One for each chain.
     executor : Executor
+    starts : callable
+        Makes the starts of the chains.
     """
 
-    noun, window = "sweep", 0
+    window = 0
 
     def __init__(
         self,
@@ -74,10 +78,11 @@ class Ensemble:
         sampling: Sampling,
         seeds: Sequence[int],
         executor: Executor,
+        starts: MakeStarts,
     ) -> None:
         self.chains = [Chain(tokens, settings, concentrations, seed) for seed in seeds]
         self.sampling = sampling
-        self._tokens = tokens
+        self._tokens, self._starts = tokens, starts
         self._keepers = [ESTIMATES[sampling.estimate]() for _ in self.chains]
         # threads work on chains or on the shards of one: a pool that waits for itself would stand still
         self._executor, self._within = executor, executor
@@ -91,8 +96,15 @@ class Ensemble:
         """Number of tokens N."""
         return int(self._tokens.word.size)
 
-    def begin(self, starts: Sequence[str | Start], n_topics: int) -> None:
+    @property
+    def columns(self) -> Collection[str]:
+        """Columns of a trace of these laps, beyond those of every trace."""
+        several = range(len(self.chains)) if len(self.chains) > 1 else ()
+        return [*COLUMNS, *(f"{name}_{c}" for name in COLUMNS for c in several)]
+
+    def begin(self, report: Callback, stop: Stop) -> None:
         """Give every chain its start."""
+        starts, n_topics = self._starts(report, stop)
         for chain, start in zip(self.chains, starts, strict=True):
             chain.begin(start, n_topics)
 
@@ -134,7 +146,7 @@ class Ensemble:
         self.sampling = replace(self.sampling, burn_in=burn_in)
         self._keepers = [ESTIMATES[self.sampling.estimate]() for _ in self.chains]
 
-    def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    def snapshot(self) -> Packed:
         """Return all that the next sweeps and the estimates depend on, as arrays and plain values."""
         arrays: dict[str, NDArray] = {}
         values = []
@@ -145,7 +157,7 @@ class Ensemble:
             values.append({"chain": plain, "kept": kept_plain})
         return arrays, {"chains": values, "burn_in": self.sampling.burn_in}
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned.
 
         Raises
@@ -160,24 +172,6 @@ class Ensemble:
             of_chain = values["chains"][c]
             chain.restore(_part(arrays, f"chain{c}."), of_chain["chain"])
             keeper.restore(_part(arrays, f"kept{c}."), of_chain["kept"], self._tokens)
-
-    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
-        """Replace the checkpoint at `place`."""
-        arrays, values = self.snapshot()
-        meta = {**values, "identity": identity, "trace": trace.columns}
-        persistence.write_folder(place, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
-
-    def read(self, place: Place, identity: Identity) -> Trace | None:
-        """Take up the checkpoint at `place` and return its trace; None if there is none."""
-
-        def restored(arrays: Mapping[str, NDArray], meta: Mapping[str, Any], identity: Mapping[str, Any]) -> Trace:
-            self.restore(arrays, meta)
-            columns, several = meta["trace"], len(self.chains) > 1
-            wanted = [*COLUMNS, *(f"{name}_{c}" for name in COLUMNS for c in range(len(self.chains)) if several)]
-            require(all(name in columns for name in wanted), "its trace lacks a column")
-            return Trace(columns)
-
-        return read_state(place, identity, restored)
 
 
 def best_chain(columns: Mapping[str, Sequence[float]], n_chains: int, burn_in: int) -> int:

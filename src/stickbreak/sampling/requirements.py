@@ -22,7 +22,7 @@ class Parameters(Protocol):
     representation: str
     root: str
     init: Any
-    n_sweeps: int
+    n_laps: int
     burn_in: int | None
 
 
@@ -41,21 +41,21 @@ def check_parameters(given: Parameters) -> None:
             f"root is 'indicator', but representation is {given.representation!r}, which has no indicators; "
             "set representation='indicator' or root='marginal'."
         )
-    if given.burn_in is not None and given.burn_in >= given.n_sweeps:
+    if given.burn_in is not None and given.burn_in >= given.n_laps:
         raise InputError(
-            f"burn_in is {given.burn_in}, but n_sweeps is {given.n_sweeps}; give more sweeps than are left out."
+            f"burn_in is {given.burn_in}, but n_laps is {given.n_laps}; give more sweeps than are left out."
         )
     check_init(given.init, (*CHAIN_STARTS, *STARTS))
 
 
-def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:
+def check_continuation(n_laps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:
     """Refuse further sweeps that are none, and a burn-in that ends among the sweeps done or leaves no sample.
 
     Raises
     ------
     InputError
     """
-    check_whole("n_sweeps", n_sweeps, 1)
+    check_whole("n_laps", n_laps, 1)
     if burn_in is None:
         return
     check_whole("burn_in", burn_in, 0)
@@ -64,9 +64,9 @@ def check_continuation(n_sweeps: int, burn_in: int | None, *, done: int, burn_in
             f"burn_in is {burn_in}, but {done} sweeps are done, whose samples can only be dropped together; "
             f"give {done} or more."
         )
-    if burn_in >= done + n_sweeps:
+    if burn_in >= done + n_laps:
         raise InputError(
-            f"burn_in is {burn_in}, but there will be {done + n_sweeps} sweeps in all; give more sweeps than are "
+            f"burn_in is {burn_in}, but there will be {done + n_laps} sweeps in all; give more sweeps than are "
             "left out."
         )
 

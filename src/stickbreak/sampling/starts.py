@@ -11,7 +11,7 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.loop import Callback
+from stickbreak.fitting.laps import Callback
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus, make_batches
-from stickbreak.fitting.loop import Lap, Trace
-from stickbreak.fitting.run import Identity, Place, Resumable
+from stickbreak.fitting.laps import Callback, Lap, Laps, Packed, Stop
 from stickbreak.variational import memoized, stochastic
-from stickbreak.variational.checkpoint import read_checkpoint, write_checkpoint
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.memoized import LapInfo
 from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.moves import Move
+from stickbreak.variational.snapshot import restored, snapshot
 from stickbreak.variational.state import GlobalParameters, Int
 from stickbreak.variational.stochastic import StepRule, StreamState
-from stickbreak.variational.stochastic_checkpoint import read_stream_checkpoint, write_stream_checkpoint
+from stickbreak.variational.stream_snapshot import restored_stream, stream_snapshot
+
+MakeStart = Callable[[Callback, Stop], GlobalParameters]
+_COLUMNS = ("sweeps", "restarts_tried", "restarts_accepted")  # of a trace of either schedule
 
 
-class Course(Resumable, Protocol):
+class VariationalLaps(Laps, Protocol):
     """One of the schedules at work on a collection."""
-
-    def begin(self, start: GlobalParameters) -> None:
-        """Take the start."""
 
     @property
     def parameters(self) -> GlobalParameters:
@@ -38,21 +39,28 @@ class Course(Resumable, Protocol):
         """Batches visited so far."""
 
 
-class MemoizedCourse:
+class MemoizedLaps:
     """The memoized schedule and its moves."""
 
-    noun, window = "lap", 1
+    window = 1
 
-    def __init__(self, schedule: Schedule, n_tokens: float, moves: Sequence[Move]) -> None:
-        self._schedule, self._n_tokens = schedule, n_tokens
-        self._moves = moves
+    def __init__(
+        self, schedule: Schedule, shape: tuple[int, int], n_tokens: float, moves: Sequence[Move], make_start: MakeStart
+    ) -> None:
+        self._schedule, self._shape, self._n_tokens = schedule, shape, n_tokens
+        self._moves, self._make_start = moves, make_start
         self._start: GlobalParameters | None = None
         self._state: Inference
         self.n_steps = 0
 
-    def begin(self, start: GlobalParameters) -> None:
-        """Take the start."""
-        self._start = start
+    @property
+    def columns(self) -> Collection[str]:
+        """Columns of a trace of these laps, beyond those of every trace."""
+        return [*_COLUMNS, *self._schedule.learned, *_counts_of([move.name for move in self._moves])]
+
+    def begin(self, report: Callback, stop: Stop) -> None:
+        """Make the start."""
+        self._start = self._make_start(report, stop)
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every lap."""
@@ -69,18 +77,14 @@ class MemoizedCourse:
         learned = {name: self._state.model.hyperparameters[name] for name in self._schedule.learned}
         return _row(info, self._n_tokens, [move.name for move in self._moves], learned)
 
-    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
-        """Replace the checkpoint."""
-        write_checkpoint(place, self._state, self._moves, trace, identity)
+    def snapshot(self) -> Packed:
+        """Return all that the next laps depend on."""
+        return snapshot(self._state, self._moves)
 
-    def read(self, place: Place, identity: Identity) -> Trace | None:
-        """Take up a checkpoint."""
-        found = read_checkpoint(place, self._schedule.model, self._moves, identity)
-        if found is None:
-            return None
-        self._state, trace = found
-        self.n_steps = len(trace) * len(self._schedule.batches)
-        return trace
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
+        """Take up what `snapshot` returned."""
+        self._state = restored(arrays, values, self._schedule.model, self._moves, self._shape)
+        self.n_steps = done * len(self._schedule.batches)
 
     @property
     def parameters(self) -> GlobalParameters:
@@ -93,46 +97,57 @@ class MemoizedCourse:
         return self._state.model
 
 
-class StochasticCourse:
+class StochasticLaps:
     """The stochastic schedule. Of the moves it knows only the order of the topics; the others need exact statistics."""
 
-    noun = "lap"
     window = 0  # its objective is not monotone: a lap without a gain is no sign of an end
 
     def __init__(
-        self, schedule: Schedule, n_documents: int, n_tokens: float, rule: StepRule, *, seed: int, reorder: bool
+        self,
+        schedule: Schedule,
+        shape: tuple[int, int],
+        n_tokens: float,
+        rule: StepRule,
+        make_start: MakeStart,
+        *,
+        reorder: bool,
     ) -> None:
-        self._schedule, self._model, self._rule = schedule, schedule.model, rule
-        self._seed, self._reorder = seed, reorder
-        self._n_tokens, self._n_documents = n_tokens, n_documents
+        self._schedule, self._model, self._rule, self._reorder = schedule, schedule.model, rule, reorder
+        self._shape, self._n_tokens, self._make_start = shape, n_tokens, make_start
         self._state: StreamState
         self.objective = -float("inf")
 
-    def begin(self, start: GlobalParameters) -> None:
-        """Take the start."""
-        self._state = StreamState.from_parameters(start, self._model)
+    @property
+    def columns(self) -> Collection[str]:
+        """Columns of a trace of these laps, beyond those of every trace."""
+        return [*_COLUMNS, *_counts_of(self._names)]
+
+    @property
+    def _names(self) -> list[str]:
+        return ["reorder"] if self._reorder else []
+
+    def begin(self, report: Callback, stop: Stop) -> None:
+        """Make the start."""
+        self._state = StreamState.from_parameters(self._make_start(report, stop), self._model)
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every lap."""
         further = stochastic.laps(
             self._schedule, self._state, self._rule,
-            n_documents=self._n_documents, seed=self._seed, lap=done, reorder=self._reorder,
+            n_documents=self._shape[0], seed=self._schedule.seed, lap=done, reorder=self._reorder,
         )  # fmt: skip
         for _, info in further:
             self.objective = info.objective
-            yield _row(info, self._n_tokens, ["reorder"] if self._reorder else [], {})
+            yield _row(info, self._n_tokens, self._names, {})
 
-    def write(self, place: Place, trace: Trace, identity: Identity) -> None:
-        """Replace the checkpoint."""
-        write_stream_checkpoint(place, self._state, self.objective, trace, identity)
+    def snapshot(self) -> Packed:
+        """Return all that the next laps depend on."""
+        return stream_snapshot(self._state, self.objective)
 
-    def read(self, place: Place, identity: Identity) -> Trace | None:
-        """Take up a checkpoint."""
-        found = read_stream_checkpoint(place, self._model, identity)
-        if found is None:
-            return None
-        self._state, self.objective, trace = found
-        return trace
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
+        """Take up what `snapshot` returned."""
+        signed = self._model.likelihood.signed
+        self._state, self.objective = restored_stream(arrays, values, self._shape[1], signed=signed)
 
     @property
     def parameters(self) -> GlobalParameters:
@@ -157,6 +172,11 @@ def batch_loaders(corpus: Corpus, n_batches: int, seed: int) -> list[Callable[[]
         return lambda: Batch.from_corpus(corpus[selection])
 
     return [loader(selection) for selection in make_batches(corpus, n_batches, seed=seed)]
+
+
+def _counts_of(moves: Sequence[str]) -> list[str]:
+    """Return the columns that count what moves did."""
+    return [f"{name}_{what}" for name in moves for what in ("tried", "accepted")]
 
 
 def _row(info: LapInfo, n_tokens: float, moves: Sequence[str], learned: dict[str, float]) -> Lap:

@@ -18,7 +18,7 @@ from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import HDP
 from stickbreak.variational.state import Float
 from stickbreak.variational.vectors.batch import VectorBatch
-from stickbreak.variational.vectors.laps import VectorFit
+from stickbreak.variational.vectors.estimator import VectorFit
 
 VECTORS_AT_ONCE = 50_000  # whose weights are inferred together, or those of one larger group
 

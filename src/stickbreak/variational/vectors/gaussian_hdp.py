@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import seed_of_fit
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, POSITIVES, TOLERANCES, whole
-from stickbreak.fitting.loop import Callback
 from stickbreak.fitting.requirements import check_names
-from stickbreak.fitting.run import Place
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.local_step import LocalSettings
-from stickbreak.variational.model import HDP
+from stickbreak.variational.model import HDP, Model
 from stickbreak.variational.natural_gradient import STICK_RULES
+from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule
+from stickbreak.variational.vectors.estimator import Vectors
 from stickbreak.variational.vectors.fitted import FittedGaussianHDP, as_groups
-from stickbreak.variational.vectors.laps import Vectors
 from stickbreak.variational.words.requirements import check_learned
 
 
@@ -63,7 +60,9 @@ class GaussianHDP(FittedGaussianHDP):
     schedule : {"memoized", "stochastic"}, default="memoized"
         Exact statistics of every batch, and an objective that never falls; or a step after each batch, nothing stored.
     learning_decay, learning_offset : float, default=0.5 and 1.0
-        Step t of the stochastic schedule has the size (t + learning_offset)^-learning_decay.
+        Step t of the stochastic schedule, and of `partial_fit`, has the size (t + learning_offset)^-learning_decay.
+    total_documents : int or None, default=None
+        `partial_fit`: groups of the whole stream. None: those seen so far.
     stick_rule : {"interpolate", "natural"}, default="interpolate"
         How stochastic steps move the corpus weights.
     n_laps : int, default=50
@@ -138,6 +137,7 @@ class GaussianHDP(FittedGaussianHDP):
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
         "learning_offset": [OFFSET],
+        "total_documents": [None, whole(1)],
         "stick_rule": [StrOptions(set(STICK_RULES))],
         "n_laps": [whole(1)],
         "tolerance": [*TOLERANCES],
@@ -167,6 +167,7 @@ class GaussianHDP(FittedGaussianHDP):
         learning_decay: float = 0.5,
         learning_offset: float = 1.0,
         stick_rule: str = "interpolate",
+        total_documents: int | None = None,
         n_laps: int = 50,
         tolerance: float = 1e-5,
         n_batches: int | None = None,
@@ -191,6 +192,7 @@ class GaussianHDP(FittedGaussianHDP):
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
         self.stick_rule = stick_rule
+        self.total_documents = total_documents
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.n_batches = n_batches
@@ -207,55 +209,28 @@ class GaussianHDP(FittedGaussianHDP):
         check_names("learn", self.learn, ("alpha", "gamma", "scale"))
         check_learned(self.learn, memoized=self.schedule == "memoized")
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        callback: Callback | None = None,
-        checkpoint: Place | None = None,
-        resume: bool = False,
-    ) -> Self:
-        """Find the components of groups of vectors.
+    def _documents(self, X: Any, *, reset: bool = False) -> Vectors:
+        if not reset:
+            groups = self._checked(X)
+        else:
+            groups = as_groups(X)
+            self.n_features_in_ = groups.dim
+        return Vectors(groups.values, groups.offsets)
 
-        Ctrl-C ends the fit after the lap, with a usable model.
+    def _to_learn(self) -> tuple[str, ...]:
+        return tuple(self.learn)
 
-        Parameters
-        ----------
-        X : GroupedVectors or sequence of array-like of shape (N_g, dim)
-            Groups may be empty.
-        y : ignored
-        callback : callable, optional
-            Called with the row of the trace after each lap.
-        checkpoint : path-like, optional
-            A folder that is replaced after every lap by all that the next laps depend on.
-        resume : bool, default=False
-            Continue from `checkpoint` if it exists: the result equals that of an uncut fit.
+    def _take_parameters(self, parameters: GlobalParameters, model: Model) -> None:
+        super()._take_parameters(parameters, model)
+        assert isinstance(model, HDP)
+        self.alpha_ = float(model.alpha)
 
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If X is no groups of finite vectors, or a parameter does not fit them.
-        """
-        groups = as_groups(X)
-        self.n_features_in_ = groups.dim
-        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        vectors = Vectors(groups.values, groups.offsets)
-        course = self._run(vectors, seed, callback, checkpoint, resume, self.learn)
-        assert isinstance(course.model, HDP)
-        self.alpha_ = float(course.model.alpha)
-        return self
-
-    def _model(self, likelihood: VectorLikelihood) -> HDP:
-        return HDP(likelihood, float(self.alpha), float(self.gamma), self.bound)
+    def _model(self, *, fitted: bool = False) -> HDP:
+        alpha, gamma = (self.alpha_, self.gamma_) if fitted else (float(self.alpha), float(self.gamma))
+        return HDP(self.likelihood_.from_origin(), alpha, gamma, self.bound)
 
     def _settings(self) -> LocalSettings:
         return LocalSettings(float(self.local_tolerance), self.local_sweeps, restarts=self.restarts)
 
-    def _step_rule(self) -> StepRule:
-        return replace(super()._step_rule(), sticks=self.stick_rule)
+    def _rule(self) -> StepRule:
+        return replace(super()._rule(), sticks=self.stick_rule)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus, GroupedVectors
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import seed_of_fit
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
-from stickbreak.fitting.loop import Callback
-from stickbreak.fitting.run import Place
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.model.tables import checked_table
 from stickbreak.variational.state import Float
-from stickbreak.variational.vectors.laps import VectorFit, Vectors
+from stickbreak.variational.vectors.estimator import VectorFit, Vectors
 from stickbreak.variational.vectors.mixture import DPMixture
 
 
@@ -58,7 +54,9 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     schedule : {"memoized", "stochastic"}, default="memoized"
         Exact statistics of every batch, and an objective that never falls; or a step after each batch, nothing stored.
     learning_decay, learning_offset : float, default=0.5 and 1.0
-        Step t of the stochastic schedule has the size (t + learning_offset)^-learning_decay.
+        Step t of the stochastic schedule, and of `partial_fit`, has the size (t + learning_offset)^-learning_decay.
+    total_documents : int or None, default=None
+        `partial_fit`: vectors of the whole stream. None: those seen so far.
     n_laps : int, default=100
         Most laps through the vectors.
     tolerance : float, default=1e-5
@@ -121,6 +119,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         "schedule": [StrOptions({"memoized", "stochastic"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both")],
         "learning_offset": [OFFSET],
+        "total_documents": [None, whole(1)],
         "n_laps": [whole(1)],
         "tolerance": [*TOLERANCES],
         "n_batches": [None, whole(1)],
@@ -142,6 +141,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         schedule: str = "memoized",
         learning_decay: float = 0.5,
         learning_offset: float = 1.0,
+        total_documents: int | None = None,
         n_laps: int = 100,
         tolerance: float = 1e-5,
         n_batches: int | None = None,
@@ -159,6 +159,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         self.schedule = schedule
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
+        self.total_documents = total_documents
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.n_batches = n_batches
@@ -167,42 +168,14 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        callback: Callback | None = None,
-        checkpoint: Place | None = None,
-        resume: bool = False,
-    ) -> Self:
-        """Find the components of vectors.
+    def _documents(self, X: Any, *, reset: bool = False) -> Vectors:
+        return Vectors(self._table(X, ensure_min_samples=2, reset=reset), None)
 
-        Ctrl-C ends the fit after the lap, with a usable model.
+    def _minibatch(self, X: Any, *, first: bool) -> Vectors:
+        return Vectors(self._table(X, ensure_min_samples=2 if first else 0, reset=first), None)
 
-        Parameters
-        ----------
-        X : array-like of shape (N, dim)
-        y : ignored
-        callback : callable, optional
-            Called with the row of the trace after each lap.
-        checkpoint : path-like, optional
-            A folder that is replaced after every lap by all that the next laps depend on.
-        resume : bool, default=False
-            Continue from `checkpoint` if it exists: the result equals that of an uncut fit.
-
-        Returns
-        -------
-        self
-        """
-        values = self._table(X, ensure_min_samples=2)
-        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        self._run(Vectors(values, None), seed, callback, checkpoint, resume)
-        return self
-
-    def _model(self, likelihood: VectorLikelihood) -> DPMixture:
-        return DPMixture(likelihood, float(self.gamma))
+    def _model(self, *, fitted: bool = False) -> DPMixture:
+        return DPMixture(self.likelihood_.from_origin(), self.gamma_ if fitted else float(self.gamma))
 
     def _table(self, X: Any, **options: Any) -> NDArray:
         """Return vectors as a table of real numbers."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, ClassVar, Self
@@ -11,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.fitting.all_or_nothing import AllOrNothing
-from stickbreak.fitting.checkpoint import check_learned, check_trace, require
-from stickbreak.fitting.loop import Trace
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
 from stickbreak.fitting.requirements import check_many
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
 from stickbreak.model.parameters import packed, unpacked
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
-from stickbreak.storage import persistence
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+from stickbreak.variational.streaming import StreamingVariational
 
 LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
     "zero_mean": ZeroMeanGaussian,
@@ -33,7 +30,7 @@ BLOCK = 8192  # vectors whose densities are computed together
 _OURS = {family.__name__: family for family in LIKELIHOODS.values()}
 
 
-class VectorModel(AllOrNothing):
+class VectorModel(StreamingVariational):
     """Base of the estimators of real vectors: K components of dimension dim."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_")
@@ -45,9 +42,11 @@ class VectorModel(AllOrNothing):
         "start_seconds_",
         "gamma_",
         "n_features_in_",
+        "n_steps_",
+        "n_documents_seen_",
     )
+    unit: ClassVar[str] = "vector"
 
-    n_jobs: int | None
     statistics_: Float
     counts_: Float
     rho_: Float
@@ -55,7 +54,6 @@ class VectorModel(AllOrNothing):
     gamma_: float
     n_features_in_: int
     likelihood_: VectorLikelihood
-    _trace: Trace
 
     @property
     def n_components_(self) -> int:
@@ -124,68 +122,25 @@ class VectorModel(AllOrNothing):
         """Return the global parameters of the fitted model; the arrays are copies."""
         return GlobalParameters(self.statistics_.copy(), self.counts_.copy(), self.rho_.copy(), self.omega_.copy())
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).
-
-        A likelihood that was given as an object is saved as the fitted `likelihood_`; a fitted model as `init` is not.
-
-        Parameters
-        ----------
-        path : path-like
-            A folder that does not exist yet, or with `overwrite` a saved model.
-        overwrite : bool, default=False
-
-        Raises
-        ------
-        WriteError
-            If the folder cannot be written or holds something else.
-        InputError
-            If the likelihood is a class of your own: loading would have to run its code.
-        """
-        check_is_fitted(self)
-        arrays = {name: getattr(self, name) for name in self._fitted_arrays}
-        arrays |= {f"trace.{name}": column for name, column in self._trace.arrays().items()}
-        given = self.get_params(deep=False)
+    def _saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters; the fitted likelihood stands for one that was given as an object."""
+        given = super()._saved_parameters()
         if isinstance(given["init"], VectorModel):
             given["init"] = "seeding"
-        own = not isinstance(given["likelihood"], str)
-        if own:
-            given["likelihood"] = None  # the fitted one stands for it
-        meta = {
-            "parameters": {name: packed(f"parameter.{name}", value, arrays) for name, value in given.items()},
-            "values": {name: getattr(self, name) for name in self._fitted_values},
-            "likelihood": _described(self.likelihood_, arrays),
-            "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
-        }
-        persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
+        if not isinstance(given["likelihood"], str):
+            given["likelihood"] = None
+        return given
+
+    def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
+        return {"likelihood": _described(self.likelihood_, arrays)}
 
     @classmethod
-    def _load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        arrays, meta = persistence.read_folder(path, kind=cls.__name__)
-        try:
-            likelihood = _from_description(meta["likelihood"], arrays)
-            parameters = {name: unpacked(value, arrays) for name, value in meta["parameters"].items()}
-            if parameters["likelihood"] is None:
-                parameters["likelihood"] = likelihood
-            model = cls(**parameters)
-            model.likelihood_ = likelihood
-            for name in cls._fitted_arrays:
-                setattr(model, name, arrays[name])
-            for name in cls._fitted_values:
-                setattr(model, name, meta["values"][name])
-            columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
-            model._trace = Trace.from_arrays(columns)
-            if meta["feature_names"]:
-                model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
-            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
-                model._check_fitted_state()
-        except KeyError as error:
-            raise ModelFormatError(
-                f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
-            ) from None
-        except (TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None
+    def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
+        likelihood = _from_description(meta["likelihood"], arrays)
+        if parameters["likelihood"] is None:
+            parameters["likelihood"] = likelihood
+        model = cls(**parameters)
+        model.likelihood_ = likelihood
         return model
 
     def _check_fitted_state(self) -> None:
@@ -213,6 +168,8 @@ class VectorModel(AllOrNothing):
         require(
             isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
         )
+        for name in ("n_laps_", "n_steps_", "n_documents_seen_"):
+            whole_number(name, getattr(self, name))
         self._check_parameters()
 
 

@@ -2,48 +2,34 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, POSITIVES, TOLERANCES, whole
-from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
-from stickbreak.fitting.loop import Callback, Trace
-from stickbreak.fitting.requirements import check_names, check_tokens, check_total
-from stickbreak.fitting.run import at_work, run_fit
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.laps import Callback, Stop
+from stickbreak.fitting.requirements import check_names, check_tokens
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.numerics.streams import seed_from
 from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.hyperparameters import LEARNABLE
-from stickbreak.variational.laps import Course, MemoizedCourse, StochasticCourse, batch_loaders
+from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps, batch_loaders
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
 from stickbreak.variational.moves import MOVES, Trial, make_moves
 from stickbreak.variational.natural_gradient import STICK_RULES
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
+from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.words.fitted import FittedHDP
 from stickbreak.variational.words.requirements import check_learned, check_sizes
 
 DOCUMENTS_PER_BATCH = 10_000
-_FREE = (
-    "n_jobs",
-    "verbose",
-    "n_laps",
-    "tolerance",
-    "document_weights",
-    "total_documents",
-)  # a resumed fit may change these
 
 
 class VariationalHDP(FittedHDP):
@@ -181,6 +167,8 @@ class VariationalHDP(FittedHDP):
     100
     """
 
+    _free = ("document_weights", "total_documents")
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_topics": [None, whole(1)],
         "alpha": CONCENTRATION,
@@ -264,126 +252,19 @@ class VariationalHDP(FittedHDP):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        callback: Callback | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-    ) -> Self:
-        """Learn topics from counts.
+    def _check_documents(self, documents: Corpus) -> None:
+        self._check(documents)
 
-        Ctrl-C ends the fit with a usable model, but not before the lap is over (the first one, if the start is still at
-        work); pressed again, it interrupts at once. Callback and checkpoint come after a lap, too. A lap with a trial
-        (the moves "refine" and "birth") lasts about as long as ten others.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Counts of words in documents; non-negative weights are taken as they are.
-        y : ignored
-        callback : callable, optional
-            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each lap
-            (the lap's row of `trace_`, "n_laps" and "noun": "lap").
-        checkpoint : path-like, optional
-            A folder that is replaced after every lap by all that the next laps depend on.
-        resume : bool, default=False
-            Continue from `checkpoint` if it exists: the result equals that of an uncut fit.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidCorpus
-            If the counts are negative, not finite, or hold no token at all.
-        InputError
-            If a parameter does not fit the documents, or the checkpoint is of another fit.
-        """
-        corpus = self._corpus(X, reset=True)
-        self._check(corpus)
-        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        with at_work(self, callback) as (report, executor):
-            self._fit(corpus, seed, executor, report, checkpoint, resume)
-        return self
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Take one stochastic step on a minibatch of a stream.
-
-        The first call makes the start from its documents, as `fit` does: give it enough of them for `n_topics`. After a
-        `fit` the call goes on from the fitted topics, as step n_steps_ + 1. Each call passes over all words and topics
-        once, so minibatches of some hundred documents are better than single ones.
-
-        The first call (or the fit) also fixes `alpha`, `gamma` and `eta`: later ones go on with `alpha_`, `gamma_` and
-        `eta_`, whatever the parameters are set to.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Counts in the words of the first call. Documents without words count as seen; if there is no other, no
-            step is taken.
-        y : ignored
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidCorpus
-            If the words are not those of the first call, or the first minibatch holds no token.
-        InputError
-            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
-        """
-        first = not hasattr(self, "components_")
-        corpus = self._corpus(X, reset=first)
-        seen = corpus.n_documents if first else self.n_documents_seen_ + corpus.n_documents
-        total = seen if self.total_documents is None else int(self.total_documents)
-        check_total(total, seen)
+    def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
         if first:
-            self._check(corpus, streaming=True)
-        elif corpus.n_tokens == 0:
-            self.n_documents_seen_ = seen
-            return self
-        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
-            self._step(corpus, seen, total, executor, first=first)
-        return self
+            self._check(minibatch, streaming=True)
 
-    def _step(self, corpus: Corpus, seen: int, total: int, executor: ThreadExecutor, *, first: bool) -> None:
-        """Take a step of `partial_fit` and add its row to the trace."""
-        begin, start_seconds, model = time.perf_counter(), 0.0, self._model(fitted=not first)
-        if first:
-            parameters = self._begin(corpus, seed_from(self.random_state), lambda event: None, lambda: False)
-            start_seconds = time.perf_counter() - begin
-        else:
-            parameters = self._parameters()
-        state = StreamState.from_parameters(parameters, model, 0 if first else self.n_steps_)
-        settings = self._settings()
-        batch = Batch.from_corpus(corpus)
-        info = learn_from(batch, state, model, self._rule(), settings, executor, n_documents=total)
-        trace = Trace() if first else self._trace
-        row = {
-            "lap": len(trace) + 1,
-            "objective": info.objective * corpus.n_documents / (total * corpus.n_tokens),
-            "n_topics": info.n_topics,
-            "seconds": time.perf_counter() - begin - start_seconds,
-            "moved": 0,
-            "sweeps": info.sweeps,
-            "restarts_tried": info.restarts[0],
-            "restarts_accepted": info.restarts[1],
-        }
-        others = {name: 0 if _counts(name) else column[-1] for name, column in trace.columns.items() if name not in row}
-        trace.append({**row, **others})
-        if first:
-            self.start_seconds_, self.vocabulary_ = start_seconds, corpus.words
-        self._take(state.parameters(model), model, trace)
-        self.n_steps_, self.n_documents_seen_ = state.n_steps, seen
-        self.converged_, self.stop_reason_ = False, f"partial_fit took step {state.n_steps}."
+    def _observations(self, minibatch: Corpus) -> Batch:
+        return Batch.from_corpus(minibatch)
+
+    def _take(self, laps: VariationalLaps, documents: Corpus) -> None:
+        self._take_parameters(laps.parameters, laps.model)
+        self.n_steps_, self.n_documents_seen_ = laps.n_steps, documents.n_documents
 
     def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""
@@ -418,45 +299,19 @@ class VariationalHDP(FittedHDP):
         """Return the number of batches of a lap."""
         return min(self.n_batches or -(-corpus.n_documents // DOCUMENTS_PER_BATCH), corpus.n_documents)
 
-    def _fit(
-        self,
-        corpus: Corpus,
-        seed: int,
-        executor: ThreadExecutor,
-        report: Callback,
-        checkpoint: str | os.PathLike[str] | None,
-        resume: bool,
-    ) -> None:
-        """Run the laps and copy the result."""
-        course = self._course(corpus, seed, executor)
-        run = run_fit(
-            course,
-            lambda stop: course.begin(self._begin(corpus, seed, report, stop)),
-            n_laps=self.n_laps,
-            report=report,
-            identity=identity_of(self, corpus, seed, free=_FREE, n_topics=self.starting_topics(corpus)),
-            tolerance=self.tolerance,
-            checkpoint=checkpoint,
-            resume=resume,
-        )
-        self.vocabulary_ = corpus.words
-        self._take(course.parameters, course.model, run.trace)
-        self.start_seconds_ = run.start_seconds
-        self.n_steps_, self.n_documents_seen_ = course.n_steps, corpus.n_documents
-        self.converged_, self.stop_reason_ = run.outcome
-
-    def _course(self, corpus: Corpus, seed: int, executor: ThreadExecutor) -> Course:
+    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> VariationalLaps:
         """Put the schedule together with the batches of the corpus."""
-        batches = batch_loaders(corpus, self._n_batches(corpus), seed)
+
+        def start(report: Callback, stop: Stop) -> GlobalParameters:
+            return self._begin(documents, seed, report, stop)
+
+        batches = batch_loaders(documents, self._n_batches(documents), seed)
         schedule = Schedule(self._model(), batches, self._settings(), executor, self._to_learn(), seed)
+        shape, n_tokens = (documents.n_documents, documents.n_words), float(documents.n_tokens)
         if self.schedule == "stochastic":
-            return StochasticCourse(
-                schedule, corpus.n_documents, float(corpus.n_tokens), self._rule(), seed=seed,
-                reorder="reorder" in self.moves,
-            )  # fmt: skip
-        return MemoizedCourse(
-            schedule, float(corpus.n_tokens), make_moves(self.moves, delete_documents=self.delete_documents)
-        )
+            return StochasticLaps(schedule, shape, n_tokens, self._rule(), start, reorder="reorder" in self.moves)
+        moves = make_moves(self.moves, delete_documents=self.delete_documents)
+        return MemoizedLaps(schedule, shape, n_tokens, moves, start)
 
     def _settings(self) -> LocalSettings:
         """Return when and how the local step of a fit stops."""
@@ -488,8 +343,3 @@ class VariationalHDP(FittedHDP):
         """Return the model with the hyperparameters to begin with, or with those that were learned."""
         eta, alpha, gamma = (self.eta_, self.alpha_, self.gamma_) if fitted else (self.eta, self.alpha, self.gamma)
         return HDP(DirichletMultinomial(eta, self.n_features_in_), alpha, gamma, self.bound)
-
-
-def _counts(column: str) -> bool:
-    """Whether a column of the trace counts what a move did."""
-    return column.endswith(("_tried", "_accepted"))

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.loop import Trace
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
@@ -20,11 +19,12 @@ from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.model import Model
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+from stickbreak.variational.streaming import StreamingVariational
 
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 
 
-class FittedHDP(TopicModel):
+class FittedHDP(TopicModel, StreamingVariational):
     """The side of `VariationalHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
@@ -41,8 +41,6 @@ class FittedHDP(TopicModel):
         "n_documents_seen_",
     )
 
-    n_steps_: int
-    n_documents_seen_: int
     alpha_: float
     gamma_: float
     eta_: float
@@ -52,7 +50,6 @@ class FittedHDP(TopicModel):
     local_tolerance: float
     local_sweeps: int
     document_weights: str
-    n_jobs: int | None
 
     @property
     def learned(self) -> tuple[str, ...]:
@@ -112,15 +109,11 @@ class FittedHDP(TopicModel):
         """Return alpha E[beta], the inactive rest last, (K + 1,)."""
         return self.alpha_ * expected_beta(self.rho_)
 
-    def _take(self, parameters: GlobalParameters, model: Model, trace: Trace) -> None:
-        """Copy the result into the fitted attributes."""
+    def _take_parameters(self, parameters: GlobalParameters, model: Model) -> None:
         self.components_ = np.ascontiguousarray(parameters.tau.T)
         self.rho_, self.omega_ = parameters.rho, parameters.omega
         for name, value in model.hyperparameters.items():
             setattr(self, f"{name}_", float(value))
-        self._trace = trace
-        self.objective_ = float(trace.columns["objective"][-1])
-        self.n_laps_ = len(trace)
 
     @property
     def topic_word_(self) -> Float:

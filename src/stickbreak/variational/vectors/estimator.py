@@ -1,10 +1,9 @@
-"""The fit of vector models: prior, batches, start, and what a checkpoint must agree with."""
+"""What the estimators of vectors share: prior, batches, start, and what a fit that goes on must agree with."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,16 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus.batches import partition
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.checkpoint import FREE
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.loop import Callback
+from stickbreak.fitting.laps import Callback, Laps, Stop
+from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_names
-from stickbreak.fitting.run import Identity, Place, at_work, run_fit
+from stickbreak.fitting.run import Identity, Run
 from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.priors import FLOOR
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.laps import Course, MemoizedCourse, StochasticCourse
+from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.moves import Delete, Merge, Move, Reorder
@@ -37,7 +38,6 @@ VECTORS_PER_BATCH = 50_000
 LARGEST_ERROR = 1e-3  # of a vector in float32, in standard deviations of its coordinates
 FIRST_MOVES = 4  # lap: in those before it components are still broad, and merges would join what laps tell apart
 VECTOR_MOVES: tuple[str, ...] = (Merge.name, Delete.name, Reorder.name)
-_FREE = ("n_jobs", "verbose", "n_laps", "tolerance")  # a resumed fit may change these
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,11 @@ class Vectors:
 
     values: NDArray  # (N, dim)
     offsets: NDArray[np.int64] | None  # (G + 1,)
+
+    @property
+    def n_tokens(self) -> int:
+        """Vectors."""
+        return len(self.values)
 
     @property
     def n_documents(self) -> int:
@@ -67,6 +72,7 @@ class Vectors:
 class VectorFit(VectorModel):
     """The side of the vector models that fits them; a model says what allocates its vectors."""
 
+    _free: ClassVar[tuple[str, ...]] = ("total_documents",)
     _moves_of_documents: ClassVar[bool]  # whether `delete_vectors` counts groups' vectors, not documents
 
     n_components: int
@@ -79,11 +85,7 @@ class VectorFit(VectorModel):
     learning_decay: float
     learning_offset: float
     n_batches: int | None
-    n_laps: int
-    tolerance: float
     dtype: str
-    random_state: int | np.random.RandomState | None
-    verbose: bool
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -96,68 +98,75 @@ class VectorFit(VectorModel):
         if not isinstance(self.init, str | VectorModel):
             _given_seeds(self.init)
 
-    @abstractmethod
-    def _model(self, likelihood: VectorLikelihood) -> Model:
-        """Return the model to begin with."""
+    def _check_documents(self, documents: Vectors) -> None:
+        """All is checked where the likelihood is known."""
+
+    def _check_minibatch(self, minibatch: Vectors, *, first: bool) -> None:
+        """All is checked where the likelihood is known."""
 
     def _settings(self) -> LocalSettings:
         """Return when local steps stop."""
         return LocalSettings()
 
-    def _step_rule(self) -> StepRule:
+    def _rule(self) -> StepRule:
         """Return how far stochastic steps go."""
         return StepRule(float(self.learning_decay), float(self.learning_offset))
 
-    def _course(self, schedule: Schedule, vectors: Vectors, seed: int) -> Course:
+    def _laps(self, documents: Vectors, seed: int, executor: ThreadExecutor) -> VariationalLaps:
         """Put a schedule to work."""
-        n_vectors = float(len(vectors.values))
-        if self.schedule == "memoized":
-            return MemoizedCourse(schedule, n_vectors, self._make_moves())
-        return StochasticCourse(
-            schedule,
-            vectors.n_documents,
-            n_vectors,
-            self._step_rule(),
-            seed=seed,
-            reorder=Reorder.name in self.moves,
-        )
+        self._take_likelihood(documents)
+        likelihood, dtype, learned = self.likelihood_, self._dtype(), self._to_learn()
 
-    def _run(
-        self,
-        vectors: Vectors,
-        seed: int,
-        callback: Callback | None,
-        checkpoint: Place | None,
-        resume: bool,
-        learned: Sequence[str] = (),
-    ) -> Course:
-        """Run the laps and copy the result."""
-        with at_work(self, callback) as (report, executor):
-            self.likelihood_ = self._prior(vectors)
-            self._check_likelihood(vectors, learned)
-            schedule = self._schedule(vectors, seed, executor, learned)
-            course = self._course(schedule, vectors, seed)
-            run = run_fit(
-                course,
-                lambda stop: course.begin(self._begin(vectors, seed)),
-                n_laps=self.n_laps,
-                report=lambda event: report({**event, "n_components": event["n_topics"], "unit": "vector"}),
-                identity={} if checkpoint is None else self._identity(vectors, seed),
-                tolerance=self.tolerance,
-                checkpoint=checkpoint,
-                resume=resume,
-                unit="vector",
-            )
-        parameters, model = course.parameters, course.model
+        def loader(rows: NDArray[np.int64]) -> Callable[[], VectorBatch]:
+            return lambda: documents.batch(rows, likelihood, dtype)
+
+        def start(report: Callback, stop: Stop) -> GlobalParameters:
+            return self._begin(documents, seed, report, stop)
+
+        batches = [loader(rows) for rows in partition(documents.n_documents, self._n_batches(documents), seed=seed)]
+        schedule = Schedule(self._model(), batches, self._settings(), executor, learned, seed, FIRST_MOVES)
+        shape, n_vectors = (documents.n_documents, likelihood.n_rows), float(documents.n_tokens)
+        if self.schedule == "memoized":
+            return MemoizedLaps(schedule, shape, n_vectors, self._make_moves(), start)
+        reorder = Reorder.name in self.moves
+        return StochasticLaps(schedule, shape, n_vectors, self._rule(), start, reorder=reorder)
+
+    def _run(self, laps: Laps, report: Callback, identity: Identity, n_laps: int, **options: Any) -> Run:
+        def of_vectors(event: dict[str, Any]) -> None:
+            report({**event, "n_components": event["n_topics"], "unit": "vector"})
+
+        return super()._run(laps, of_vectors, identity, n_laps, **options)
+
+    def _take(self, laps: VariationalLaps, documents: Vectors) -> None:
+        self._take_parameters(laps.parameters, laps.model)
+        self.n_steps_, self.n_documents_seen_ = laps.n_steps, documents.n_documents
+
+    def _take_parameters(self, parameters: GlobalParameters, model: Model) -> None:
         self.statistics_, self.counts_ = parameters.tau, np.maximum(parameters.tau_sum, 0.0)  # of rounding
         self.rho_, self.omega_ = parameters.rho, parameters.omega
         self.likelihood_ = self.likelihood_.with_hyperparameters(model.likelihood.hyperparameters)
         self.gamma_ = float(model.gamma)
-        self._trace = run.trace
-        self.objective_ = float(run.trace.columns["objective"][-1])
-        self.n_laps_, self.start_seconds_ = len(run.trace), run.start_seconds
-        self.converged_, self.stop_reason_ = run.outcome
-        return course
+
+    def _open_stream(
+        self, minibatch: Vectors, total: int, executor: ThreadExecutor, interruption: Interruption
+    ) -> GlobalParameters:
+        self._take_likelihood(minibatch)
+        return super()._open_stream(minibatch, total, executor, interruption)
+
+    def _observations(self, minibatch: Vectors) -> VectorBatch:
+        return minibatch.batch(np.arange(minibatch.n_documents), self.likelihood_, self._dtype())
+
+    def _dtype(self) -> type[np.floating]:
+        return np.float32 if self.dtype == "float32" else np.float64
+
+    def _to_learn(self) -> tuple[str, ...]:
+        """Return the hyperparameters that are learned."""
+        return ()
+
+    def _take_likelihood(self, vectors: Vectors) -> None:
+        """Settle the likelihood of a fit, with its prior."""
+        self.likelihood_ = self._prior(vectors)
+        self._check_likelihood(vectors, self._to_learn())
 
     def _prior(self, vectors: Vectors) -> VectorLikelihood:
         """Return the likelihood with its prior."""
@@ -183,17 +192,6 @@ class VectorFit(VectorModel):
         """Return the number of batches of a lap."""
         return min(self.n_batches or -(-len(vectors.values) // VECTORS_PER_BATCH), vectors.n_documents)
 
-    def _schedule(self, vectors: Vectors, seed: int, executor: ThreadExecutor, learned: Sequence[str]) -> Schedule:
-        """Cut the vectors into batches that are read when they are visited."""
-        likelihood, dtype = self.likelihood_, np.float32 if self.dtype == "float32" else np.float64
-
-        def loader(rows: NDArray[np.int64]) -> Callable[[], VectorBatch]:
-            return lambda: vectors.batch(rows, likelihood, dtype)
-
-        batches = [loader(rows) for rows in partition(vectors.n_documents, self._n_batches(vectors), seed=seed)]
-        model, settings = self._model(likelihood.from_origin()), self._settings()
-        return Schedule(model, batches, settings, executor, tuple(learned), seed, FIRST_MOVES)
-
     def _make_moves(self) -> list[Move]:
         """Return the named moves, in the order of `VECTOR_MOVES`."""
         if self._moves_of_documents:
@@ -204,7 +202,7 @@ class VectorFit(VectorModel):
         made: dict[str, Move] = {move.name: move for move in (Merge(exhaustive=True), delete, Reorder())}
         return [made[name] for name in VECTOR_MOVES if name in self.moves]
 
-    def _begin(self, vectors: Vectors, seed: int) -> GlobalParameters:
+    def _begin(self, vectors: Vectors, seed: int, report: Callback, stop: Stop) -> GlobalParameters:
         """Return the globals of the start: statistics on the scale of all vectors, the largest component first."""
         omega = 1.0 + self.gamma + vectors.n_documents
         if isinstance(self.init, VectorModel):
@@ -237,7 +235,11 @@ class VectorFit(VectorModel):
 
     def _identity(self, vectors: Vectors, seed: int) -> Identity:
         """Return what a checkpoint must agree with: estimator, vectors, and parameters that change the numbers."""
-        given = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
+        given = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in FREE and name not in self._free
+        }
         if not isinstance(self.init, str | VectorModel):
             given["init"] = _given_seeds(self.init, vectors.values.shape[1])  # lists of arrays, too
         plain: dict[str, Any] = {name: _plain(value) for name, value in given.items()}

@@ -1,8 +1,7 @@
-"""Checkpoints of memoized inference: after a lap, everything that the next laps depend on."""
+"""Snapshots of memoized inference: after a lap, everything that the next laps depend on."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.fitting.checkpoint import KIND, is_table, read_state, require, whole_number
-from stickbreak.fitting.loop import Trace
+from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.ranges import are_sticks, are_sums, is_concentration
-from stickbreak.storage import persistence
 from stickbreak.variational.model import Documents, Inference, Model
 from stickbreak.variational.moves import Move
 from stickbreak.variational.sparse_rows import SparseRows, topic_type
@@ -30,14 +28,8 @@ TOTALS_TOLERANCE = 1e-6  # relative: totals are changed, and not summed anew, in
 _ARRAYS_OF: dict[type, tuple[str, ...]] = {DocumentTopics: ("indptr", "topic", "n_dk"), DocumentCounts: ("held_by",)}
 
 
-def write_checkpoint(
-    path: str | os.PathLike[str],
-    state: Inference,
-    moves: Sequence[Move],
-    trace: Trace,
-    identity: dict[str, Any],
-) -> None:
-    """Replace the checkpoint at `path`, atomically."""
+def snapshot(state: Inference, moves: Sequence[Move]) -> Packed:
+    """Return where memoized inference stands between two laps, as arrays and plain values."""
     arrays: dict[str, NDArray] = {
         "rho": state.parameters.rho,
         "omega": state.parameters.omega,
@@ -47,48 +39,49 @@ def write_checkpoint(
     for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
         arrays |= _stored_arrays(f"batch{b}", summary)
         arrays |= {f"batch{b}.{x}": getattr(documents, x) for x in _ARRAYS_OF[type(documents)]}
-    meta = {
-        "identity": identity,
+    values = {
         "n_batches": len(state.batches),
         "next_id": state.next_id,
         "fresh_share": state.fresh_share,
         "restart_share": state.restart_share,
         "hyperparameters": state.model.hyperparameters,
-        "trace": trace.columns,
         "moves": {move.name: move.snapshot() for move in moves},
     }
-    persistence.write_folder(path, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
+    return arrays, values
 
 
-def read_checkpoint(
-    path: str | os.PathLike[str], model: Model, moves: Sequence[Move], identity: dict[str, Any]
-) -> tuple[Inference, Trace] | None:
-    """Return where a fit stood, or None if there is no checkpoint at `path`.
+def restored(
+    arrays: Mapping[str, NDArray],
+    values: Mapping[str, Any],
+    model: Model,
+    moves: Sequence[Move],
+    shape: tuple[int, int],
+) -> Inference:
+    """Put the state of a snapshot together again; the arrays are copied.
+
+    Parameters
+    ----------
+    arrays, values
+        What `snapshot` returned.
+    model : Model
+        With the hyperparameters to begin with.
+    moves : sequence of Move
+        They take up what they remembered.
+    shape : tuple of int
+        Documents D, and rows of a table of statistics (words W).
 
     Raises
     ------
-    InputError
-        If the checkpoint is of other documents or settings.
-    ModelFormatError
-        If it is no checkpoint, or its parts do not fit together.
+    KeyError, TypeError, ValueError
+        If its parts do not fit together.
     """
-    return read_state(path, identity, lambda arrays, meta, identity: _restored(arrays, meta, model, moves, identity))
-
-
-def _restored(
-    arrays: Mapping[str, NDArray],
-    meta: Mapping[str, Any],
-    model: Model,
-    moves: Sequence[Move],
-    identity: Mapping[str, Any],
-) -> tuple[Inference, Trace]:
-    """Put the state of a checkpoint together again."""
-    n_batches = whole_number("n_batches", meta["n_batches"])
-    require(1 <= n_batches <= identity["shape"][0], "its number of batches cannot be")
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    n_batches = whole_number("n_batches", values["n_batches"])
+    require(1 <= n_batches <= shape[0], "its number of batches cannot be")
     totals = _totals(arrays)
     parameters = GlobalParameters(totals.S, totals.N, arrays["rho"], arrays["omega"])
     state = Inference(
-        model.with_hyperparameters(_hyperparameters(meta["hyperparameters"])),
+        model.with_hyperparameters(_hyperparameters(values["hyperparameters"])),
         parameters,
         totals,
         [_stored(f"batch{b}", arrays) for b in range(n_batches)],
@@ -96,15 +89,15 @@ def _restored(
         arrays["topic_ids"],
         totals.N,
         0.0,
-        next_id=whole_number("next_id", meta["next_id"]),
-        fresh_share=float(meta["fresh_share"]),
-        restart_share=float(meta["restart_share"]),
+        next_id=whole_number("next_id", values["next_id"]),
+        fresh_share=float(values["fresh_share"]),
+        restart_share=float(values["restart_share"]),
     )
-    _check_state(state, *identity["shape"])
+    _check_state(state, *shape)
     for move in moves:
-        move.restore(meta["moves"][move.name])
+        move.restore(values["moves"][move.name])
     state.refresh(state.model)  # tau, L_data and the objective follow from the totals
-    return state, Trace(meta["trace"])
+    return state
 
 
 def _check_state(state: Inference, D: int, W: int) -> None:

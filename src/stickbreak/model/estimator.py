@@ -1,0 +1,339 @@
+"""The base of all estimators: a fit in laps, going on with it, what is kept between the two, saving and loading."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.fitting.all_or_nothing import AllOrNothing, all_or_nothing
+from stickbreak.fitting.checkpoint import seed_of_fit
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.laps import Callback, Laps, Packed
+from stickbreak.fitting.loop import Trace
+from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.run import Identity, Run, at_work, run_fit
+from stickbreak.model.parameters import packed, unpacked
+from stickbreak.storage import persistence
+
+Place = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptState:
+    """What a fit left behind after its last lap, and what documents and parameters must agree with."""
+
+    arrays: dict[str, NDArray]
+    values: dict[str, Any]
+    identity: Identity
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError where a loaded identity is not one."""
+        if not isinstance(self.identity, dict) or not isinstance(self.identity.get("random_state"), int):
+            raise ValueError("it does not say of which fit its kept state is")
+
+
+class Estimator(AllOrNothing):
+    """Base of the estimators.
+
+    A family says what its documents are (`_documents`, `_check_documents`), what its laps do (`_laps`), what a fit that
+    goes on must agree with (`_identity`), and what becomes of the result (`_take`); it names in `_fitted_arrays` and
+    `_fitted_values` what of a fitted model is saved.
+    """
+
+    _fitted_arrays: ClassVar[tuple[str, ...]]
+    _fitted_values: ClassVar[tuple[str, ...]]
+    _renamed: ClassVar[dict[str, str]] = {"n_sweeps": "n_laps"}  # parameters of models that were saved before
+    unit: ClassVar[str] = "token"  # what the objective is counted by
+
+    n_laps: int
+    tolerance: float | None = 0.0
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None = None
+    verbose: bool = False
+    n_laps_: int
+    objective_: float
+    converged_: bool
+    stop_reason_: str
+    start_seconds_: float
+    _trace: Trace
+    _kept: KeptState | None = None
+
+    @abstractmethod
+    def _documents(self, X: Any, *, reset: bool = False) -> Any:
+        """Check what is fitted; `reset` where it says what the words or dimensions are."""
+
+    @abstractmethod
+    def _check_documents(self, documents: Any) -> None:
+        """Refuse what no fit could make sense of."""
+
+    @abstractmethod
+    def _laps(self, documents: Any, seed: int, executor: ThreadExecutor) -> Laps:
+        """Put the algorithm together with the documents."""
+
+    @abstractmethod
+    def _identity(self, documents: Any, seed: int) -> Identity:
+        """Return what documents and parameters must agree with where a fit goes on."""
+
+    @abstractmethod
+    def _take(self, laps: Any, documents: Any) -> None:
+        """Copy the result of laps into the fitted attributes of the family; the trace and the end are there."""
+
+    def _take_names(self, documents: Any) -> None:
+        """Take the names of words from what is fitted first; vectors have none."""
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: Place | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Learn from documents, lap by lap.
+
+        Ctrl-C ends the fit with a usable model, but not before the lap is over (the first one, if the start is still at
+        work); pressed again, it interrupts at once. Callback and checkpoint come after a lap, too. A call that fails
+        or is interrupted leaves the model as it was.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            Counts of words in documents: whole numbers for samplers, else weights that are not negative, too. For
+            models of vectors what the class says.
+        y : ignored
+        callback : callable, optional
+            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each lap
+            (the lap's row of `trace_` and "n_laps", the limit).
+        checkpoint : path-like, optional
+            A folder that is replaced after every lap by all that the next laps depend on.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_laps` may be larger.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative, not finite, or hold no token at all.
+        InputError
+            If a parameter does not fit the documents, or the checkpoint is of another fit.
+        """
+        documents = self._documents(X, reset=True)
+        self._check_documents(documents)
+        seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
+        with at_work(self, callback) as (report, executor):
+            laps = self._laps(documents, seed, executor)
+            identity, limit = self._identity(documents, seed), self.n_laps
+            run = self._run(laps, report, identity, limit, checkpoint=checkpoint, resume=resume)
+            self.start_seconds_ = run.start_seconds
+            self._take_names(documents)
+            self._finish(laps, run, identity, documents)
+        return self
+
+    @all_or_nothing
+    def continue_fit(self, X: Any, *, n_laps: int, callback: Callback | None = None) -> Self:
+        """Go on with this model, which may have been saved and loaded; the result equals that of one longer fit.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            The documents of the fit.
+        n_laps : int
+            Most further laps: `tolerance` may end them sooner.
+        callback : callable, optional
+            As in `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the documents or parameters are not those of the fit, the model has forgotten its state, or `n_laps` is
+            no positive whole number.
+        """
+        return self._go_on(X, n_laps, callback)
+
+    def _go_on(
+        self, X: Any, n_laps: int, callback: Callback | None, change: Callable[[Any], None] | None = None
+    ) -> Self:
+        """Do further laps, after a change of these."""
+        check_is_fitted(self)
+        more = check_whole("n_laps", n_laps, 1)
+        documents = self._documents(X)
+        kept = self._kept_for(documents)
+        with at_work(self, callback) as (report, executor):
+            laps = self._laps(documents, kept.identity["random_state"], executor)
+            self._give_back(kept, laps)
+            if change is not None:
+                change(laps)
+            trace = Trace.from_arrays(self._trace.arrays())
+            run = self._run(laps, report, kept.identity, self.n_laps_ + more, trace=trace)
+            self._finish(laps, run, kept.identity, documents)
+        return self
+
+    def _run(self, laps: Laps, report: Callback, identity: Identity, n_laps: int, **options: Any) -> Run:
+        """Run the laps."""
+        return run_fit(
+            laps, n_laps=n_laps, report=report, identity=identity, tolerance=self.tolerance, unit=self.unit, **options
+        )
+
+    def _finish(self, laps: Laps, run: Run, identity: Identity, documents: Any) -> None:
+        """Copy the result of laps into the fitted attributes."""
+        self._kept = KeptState(*laps.snapshot(), identity)
+        self.converged_, self.stop_reason_ = run.outcome
+        self._record(run.trace)
+        self._take(laps, documents)
+
+    def _record(self, trace: Trace) -> None:
+        """Take a trace for that of the model."""
+        self._trace, self.n_laps_ = trace, len(trace)
+        self.objective_ = float(trace.columns["objective"][-1])
+
+    def forget_state(self) -> None:
+        """Drop where the fit stood: the model keeps what it found and its trace, and cannot `continue_fit`.
+
+        A saved model is smaller without it, and so is the memory: what it holds is said in the notes of each class.
+        """
+        check_is_fitted(self)
+        self._kept = None
+
+    def _kept_for(self, documents: Any) -> KeptState:
+        """Return what is kept of the fit to these documents.
+
+        Raises
+        ------
+        InputError
+            If nothing is, or documents or parameters are not those of the fit.
+        """
+        kept = self._kept
+        if kept is None:
+            raise InputError("this model has no state to go on from (forgotten, or left by partial_fit); fit it anew.")
+        now = self._identity(documents, kept.identity["random_state"])
+        different = [name for name, value in now.items() if name != "vocabulary" and kept.identity.get(name) != value]
+        if different:
+            raise InputError(
+                f"the state of this model is of a fit with another {different[0]}; give the documents of the fit, and "
+                "set its parameters."
+            )
+        return kept
+
+    def _give_back(self, kept: KeptState, laps: Laps) -> None:
+        """Put laps where they stood.
+
+        Raises
+        ------
+        ModelFormatError
+            If that cannot be of this fit: the model was loaded from a damaged folder.
+        """
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
+                laps.restore(kept.arrays, kept.values, self.n_laps_)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ModelFormatError(f"the state of this model is damaged ({error}); fit it anew.") from None
+
+    def save(self, path: Place, *, overwrite: bool = False) -> None:
+        """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).
+
+        Parameters
+        ----------
+        path : path-like
+            A folder that does not exist yet, or with `overwrite` a saved model.
+        overwrite : bool, default=False
+
+        Raises
+        ------
+        WriteError
+            If the folder cannot be written or holds something else.
+        InputError
+            If a part of the model is an object of a class of your own: loading would have to run its code.
+        """
+        check_is_fitted(self)
+        arrays = {name: getattr(self, name) for name in self._fitted_arrays}
+        arrays |= {f"trace.{name}": column for name, column in self._trace.arrays().items()}
+        meta = {
+            "parameters": {
+                name: packed(f"parameter.{name}", value, arrays) for name, value in self._saved_parameters().items()
+            },
+            "values": {name: getattr(self, name) for name in self._fitted_values},
+            "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
+            **self._description(arrays),
+        }
+        state, values = self._kept_state()
+        if values:
+            arrays |= {f"kept.{name}": array for name, array in state.items()}
+            meta["kept"] = values
+        persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
+
+    @classmethod
+    def _load(cls, path: Place) -> Self:
+        """Read what `save` wrote."""
+        arrays, meta = persistence.read_folder(path, kind=cls.__name__)
+        try:
+            given = {cls._renamed.get(name, name): value for name, value in meta["parameters"].items()}
+            parameters = {name: unpacked(value, arrays) for name, value in given.items()}
+            model = cls._from_description(parameters, arrays, meta)
+            for name in cls._fitted_arrays:
+                setattr(model, name, arrays[name])
+            for name in cls._fitted_values:
+                setattr(model, name, meta["values"][name])
+            columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
+            model._trace = Trace.from_arrays(columns)
+            if meta["feature_names"]:
+                model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+            kept = {k.removeprefix("kept."): v for k, v in arrays.items() if k.startswith("kept.")}
+            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
+                model._restore_kept(kept, meta.get("kept", {}))
+                model._check_fitted_state()
+        except KeyError as error:
+            raise ModelFormatError(
+                f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
+            ) from None
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None
+        return model
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters of a saved model."""
+        return self.get_params(deep=False)
+
+    @abstractmethod
+    def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
+        """Return plain values that say what the arrays are of; further arrays join `arrays`."""
+
+    @classmethod
+    @abstractmethod
+    def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
+        """Return the model of these parameters and of what `_description` returned."""
+
+    def _kept_state(self) -> Packed:
+        """Return what is saved beside the fitted attributes, as arrays and plain values."""
+        kept = self._kept
+        return ({}, {}) if kept is None else (kept.arrays, {"values": kept.values, "identity": kept.identity})
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        """Take up what `_kept_state` returned."""
+        self._kept = KeptState(arrays, values["values"], values["identity"]) if values else None
+
+    @abstractmethod
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state whose parts do not fit together; families add what they know of theirs.
+
+        Raises
+        ------
+        ValueError
+            If an array, a word list or a parameter cannot be of a fitted model; the text says which.
+        """

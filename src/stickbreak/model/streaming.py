@@ -1,0 +1,97 @@
+"""Estimators that learn from a stream: one step on each minibatch."""
+
+from __future__ import annotations
+
+import signal
+import time
+from abc import abstractmethod
+from typing import Any, Self
+
+from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.loop import Interruption, Trace
+from stickbreak.fitting.requirements import check_total
+from stickbreak.model.estimator import Estimator
+
+
+class StreamingEstimator(Estimator):
+    """Base of the estimators with `partial_fit`."""
+
+    total_documents: int | None
+    n_documents_seen_: int
+    n_steps_: int
+
+    @abstractmethod
+    def _open_stream(self, minibatch: Any, total: int, executor: ThreadExecutor, interruption: Interruption) -> Any:
+        """Make the start of a stream from its first minibatch; what it returns goes to `_step`."""
+
+    @abstractmethod
+    def _step(self, minibatch: Any, total: int, executor: ThreadExecutor, start: Any) -> Lap:
+        """Take a step and copy its result into the fitted attributes of the family; `start` is None after the first."""
+
+    def _minibatch(self, X: Any, *, first: bool) -> Any:
+        """Check a minibatch."""
+        return self._documents(X, reset=first)
+
+    @abstractmethod
+    def _check_minibatch(self, minibatch: Any, *, first: bool) -> None:
+        """Refuse what no step could be taken on."""
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take one step on a minibatch of a stream.
+
+        The first call makes the start from its documents, as `fit` does, scaled up to `total_documents`: give it enough
+        of them. After a `fit` the call goes on from what was found. The memory does not grow with the stream, but for
+        a row of `trace_` a call (and new words, where they may join). A model that was saved and loaded goes on to the
+        same bits. The first call (or the fit) also fixes the hyperparameters that are not learned.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            In the words or dimensions of the first call. Documents without words count as seen; if there is no other,
+            no step is taken.
+        y : ignored
+
+        Returns
+        -------
+        self
+            After a Ctrl-C, too, the step is taken to its end before it is passed on. A start is given up: the model
+            is as it was.
+
+        Raises
+        ------
+        InvalidCorpus
+            If the words are not those of the first call, or the first minibatch holds no token.
+        InputError
+            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
+        """
+        with Interruption() as interruption:
+            self._learn(X, interruption)
+        if interruption.requested:
+            signal.raise_signal(signal.SIGINT)
+        return self
+
+    @all_or_nothing
+    def _learn(self, X: Any, interruption: Interruption) -> None:
+        """Do what `partial_fit` says."""
+        first = not hasattr(self, "_trace")
+        minibatch = self._minibatch(X, first=first)
+        seen = minibatch.n_documents + (0 if first else self.n_documents_seen_)
+        total = seen if self.total_documents is None else int(self.total_documents)
+        check_total(total, seen)
+        self._check_minibatch(minibatch, first=first)
+        if minibatch.n_tokens > 0:
+            with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+                began, start = time.perf_counter(), None
+                if first:
+                    start = self._open_stream(minibatch, total, executor, interruption)
+                    self.start_seconds_, began = time.perf_counter() - began, time.perf_counter()
+                    self._take_names(minibatch)
+                lap = self._step(minibatch, total, executor, start)
+                trace = Trace() if first else self._trace
+                trace.add(lap, time.perf_counter() - began)
+                self._record(trace)
+            self._kept = None
+            self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
+        self.n_documents_seen_ = seen

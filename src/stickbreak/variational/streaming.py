@@ -1,0 +1,70 @@
+"""Stochastic steps on the minibatches of a stream, of words or of vectors."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.loop import Interruption
+from stickbreak.model.streaming import StreamingEstimator
+from stickbreak.numerics.streams import seed_from
+from stickbreak.variational.local_step import LocalSettings
+from stickbreak.variational.model import Model
+from stickbreak.variational.observations import Observations
+from stickbreak.variational.state import GlobalParameters
+from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
+
+
+class StreamingVariational(StreamingEstimator):
+    """Base of the variational estimators: `partial_fit` takes a stochastic step."""
+
+    @abstractmethod
+    def _model(self, *, fitted: bool = False) -> Model:
+        """Return the model with the hyperparameters to begin with, or with those that were learned."""
+
+    @abstractmethod
+    def _parameters(self) -> GlobalParameters:
+        """Return the globals of the fitted model."""
+
+    @abstractmethod
+    def _take_parameters(self, parameters: GlobalParameters, model: Model) -> None:
+        """Copy globals and hyperparameters into the fitted attributes."""
+
+    @abstractmethod
+    def _observations(self, minibatch: Any) -> Observations:
+        """Return a minibatch as a batch that a local step takes."""
+
+    @abstractmethod
+    def _settings(self) -> LocalSettings:
+        """Return when and how local steps stop."""
+
+    @abstractmethod
+    def _rule(self) -> StepRule:
+        """Return the sizes and the rule of stochastic steps."""
+
+    @abstractmethod
+    def _begin(self, documents: Any, seed: int, report: Any, stop: Any) -> GlobalParameters:
+        """Return the globals at the start."""
+
+    def _open_stream(
+        self, minibatch: Any, total: int, executor: ThreadExecutor, interruption: Interruption
+    ) -> GlobalParameters:
+        return self._begin(minibatch, seed_from(self.random_state), lambda event: None, interruption.give_up_start)
+
+    def _step(self, minibatch: Any, total: int, executor: ThreadExecutor, start: GlobalParameters | None) -> Lap:
+        model = self._model(fitted=start is None)
+        parameters, n_steps = (self._parameters(), self.n_steps_) if start is None else (start, 0)
+        state = StreamState.from_parameters(parameters, model, n_steps)
+        batch = self._observations(minibatch)
+        info = learn_from(batch, state, model, self._rule(), self._settings(), executor, n_documents=total)
+        columns: dict[str, float] = {"sweeps": info.sweeps}
+        columns["restarts_tried"], columns["restarts_accepted"] = info.restarts
+        objective = info.objective * minibatch.n_documents / (total * minibatch.n_tokens)
+        lap = Lap(objective, info.n_topics, False, columns)
+        if start is None:
+            columns |= self._trace.rest_of_row(lap)
+        self._take_parameters(state.parameters(model), model)
+        self.n_steps_ = state.n_steps
+        return lap
