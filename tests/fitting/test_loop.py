@@ -9,6 +9,7 @@ import pytest
 
 from stickbreak import VariationalHDP
 from stickbreak.corpus import planted_lda
+from stickbreak.exceptions import ModelFormatError
 from stickbreak.fitting.loop import Interruption, Lap, Trace, drive
 
 
@@ -52,6 +53,14 @@ def test_trace_columns_are_equally_long():
     assert len(trace) == 4
     assert columns["lap"].tolist() == [1, 2, 3, 4]
     assert columns["objective"].tolist() == [-3, -2, -1, -1]
+
+
+@pytest.mark.parametrize("row", [{"lap": 2}, {"lap": 2, "objective": -1.0, "more": 3.0}])
+def test_lap_with_other_columns_than_the_laps_before_is_refused(row):
+    trace = Trace({"lap": [1], "objective": [-2.0]})
+    with pytest.raises(ModelFormatError, match=r"'(objective|more)' is not in all laps; fit anew"):
+        trace.append(row)
+    assert trace.columns == {"lap": [1], "objective": [-2.0]}
 
 
 def test_noisy_objective_is_judged_by_means():

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from stickbreak.exceptions import ModelFormatError
+
 logger = logging.getLogger("stickbreak")
 
 Event = dict[str, Any]
@@ -40,7 +42,18 @@ class Trace:
         return cls({name: column.tolist() for name, column in arrays.items()})
 
     def append(self, row: dict[str, float]) -> None:
-        """Add a lap."""
+        """Add a lap.
+
+        Raises
+        ------
+        ModelFormatError
+            If it does not have the columns of the laps before: these were loaded, and are not of this fit.
+        """
+        if self.columns and row.keys() != self.columns.keys():
+            name = min(row.keys() ^ self.columns.keys())
+            raise ModelFormatError(
+                f"the trace of the fit that goes on is damaged: {name!r} is not in all laps; fit anew."
+            )
         for name, value in row.items():
             self.columns.setdefault(name, []).append(value)
 

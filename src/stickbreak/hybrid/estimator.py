@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.checkpoint import identity_of, seed_of_fit
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, whole
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
 from stickbreak.fitting.loop import Callback, Interruption, Trace
 from stickbreak.fitting.requirements import check_tokens, check_total
@@ -80,9 +80,9 @@ class HybridHDP(FittedHybrid):
     batch_size : int, default=100
         Documents of a minibatch of `fit`.
     burn_in_sweeps : int, default=5
-        Sweeps of a document before the first that counts.
+        Sweeps of a document before the first that counts, at most 1e6.
     saved_sweeps : int, default=5
-        Sweeps that count.
+        Sweeps that count, at most 1e6.
     learning_decay : float, default=0.6
         Step t has the size (t + learning_offset) ** -learning_decay.
     learning_offset : float or None, default=None
@@ -168,8 +168,8 @@ class HybridHDP(FittedHybrid):
         "init_sweeps": [whole(1)],
         "n_laps": [whole(1)],
         "batch_size": [whole(1)],
-        "burn_in_sweeps": [whole(0)],
-        "saved_sweeps": [whole(1)],
+        "burn_in_sweeps": [sweeps(0)],
+        "saved_sweeps": [sweeps(1)],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
         "learning_offset": [None, OFFSET],
         "total_documents": [None, whole(1)],

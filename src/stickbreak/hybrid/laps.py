@@ -14,6 +14,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import KIND, read_state, whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.loop import Lap, Trace
+from stickbreak.fitting.requirements import check_many
 from stickbreak.fitting.run import Identity, Place
 from stickbreak.fitting.steps import step_size
 from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
@@ -27,6 +28,7 @@ from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import stream
 from stickbreak.storage import persistence
 
+BYTES_OF_SWEEP = 4.0  # of a token: its topic
 LARGEST_FACTORS = 1 << 24  # bytes of factors that a stream keeps from step to step
 
 
@@ -80,6 +82,7 @@ class Steps:
         if tokens.word.size == 0:
             return 0.0, 0
         words, word = words_of(tokens)
+        check_many("saved_sweeps", rules.sweeps.saved, BYTES_OF_SWEEP * word.size)
         if state.unbounded:
             make_room(state, words.size)
         priors, step, sparse = rules.priors_of(state), state.n_steps + 1, rules.sweeps.sampler == "sparse"

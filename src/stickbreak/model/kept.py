@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.fitting.checkpoint import saved_seed
 from stickbreak.fitting.run import Identity
 from stickbreak.model.topic_model import TopicModel
 
@@ -38,8 +39,9 @@ class KeptState:
 
     def __post_init__(self) -> None:
         """Raise a ValueError where a loaded identity is not one."""
-        if not isinstance(self.identity, dict) or not isinstance(self.identity.get("random_state"), int):
+        if not isinstance(self.identity, dict):
             raise ValueError("it does not say of which fit its kept state is")
+        saved_seed(self.identity.get("random_state"))
 
 
 class ContinuedModel(TopicModel):

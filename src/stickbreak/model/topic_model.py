@@ -18,10 +18,11 @@ from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InvalidCorpus, ModelFormatError
 from stickbreak.fitting.all_or_nothing import AllOrNothing
+from stickbreak.fitting.checkpoint import check_end, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.loop import Trace, logger
 from stickbreak.fitting.requirements import adapted_topics, check_start
-from stickbreak.model.parameters import packed, unpacked
+from stickbreak.model.parameters import names_in, packed, unpacked
 from stickbreak.model.tables import checked_table
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
@@ -285,10 +286,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing
                 setattr(model, name, meta["values"][name])
             columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
             model._trace = Trace.from_arrays(columns)
-            model.vocabulary_ = tuple(meta["vocabulary"])
-            model.n_features_in_ = int(meta["n_features"])
+            model.n_features_in_ = whole_number("n_features", meta["n_features"])
+            model.vocabulary_ = tuple(names_in(meta["vocabulary"], model.n_features_in_, "words"))
             if meta["feature_names"]:
-                model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+                names = names_in(meta["feature_names"], model.n_features_in_, "feature names")
+                model.feature_names_in_ = np.array(names, dtype=object)
             kept = {k.removeprefix("kept."): v for k, v in arrays.items() if k.startswith("kept.")}
             with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
                 model._restore_kept(kept, meta.get("kept", {}))
@@ -316,17 +318,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AllOrNothing
         ValueError
             If an array, a word list or a parameter cannot be of a fitted model; the text says which.
         """
-        W, words = self.n_features_in_, self.vocabulary_
+        W = self.n_features_in_
         topics = self.components_ if hasattr(self, "components_") else self.topic_word_
         if topics.ndim != 2 or not topics.size or topics.dtype != np.float64 or not np.isfinite(topics).all():
             raise ValueError("its topics are no table of finite numbers")
-        if topics.shape[1] != W or len(words) != W or len(getattr(self, "feature_names_in_", words)) != W:
-            raise ValueError(f"it has {len(words)} words and topics over {topics.shape[1]}, but {W} features")
-        if not all(isinstance(word, str) for word in words):
-            raise ValueError("its vocabulary holds something else than strings")
-        trace = self.trace_.values()
-        if len({column.shape for column in trace}) > 1 or any(column.ndim != 1 for column in trace):
-            raise ValueError("the columns of its trace are not equally long")
+        if topics.shape[1] != W:
+            raise ValueError(f"it has topics over {topics.shape[1]} words, but {W} features")
+        check_end(self)
         self._check_parameters()
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:

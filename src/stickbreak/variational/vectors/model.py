@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.all_or_nothing import AllOrNothing
-from stickbreak.fitting.checkpoint import check_learned, check_trace, require
+from stickbreak.fitting.checkpoint import check_end, check_learned, whole_number
 from stickbreak.fitting.loop import Trace
 from stickbreak.fitting.requirements import check_many
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
-from stickbreak.model.parameters import packed, unpacked
+from stickbreak.model.parameters import names_in, packed, unpacked
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
 from stickbreak.storage import persistence
@@ -176,8 +176,10 @@ class VectorModel(AllOrNothing):
                 setattr(model, name, meta["values"][name])
             columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
             model._trace = Trace.from_arrays(columns)
+            model.n_features_in_ = whole_number("n_features_in_", model.n_features_in_)
             if meta["feature_names"]:
-                model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+                names = names_in(meta["feature_names"], model.n_features_in_, "feature names")
+                model.feature_names_in_ = np.array(names, dtype=object)
             with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
                 model._check_fitted_state()
         except KeyError as error:
@@ -208,11 +210,9 @@ class VectorModel(AllOrNothing):
             raise ValueError("rho_, omega_ or counts_ is out of range")
         if self.likelihood_.dim != self.n_features_in_:
             raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
-        check_trace(self._trace.columns)
+        self.likelihood_.check_statistics(self.statistics_, self.counts_)
+        check_end(self)
         check_learned(self, [name for name in ("alpha", "gamma") if f"{name}_" in self._fitted_values])
-        require(
-            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
-        )
         self._check_parameters()
 
 
