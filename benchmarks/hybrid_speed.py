@@ -36,7 +36,7 @@ from stickbreak.evaluation import document_completion
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.global_step import take_step
-from stickbreak.hybrid.laps import HybridCourse, Room, Rules, Steps
+from stickbreak.hybrid.laps import HybridLaps, Room, Rules, Steps
 from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import HybridState, Priors
@@ -88,12 +88,13 @@ FITS: dict[str, Callable[[], Any]] = {
 def learned(corpus: Corpus, n_topics: int, laps: int, executor: ThreadExecutor) -> HybridState:
     """Return the globals after some laps from a random start."""
     rules = Rules(PRIORS, Sweeps(BURN_IN, SAVED), 0.6, 1.0, 0)
-    course = HybridCourse(Steps(rules, executor, Room()), corpus, 100)
-    course.begin(random_state(corpus, n_topics, 0, 1.0))
-    further = course.laps(0)
+    steps = Steps(rules, executor, Room())
+    work = HybridLaps(steps, corpus, 100, lambda report, stop: random_state(corpus, n_topics, 0, 1.0))
+    work.begin(lambda event: None, lambda: False)
+    further = work.laps(0)
     for _ in range(laps):
         next(further)
-    return course.state
+    return work.state
 
 
 class Costs:

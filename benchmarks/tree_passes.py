@@ -22,7 +22,7 @@ from contenders import add_documents, processor_seconds
 from corpora import load_split, table
 from hybrid_batches import pyplot
 from records import Record, Records
-from stickbreak.backoff_tree.laps import CourseSettings, TreeCourse
+from stickbreak.backoff_tree.laps import TreeLaps, TreeSettings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.corpus import Corpus, planted_lda
@@ -32,28 +32,28 @@ from stickbreak.fitting.executor import ThreadExecutor
 DISCOUNTS = 0.5  # their sum along a path, to begin with
 
 
-def course_of(corpus: Corpus, shape: TreeShape, stages: tuple[int, ...], n_passes: int, seed: int) -> TreeCourse:
+def laps_of(corpus: Corpus, shape: TreeShape, stages: tuple[int, ...], n_passes: int, seed: int) -> TreeLaps:
     """Return a fit before its first pass."""
     delta = np.full(shape.depth, DISCOUNTS / shape.depth)
-    settings = CourseSettings(shape, delta, delta, stages=stages, stage_sweeps=n_passes, learn=("alpha", "eta"))
-    course = TreeCourse(Tokens.from_corpus(corpus), settings, seed, ThreadExecutor(1))
-    course.sampler.begin()
-    return course
+    settings = TreeSettings(shape, delta, delta, stages=stages, stage_sweeps=n_passes, learn=("alpha", "eta"))
+    work = TreeLaps(Tokens.from_corpus(corpus), settings, seed, ThreadExecutor(1))
+    work.sampler.begin()
+    return work
 
 
-def passes(course: TreeCourse) -> Iterator[tuple[float, TreeSampler]]:
+def passes(work: TreeLaps) -> Iterator[tuple[float, TreeSampler]]:
     """Yield processor seconds of each pass, and the sampler after it."""
-    laps = course.laps(0)
+    laps = work.laps(0)
     while True:
         begin = time.process_time()
         next(laps)
-        yield time.process_time() - begin, course.sampler
+        yield time.process_time() - begin, work.sampler
 
 
 def compile_kernels() -> None:
     """Make some passes over a tiny collection: compilation is not on the clock."""
     tiny, _ = planted_lda(20, 30, n_topics=3, seed=0)
-    laps = passes(course_of(tiny, TreeShape((2, 2, 2)), (2,), 3, 0))
+    laps = passes(laps_of(tiny, TreeShape((2, 2, 2)), (2,), 3, 0))
     for _ in range(8):
         next(laps)
 
@@ -69,7 +69,7 @@ def measure(key: Record) -> Record:
     shape = shape_of(key["shape"], key["leaves"])
     stages = levels_near(shape, key["stops"]) if key["system"] == "expansion" else ()
     rows: dict[int, list] = {}
-    laps = passes(course_of(corpus, shape, stages, key["passes"], key["seed"]))
+    laps = passes(laps_of(corpus, shape, stages, key["passes"], key["seed"]))
     for _ in range(key["passes"] * (len(stages) + 1)):
         seconds, sampler = next(laps)
         row = rows.setdefault(sampler.shape.n_leaves, [sampler.shape.n_leaves, [], None])

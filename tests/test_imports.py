@@ -131,7 +131,7 @@ def test_rooms_make_no_circle():
 def test_imports_are_found():
     arrows = graph()
     assert "variational" in arrows[FACE]
-    assert "fitting.loop" in arrows["variational.words.estimator"]
+    assert "fitting.laps" in arrows["variational.words.estimator"]
     assert "storage.persistence" in arrows["model.topic_model"], "`from stickbreak.storage import persistence`"
     assert "variational.kernels.statistics" in arrows["variational.local_step"]
     assert sum(map(len, arrows.values())) > 100

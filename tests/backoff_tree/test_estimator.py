@@ -64,7 +64,7 @@ def test_fitted_surface_fits_together(fitted, corpus):
     assert {column.shape for column in fitted.trace_.values()} == {(4,)}
     assert all(np.isfinite(column).all() for column in fitted.trace_.values())
     assert not fitted.converged_
-    assert "4 sweeps" in fitted.stop_reason_
+    assert "4 laps" in fitted.stop_reason_
 
 
 def test_topics_are_the_smoothed_words_of_their_leaves(fitted):
@@ -291,7 +291,7 @@ def test_forgotten_tokens_are_not_saved_and_cannot_go_on(corpus, tmp_path):
     model.save(tmp_path / "less")
     sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "less")]
     assert sizes[0] - sizes[1] > 4 * corpus.n_tokens
-    with pytest.raises(InputError, match="this model has forgotten its tokens"):
+    with pytest.raises(InputError, match="this model has no state to go on from"):
         stickbreak.load(tmp_path / "less").continue_fit(corpus, n_laps=1)
 
 

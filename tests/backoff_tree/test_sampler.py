@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from stickbreak.backoff_tree import learning
-from stickbreak.backoff_tree.laps import CourseSettings, TreeCourse
+from stickbreak.backoff_tree.laps import TreeLaps, TreeSettings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import planted_lda
@@ -99,14 +99,14 @@ def test_discounts_wait_while_leaves_are_at_random(seed):
     corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=50, seed=seed)
     tokens, _ = tokens_of(corpus)
     delta = np.array([0.1, 0.2, 0.3])
-    settings = CourseSettings(
+    settings = TreeSettings(
         TreeShape((2, 3, 4)), delta, 0.5 * delta, stages=(2,), stage_sweeps=4, learn=("alpha", "eta"), learn_every=2
     )
-    course = TreeCourse(tokens, settings, seed, ONE)
-    course.sampler.begin()
+    work = TreeLaps(tokens, settings, seed, ONE)
+    work.sampler.begin()
     changed, before = [], (delta[:2], 0.5 * delta[:2])
-    for _, lap in zip(range(8), course.laps(0), strict=False):
-        now = course.sampler.delta_doc.copy(), course.sampler.delta_word.copy()
+    for _, lap in zip(range(8), work.laps(0), strict=False):
+        now = work.sampler.delta_doc.copy(), work.sampler.delta_word.copy()
         assert lap.columns["alpha"] == now[0].sum()
         assert lap.columns["eta"] == now[1].sum()
         assert lap.columns["alpha_last"] == now[0][-1]

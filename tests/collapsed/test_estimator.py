@@ -205,7 +205,7 @@ def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
         with pytest.raises(InputError, match=r"n_laps is .*; give a whole number of at least 1"):
             model.continue_fit(corpus, n_laps=wrong)
     model.forget_state()
-    with pytest.raises(InputError, match="has forgotten its shares; fit it anew"):
+    with pytest.raises(InputError, match="has no state to go on from"):
         model.continue_fit(corpus, n_laps=1)
 
 
@@ -223,7 +223,7 @@ def test_damaged_shares_are_refused(corpus, name):
     model = fit(corpus, n_laps=2)
     kept = model._kept
     kept.arrays[name] = DAMAGES[name](kept.arrays[name])
-    with pytest.raises(ModelFormatError, match="the shares of this model are damaged"):
+    with pytest.raises(ModelFormatError, match="the state of this model is damaged"):
         model.continue_fit(corpus, n_laps=1)
 
 

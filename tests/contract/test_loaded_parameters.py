@@ -54,7 +54,9 @@ def test_learned_value_beyond_its_range_is_taken_to_the_end_of_it(name, tmp_path
         stickbreak.load(tmp_path / "m")
 
 
-@pytest.mark.parametrize("identity", [None, [], {}, {"random_state": "7"}])
+@pytest.mark.parametrize(
+    "identity", [None, [], {}, {"random_state": "7"}, {"random_state": 2**32}, {"random_state": -1}]
+)
 @pytest.mark.parametrize("name", ["CollapsedHDP", "GibbsHDP", "BackoffTreeTopics"])
 def test_kept_state_without_its_fit_is_refused(name, identity, tmp_path):
     unfitted(name).fit(data_of(name)).save(tmp_path / "m")

@@ -9,6 +9,7 @@ import pytest
 
 from stickbreak import VariationalHDP
 from stickbreak.corpus import planted_lda
+from stickbreak.exceptions import ModelFormatError
 from stickbreak.fitting.loop import Interruption, Lap, Trace, drive
 
 
@@ -52,6 +53,16 @@ def test_trace_columns_are_equally_long():
     assert len(trace) == 4
     assert columns["lap"].tolist() == [1, 2, 3, 4]
     assert columns["objective"].tolist() == [-3, -2, -1, -1]
+
+
+@pytest.mark.parametrize("columns", [{}, {"sweeps": 1.0, "more": 3.0}])
+def test_lap_with_other_columns_than_the_laps_before_is_refused(columns):
+    trace = Trace()
+    trace.add(Lap(-2.0, 3, False, {"sweeps": 1.0}), seconds=0.1)
+    before = {name: list(column) for name, column in trace.columns.items()}
+    with pytest.raises(ModelFormatError, match=r"'(sweeps|more)' is not in all laps; fit anew"):
+        trace.add(Lap(-1.0, 3, False, columns), seconds=0.1)
+    assert trace.columns == before
 
 
 def test_noisy_objective_is_judged_by_means():
@@ -157,7 +168,7 @@ def test_callback_gets_the_row_of_each_lap_before_the_checkpoint():
     )
     assert seen[1::2] == ["checkpoint"] * 3
     for number, event in enumerate(seen[::2]):
-        assert event == {name: column[number] for name, column in trace.columns.items()} | {"n_laps": 9, "noun": "lap"}
+        assert event == {name: column[number] for name, column in trace.columns.items()} | {"n_laps": 9}
 
 
 def test_callback_cannot_alter_the_trace():
@@ -304,7 +315,7 @@ def test_events_of_a_fit_are_those_of_the_documentation():
     assert events[:3] == [{"stage": "init", "done": done, "total": 3} for done in (1, 2, 3)]
     assert len(events) == 3 + model.n_laps_
     for number, event in enumerate(events[3:]):
-        assert (event.pop("n_laps"), event.pop("noun")) == (4, "lap")
+        assert event.pop("n_laps") == 4
         assert event == {name: column[number] for name, column in model.trace_.items()}
 
 
@@ -320,10 +331,9 @@ def test_fit_stops_by_the_tolerance_only_in_a_lap_without_an_accepted_merge():
     assert (small & (model.trace_["merge_accepted"] > 0)).any(), "no lap tests that merges keep the fit going"
 
 
-@pytest.mark.parametrize("noun", ["lap", "sweep"])
-def test_messages_use_the_noun_of_the_algorithm(noun, caplog):
+def test_messages_count_laps(caplog):
     caplog.set_level("INFO", logger="stickbreak")
-    outcome, _ = run(rising(-3, -2), n_laps=2, tolerance=None, noun=noun)
-    assert outcome.reason == f"did the 2 {noun}s that it was given; there is no test of convergence."
-    assert caplog.records[0].getMessage().startswith(f"{noun} 1: objective -3.0")
-    assert f"limit of 2 {noun}s" in run(rising(-3, -2), n_laps=2, tolerance=0.0, noun=noun)[0].reason
+    outcome, _ = run(rising(-3, -2), n_laps=2, tolerance=None)
+    assert outcome.reason == "did the 2 laps that it was given; there is no test of convergence."
+    assert caplog.records[0].getMessage().startswith("lap 1: objective -3.0")
+    assert "limit of 2 laps" in run(rising(-3, -2), n_laps=2, tolerance=0.0)[0].reason

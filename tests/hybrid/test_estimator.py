@@ -213,6 +213,12 @@ def test_wrong_parameter_is_refused(corpus, parameters, words):
         HybridHDP(**parameters).fit(corpus)
 
 
+@pytest.mark.parametrize("name", ["burn_in_sweeps", "saved_sweeps"])
+def test_sweeps_that_never_end_are_refused(corpus, name):
+    with pytest.raises(ValueError, match=rf"{name}.* in the range \[[01], 1000000\]"):
+        HybridHDP(**{**SMALL, name: 10**6 + 1}).fit(corpus)
+
+
 def test_ratio_takes_any_eta(corpus):
     model = HybridHDP(**{**SMALL, "eta": 1e-6}, phi_weight="ratio").fit(corpus)
     assert np.isfinite(model.objective_)
@@ -232,11 +238,30 @@ def test_damaged_state_is_refused(corpus, tmp_path):
         stickbreak.load(tmp_path / "d")
 
 
+def test_state_with_a_topic_twice_in_a_word_is_refused(corpus, tmp_path):
+    HybridHDP(**SMALL).fit(corpus).save(tmp_path / "m")
+    arrays, meta = read_folder(tmp_path / "m", kind="HybridHDP")
+    place = int(np.flatnonzero(np.diff(np.repeat(np.arange(corpus.n_words), arrays["kept.size"])) == 0)[0])
+    arrays["kept.topic"][place] = arrays["kept.topic"][place + 1]
+    write_folder(tmp_path / "d", kind="HybridHDP", arrays=arrays, meta=meta)
+    with pytest.raises(ModelFormatError, match="a word has a topic twice"):
+        stickbreak.load(tmp_path / "d")
+
+
+def test_more_saved_sweeps_than_the_memory_holds_are_refused_before_the_step(corpus, monkeypatch):
+    model = HybridHDP(**SMALL).fit(corpus)
+    before = copy.deepcopy(model)
+    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: 4e6 * corpus.n_tokens - 1)
+    model.set_params(saved_sweeps=10**6)
+    with pytest.raises(InputError, match="saved_sweeps is 1000000, which needs about"):
+        model.partial_fit(corpus)
+    assert_same(before, model)
+
+
 def test_callback_has_a_row_of_every_lap(corpus):
     seen = []
     HybridHDP(**SMALL).fit(corpus, callback=seen.append)
     assert [event["lap"] for event in seen] == [1, 2, 3]
-    assert seen[-1]["noun"] == "lap"
 
 
 def test_every_step_draws_anew(corpus):

@@ -20,7 +20,9 @@ class GivenTopics(TopicModel):
     """Two topics; every document has the weights 0.5, 0.25, and 0.25 for the rest."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_",)
-    _fitted_values: ClassVar[tuple[str, ...]] = ("note_",)
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "note_", "objective_", "n_laps_", "converged_", "stop_reason_", "start_seconds_",
+    )  # fmt: skip
 
     def __init__(self, *, strength: float = 10.0, moves: Any = ("a", "b"), init: Any = None, random_state: Any = None):
         self.strength = strength
@@ -32,8 +34,10 @@ class GivenTopics(TopicModel):
         corpus = self._corpus(X, reset=True)
         self.components_ = TOPICS * np.nan_to_num(self.strength)
         self.vocabulary_ = corpus.words
-        self._trace = Trace({"lap": [1, 2], "objective": [-2.0, np.nan]})
-        self.note_ = float("inf")
+        columns = {"lap": [1, 2], "objective": [-2.0, -1.5], "n_topics": [2, 2], "seconds": [0.5, 0.5], "moved": [0, 0]}
+        self._trace = Trace(columns)
+        self.note_, self.objective_, self.n_laps_ = float("inf"), -1.5, 2
+        self.converged_, self.stop_reason_, self.start_seconds_ = False, "as it was given", 0.0
         return self
 
     def expected_weights(self, X):
@@ -128,7 +132,7 @@ def test_save_and_load_keep_values_that_json_cannot_hold(tmp_path):
     assert loaded.random_state is None, "a RandomState cannot be saved"
     assert loaded.note_ == np.inf
     assert loaded.trace_["lap"].dtype.kind == "i"
-    np.testing.assert_array_equal(loaded.trace_["objective"], [-2.0, np.nan])
+    np.testing.assert_array_equal(loaded.trace_["objective"], [-2.0, -1.5])
 
 
 @pytest.mark.parametrize(
@@ -250,6 +254,15 @@ def _change(model, folder, change):
         lambda arrays, meta: arrays.update(components_=np.ones((2, 3), dtype=np.int64)),
         lambda arrays, meta: arrays.update(components_=np.full((2, 3), np.nan)),
         lambda arrays, meta: arrays.update({"trace.lap": np.array([1, 2, 3])}),
+        lambda arrays, meta: arrays.pop("trace.moved"),
+        lambda arrays, meta: meta["values"].update(n_laps_=2**31),
+        lambda arrays, meta: meta["values"].update(objective_=[-1.5]),
+        lambda arrays, meta: meta["values"].update(start_seconds_=float("nan")),
+        lambda arrays, meta: meta["values"].update(converged_=None),
+        lambda arrays, meta: meta["values"].update(stop_reason_=3),
+        lambda arrays, meta: meta.update(feature_names={"": None}),
+        lambda arrays, meta: meta.update(feature_names=[[], [], []]),
+        lambda arrays, meta: meta.update(vocabulary="abc"),
     ],
 )
 def test_model_whose_parts_do_not_fit_is_refused_in_one_sentence(model, tmp_path, change):

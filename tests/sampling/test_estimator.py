@@ -15,7 +15,7 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.laps import COLUMNS, Ensemble, Sampling, best_chain, chain_seeds
+from stickbreak.sampling.laps import COLUMNS, GibbsLaps, Sampling, best_chain, chain_seeds
 from stickbreak.sampling.samples import Sample
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
@@ -165,14 +165,14 @@ def test_resumed_fit_keeps_the_burn_in_it_began_with(corpus, tmp_path):
 
 
 def test_best_is_never_a_sweep_of_the_burn_in(corpus, monkeypatch):
-    monkeypatch.setattr(Chain, "log_joint", lambda chain: -float(chain.n_laps))  # the first sweep is the best
+    monkeypatch.setattr(Chain, "log_joint", lambda chain: -float(chain.n_sweeps))  # the first sweep is the best
     assert fit(corpus, burn_in=3, estimate="best").objective_ == -4.0 / corpus.n_tokens
 
 
 def test_topics_keep_their_tables_when_sorted(corpus, monkeypatch):
     counts = sparse.csr_matrix(([2.0, 9.0, 4.0], ([0, 1, 2], [1, 2, 5])), shape=(3, 30))
     sample = Sample(counts, np.array([1.0, 7.0, 3.0]), Concentrations(1.0, 1.0, 0.5), -10.0)
-    monkeypatch.setattr(Ensemble, "estimate", lambda self, c: sample)
+    monkeypatch.setattr(GibbsLaps, "estimate", lambda self, c: sample)
     model = fit(corpus)
     assert model.tables_.tolist() == [7.0, 3.0, 1.0]
     assert model.components_[[0, 1, 2], [2, 5, 1]].tolist() == [9.5, 4.5, 2.5]
@@ -221,7 +221,7 @@ def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
 
 
 def test_messages_name_sweeps(corpus):
-    assert fit(corpus).stop_reason_ == "did the 8 sweeps that it was given; there is no test of convergence."
+    assert fit(corpus).stop_reason_ == "did the 8 laps that it was given; there is no test of convergence."
 
     def stop(event):
         if event["lap"] == 2:
@@ -229,7 +229,7 @@ def test_messages_name_sweeps(corpus):
 
     model = fit(corpus, callback=stop, estimate="average")
     assert model.stop_reason_ == (
-        "interrupted: stopped after sweep 2 of 8; the model is usable. No sample yet: burn-in has 3 sweeps; the topics "
+        "interrupted: stopped after lap 2 of 8; the model is usable. No sample yet: burn-in has 3 sweeps; the topics "
         "are those of the last one."
     )
     assert model.objective_ == pytest.approx(model.trace_["objective"][-1], rel=1e-12)
@@ -247,7 +247,7 @@ def test_forgotten_chains_make_a_small_model_that_cannot_go_on(corpus, tmp_path)
     assert sizes[1] < sizes[0] - 4 * corpus.n_tokens
     loaded = stickbreak.load(tmp_path / "small")
     np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
-    with pytest.raises(InputError, match="forgotten its chains; fit it anew"):
+    with pytest.raises(InputError, match="no state to go on from"):
         loaded.continue_fit(corpus, n_laps=1)
 
 
@@ -303,7 +303,12 @@ def test_start_has_no_more_topics_than_tokens(init):
 
 def test_start_is_asked_for_one_topic_for_each_token_at_most(corpus, monkeypatch):
     asked = []
-    monkeypatch.setattr(Ensemble, "begin", lambda self, starts, n_topics: asked.append(n_topics) or 1 / 0)
+
+    def begin(laps, report, stop):
+        asked.append(laps._starts(report, stop)[1])
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(GibbsLaps, "begin", begin)
     for n_topics in (4, 10**9):
         with pytest.raises(ZeroDivisionError):
             fit(corpus, n_topics=n_topics)
@@ -326,7 +331,7 @@ def test_damaged_chains_are_refused_when_they_should_go_on(corpus, tmp_path, par
     model.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model")
     assert loaded.transform(corpus).shape[0] == 40
-    with pytest.raises(ModelFormatError, match="chains of this model are damaged"):
+    with pytest.raises(ModelFormatError, match="state of this model is damaged"):
         loaded.continue_fit(corpus, n_laps=1)
 
 
@@ -352,8 +357,8 @@ def test_resume_without_a_seed_takes_that_of_the_checkpoint(corpus, tmp_path):
     ("damage", "words"),
     [
         (lambda meta: meta["chains"].pop(), "number of chains"),
-        (lambda meta: meta["trace"].pop("gamma"), "lacks a column"),
-        (lambda meta: meta["trace"].pop("gamma_1"), "lacks a column"),
+        (lambda meta: meta["trace"].pop("gamma"), "lacks the column"),
+        (lambda meta: meta["trace"].pop("gamma_1"), "lacks the column"),
         (lambda meta: meta["chains"][0]["chain"].update(n_topics=99), "damaged"),
         (lambda meta: meta.pop("burn_in"), "lacks 'burn_in'"),
     ],

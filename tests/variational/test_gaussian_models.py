@@ -16,7 +16,7 @@ from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import local_step
 from stickbreak.variational.moves import merge
 from stickbreak.variational.vectors import batch as vectors
-from stickbreak.variational.vectors import laps as vector_fitting
+from stickbreak.variational.vectors import estimator as vector_fitting
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
 FAMILIES = {"ZeroMeanGauss": ZeroMeanGaussian, "NormalWishart": Gaussian}

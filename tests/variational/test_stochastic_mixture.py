@@ -146,8 +146,8 @@ def test_objective_is_that_of_the_factors_of_the_lap_under_the_globals_at_its_en
 def test_steps_have_the_size_and_rule_that_are_given(estimator):
     given = {"learning_decay": 0.7, "learning_offset": 3.0}
     if estimator is GaussianHDP:
-        assert estimator(stick_rule="natural", **given)._step_rule() == StepRule(0.7, 3.0, "natural")
-    assert estimator(**given)._step_rule() == StepRule(0.7, 3.0, "interpolate")
+        assert estimator(stick_rule="natural", **given)._rule() == StepRule(0.7, 3.0, "natural")
+    assert estimator(**given)._rule() == StepRule(0.7, 3.0, "interpolate")
 
 
 def test_stochastic_mixture_passes_the_checks_of_scikit_learn():

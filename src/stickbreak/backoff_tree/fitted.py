@@ -20,7 +20,7 @@ from stickbreak.backoff_tree.state import Float, Int, Int32
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import check_trace, is_table, require, whole_number
+from stickbreak.fitting.checkpoint import check_end, is_table, require
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.topic_model import TopicModel
@@ -362,11 +362,7 @@ class FittedTree(TopicModel):
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
-        shape, W, words = TreeShape(tuple(self.branching_)), self.n_features_in_, self.vocabulary_
-        if len(words) != W or len(getattr(self, "feature_names_in_", words)) != W:
-            raise ValueError(f"it has {len(words)} words, but {W} features")
-        if not all(isinstance(word, str) for word in words):
-            raise ValueError("its vocabulary holds something else than strings")
+        shape, W = TreeShape(tuple(self.branching_)), self.n_features_in_
         start, leaf, n = self.word_start_, self.word_leaf_, self.word_count_
         if start.shape != (W + 1,) or start[0] != 0 or start[-1] != leaf.size or (start[1:] < start[:-1]).any():
             raise ValueError("the leaves of its words do not belong together")
@@ -380,7 +376,6 @@ class FittedTree(TopicModel):
             raise ValueError("the leaves of a word do not ascend")
         for delta in (self.alpha_levels_, self.eta_levels_):
             require(is_table(delta, shape.depth) and are_discounts(delta), "its discounts do not fit its tree")
-        check_trace(self._trace.columns)
-        whole_number("n_laps_", self.n_laps_)
+        check_end(self)
         self._check_parameters()
         self._model = self._build()

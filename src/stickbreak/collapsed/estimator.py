@@ -16,7 +16,7 @@ from stickbreak.collapsed.requirements import check_tables
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, Topics, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -60,9 +60,9 @@ class CollapsedHDP(FittedCollapsed):
         Stop when the objective rises by less than this a lap, in nats per token, from the mean of ten laps to that of
         the next ten, which are counted from lap 20 and from `merge_laps` + 1 on. None: never.
     local_sweeps : int, default=10
-        `partial_fit`: sweeps over a minibatch.
+        `partial_fit`: sweeps over a minibatch, at most 1e6.
     init_sweeps : int, default=50
-        `partial_fit`: sweeps over the first minibatch, from random shares.
+        `partial_fit`: sweeps over the first minibatch, from random shares; at most 1e6.
     learning_decay : float, default=0.7
         `partial_fit`: step t has the size (t + learning_offset) ** -learning_decay.
     learning_offset : float or None, default=None
@@ -146,8 +146,8 @@ class CollapsedHDP(FittedCollapsed):
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
         "n_laps": [whole(1)],
         "tolerance": [None, *TOLERANCES],
-        "local_sweeps": [whole(1)],
-        "init_sweeps": [whole(1)],
+        "local_sweeps": [sweeps(1)],
+        "init_sweeps": [sweeps(1)],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
         "learning_offset": [None, OFFSET],
         "total_documents": [None, whole(1)],

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.state import Float, Priors
 from stickbreak.collapsed.streaming import Topics, alive
-from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
+from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_names
 from stickbreak.model.estimator import KeptState
@@ -139,20 +139,15 @@ class FittedCollapsed(TopicModel, StreamingEstimator):
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._topics = Topics.unpacked(arrays, values["topics"], self.n_features_in_)
         self.n_steps_ = self._topics.n_steps
-        self._seed, self._kept = whole_number("seed", values["topics"]["seed"]), None
+        self._seed, self._kept = saved_seed(values["topics"]["seed"]), None
         if "fit" in values:
             shares = {name.removeprefix("fit."): a for name, a in arrays.items() if name.startswith("fit.")}
             self._kept = KeptState(shares, values["fit"], values["identity"])
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
-        check_trace(self._trace.columns)
         super()._check_fitted_state()
         check_learned(self, ("alpha", "gamma", "eta"))
-        for name in ("n_laps_", "n_documents_seen_"):
-            whole_number(name, getattr(self, name))
-        require(
-            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
-        )
+        whole_number("n_documents_seen_", self.n_documents_seen_)
         offset = self.learning_offset_
         require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")

@@ -136,7 +136,10 @@ def unpack_shares(arrays: dict[str, NDArray], parts: Sequence[Shard], n_topics: 
         raise ValueError("its shares are not those of these documents")
     if kept.dtype != np.uint16 or topic.dtype != np.uint16 or share.dtype != np.float32:
         raise ValueError("its shares are no shares")
-    if topic.size and (int(topic.max()) >= n_topics or not ((share >= 0) & (share <= 1 + SUM_TOLERANCE)).all()):
+    if topic.size and (
+        max(int(topic.max()), int(kept.max()) - 1) >= n_topics
+        or not ((share >= 0) & (share <= 1 + SUM_TOLERANCE)).all()
+    ):
         raise ValueError("a share is not between 0 and 1, or of a topic that is not there")
     start = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))
     sums = np.add.reduceat(np.append(share, np.float32(0)), start[:-1], dtype=np.float64)[kept > 0]

@@ -16,7 +16,7 @@ from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Int, Priors
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums, within
+from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums, are_tables, within
 
 ETA_EVERY = 20  # steps: it costs a pass over all pairs of words and topics
 SMALLEST_SCALE = 1e-6
@@ -76,8 +76,10 @@ class Topics:
                 raise ValueError("its topics hold a number that is negative or none, or too large")
         scale, n_steps = float(values["scale"]), int(values["n_steps"])
         sound = SMALLEST_SCALE <= scale <= 1 and n_steps >= 0 and are_sums(float(values["opened"]))
-        if not sound or not (tables > 0).any():
+        if not sound:
             raise ValueError("the scale or the steps of its topics cannot be")
+        if not are_tables(tables[alive(N)]):
+            raise ValueError("its topics have next to no tables, which every document adds to")
         if not np.allclose(counts.sum(axis=0) * scale, N, rtol=1e-6, atol=1e-3):
             raise ValueError("the counts and the tokens of a topic disagree")
         return cls(counts, scale, N, tables, float(values["opened"]), n_steps)

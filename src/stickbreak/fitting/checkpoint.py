@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.fitting.laps import Laps
-from stickbreak.fitting.loop import Trace, logger
+from stickbreak.fitting.loop import COLUMNS, Trace, logger
 from stickbreak.numerics.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration, within
 from stickbreak.numerics.streams import seed_from
 from stickbreak.storage import persistence
@@ -120,7 +120,7 @@ def seed_of(path: str | os.PathLike[str], *, otherwise: int) -> int:
     if not Path(path).exists():
         return otherwise
     try:
-        return int(persistence.read_head(path)["meta"]["identity"]["random_state"])
+        return saved_seed(persistence.read_head(path)["meta"]["identity"]["random_state"])
     except (KeyError, TypeError, ValueError):
         return otherwise  # reading the whole checkpoint says what is wrong with it
 
@@ -175,6 +175,8 @@ def read_checkpoint(path: str | os.PathLike[str], laps: Laps, identity: dict[str
 
 def check_trace(columns: Mapping[str, Any]) -> None:
     """Raise a ValueError unless a trace has equally long columns of numbers in range, its laps numbered from 1."""
+    missing = sorted(set(COLUMNS) - columns.keys())
+    require(not missing, f"its trace lacks the column {missing and missing[0]}")
     tables = [np.asarray(column) for column in columns.values()]
     plain = all(table.ndim == 1 and table.dtype.kind in "bif" for table in tables)
     require(plain and len({table.size for table in tables}) <= 1, "the columns of its trace are not equally long")
@@ -189,6 +191,25 @@ def whole_number(name: str, value: Any) -> int:
     number = not isinstance(value, bool) and isinstance(value, int) and 0 <= value <= MOST_WHOLE
     require(number, f"{name} is {value!r}, not a whole number")
     return int(value)
+
+
+def saved_seed(value: Any) -> int:
+    """Return the saved seed of a fit; a ValueError for what cannot be one."""
+    require(whole_number("its seed", value) < 2**32, f"its seed is {value}, not below 2**32")
+    return int(value)
+
+
+def check_end(model: Any) -> None:
+    """Raise a ValueError if the trace of a fitted model, or what it says of the end of its fit, cannot be."""
+    columns = model._trace.columns
+    check_trace(columns)
+    n_laps, rows = whole_number("n_laps_", model.n_laps_), len(columns["lap"])
+    require(n_laps == rows >= 1, f"n_laps_ is {n_laps}, but its trace has {rows} rows")
+    numbers = (model.objective_, model.start_seconds_)
+    plain = all(isinstance(number, float) and math.isfinite(number) for number in numbers)
+    require(plain, "its objective or the seconds of its start are not a number")
+    how = isinstance(model.converged_, bool) and isinstance(model.stop_reason_, str)
+    require(how, "it does not say how its fit ended")
 
 
 def check_learned(model: Any, names: Collection[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, Options
 
-from stickbreak.numerics.ranges import LARGEST, LARGEST_OFFSET, LARGEST_SUM, MOST_WHOLE, SMALLEST
+from stickbreak.numerics.ranges import LARGEST, LARGEST_OFFSET, LARGEST_SUM, MOST_SWEEPS, MOST_WHOLE, SMALLEST
 
 CONCENTRATION = [Interval(Real, SMALLEST, LARGEST, closed="both")]
 OFFSET = Interval(Real, 0, LARGEST_OFFSET, closed="both")
@@ -20,3 +20,8 @@ POSITIVES = [Interval(Real, 0, LARGEST_SUM, closed="right"), _INFINITY]
 def whole(least: int) -> Any:
     """Return the constraint of a whole number that is at least `least`."""
     return Interval(Integral, least, MOST_WHOLE, closed="both")
+
+
+def sweeps(least: int) -> Any:
+    """Return the constraint of the number of sweeps of a document in one step, all of which are done."""
+    return Interval(Integral, least, MOST_SWEEPS, closed="both")

@@ -13,9 +13,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from stickbreak.exceptions import ModelFormatError
 from stickbreak.fitting.laps import Callback, Lap
 
 logger = logging.getLogger("stickbreak")
+
+COLUMNS = ("lap", "objective", "n_topics", "seconds", "moved")  # of every trace
 
 
 @dataclass(slots=True)
@@ -30,7 +33,13 @@ class Trace:
         return cls({name: column.tolist() for name, column in arrays.items()})
 
     def add(self, lap: Lap, seconds: float) -> dict[str, float]:
-        """Add a lap, and return its row."""
+        """Add a lap, and return its row.
+
+        Raises
+        ------
+        ModelFormatError
+            If it does not have the columns of the laps before: these were loaded, and are not of this fit.
+        """
         row: dict[str, float] = {
             "lap": len(self) + 1,
             "objective": lap.objective,
@@ -39,16 +48,20 @@ class Trace:
             "moved": int(lap.moved),
             **lap.columns,
         }
+        if self.columns and row.keys() != self.columns.keys():
+            name = min(row.keys() ^ self.columns.keys())
+            raise ModelFormatError(
+                f"the trace of the fit that goes on is damaged: {name!r} is not in all laps; fit anew."
+            )
         for name, value in row.items():
             self.columns.setdefault(name, []).append(value)
         return row
 
     def rest_of_row(self, lap: Lap) -> dict[str, float]:
         """Return the columns that a lap of another kind lacks: what was counted as 0, all others as they were."""
-        own = {*self.columns, "lap", "objective", "n_topics", "seconds", "moved"} - lap.columns.keys()
-        rest = own - {"lap", "objective", "n_topics", "seconds", "moved"}
         counted = ("_tried", "_accepted")
-        return {name: 0 if name.endswith(counted) else self.columns[name][-1] for name in self.columns if name in rest}
+        rest = [name for name in self.columns if name not in (*COLUMNS, *lap.columns)]
+        return {name: 0 if name.endswith(counted) else self.columns[name][-1] for name in rest}
 
     def cut_back(self, n: int) -> None:
         """Drop all laps after the first `n`, also one of which only some columns are there."""

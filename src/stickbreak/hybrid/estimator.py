@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, whole
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -74,9 +74,9 @@ class HybridHDP(FittedHybrid):
     batch_size : int, default=100
         Documents of a minibatch of `fit`.
     burn_in_sweeps : int, default=5
-        Sweeps of a document before the first that counts.
+        Sweeps of a document before the first that counts, at most 1e6.
     saved_sweeps : int, default=5
-        Sweeps that count.
+        Sweeps that count, at most 1e6.
     learning_decay : float, default=0.6
         Step t has the size (t + learning_offset) ** -learning_decay.
     learning_offset : float or None, default=None
@@ -164,8 +164,8 @@ class HybridHDP(FittedHybrid):
         "init_sweeps": [whole(1)],
         "n_laps": [whole(1)],
         "batch_size": [whole(1)],
-        "burn_in_sweeps": [whole(0)],
-        "saved_sweeps": [whole(1)],
+        "burn_in_sweeps": [sweeps(0)],
+        "saved_sweeps": [sweeps(1)],
         "learning_decay": [Interval(Real, 0, 1, closed="right")],
         "learning_offset": [None, OFFSET],
         "total_documents": [None, whole(1)],

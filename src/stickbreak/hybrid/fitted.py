@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
+from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Packed
 from stickbreak.hybrid.laps import Room, packed, unpacked
@@ -192,19 +192,14 @@ class FittedHybrid(TopicModel, StreamingEstimator):
 
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._state = unpacked(arrays, values, self.n_features_in_)
-        self._seed, self.n_steps_ = whole_number("seed", values["seed"]), self._state.n_steps
+        self._seed, self.n_steps_ = saved_seed(values["seed"]), self._state.n_steps
         identity = values.get("identity")
         self._kept = None if identity is None else KeptState(arrays, values, identity)
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
-        check_trace(self._trace.columns)
         super()._check_fitted_state()
         check_learned(self, ("alpha", "gamma", "eta"))
         offset = self.learning_offset_
         require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")
-        for name in ("n_laps_", "n_documents_seen_"):
-            whole_number(name, getattr(self, name))
-        require(
-            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
-        )
+        whole_number("n_documents_seen_", self.n_documents_seen_)

@@ -14,6 +14,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.fitting.requirements import check_many
 from stickbreak.fitting.steps import step_size
 from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.global_step import take_step
@@ -25,6 +26,7 @@ from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import stream
 
+BYTES_OF_SWEEP = 4.0  # of a token: its topic
 COLUMNS = ("step_size", "n_steps", "alpha", "gamma", "eta")  # of the trace, the hybrid's own
 LARGEST_FACTORS = 1 << 24  # bytes of factors that a stream keeps from step to step
 
@@ -81,6 +83,7 @@ class Steps:
         if tokens.word.size == 0:
             return 0.0, 0
         words, word = words_of(tokens)
+        check_many("saved_sweeps", rules.sweeps.saved, BYTES_OF_SWEEP * word.size)
         if state.unbounded:
             make_room(state, words.size)
         priors, step, sparse = rules.priors_of(state), state.n_steps + 1, rules.sweeps.sampler == "sparse"

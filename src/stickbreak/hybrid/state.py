@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stickbreak.fitting.checkpoint import is_table
 from stickbreak.hybrid.word_topics import WordTopics
-from stickbreak.numerics.ranges import are_sums, is_concentration
+from stickbreak.numerics.ranges import are_sums, are_tables, is_concentration
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -118,5 +118,5 @@ class HybridState:
             self.learned.check()
         if self.unbounded and self.tokens[self.tables == 0].any():
             raise ValueError("it has topics without tables")
-        if not self.tables.any():
-            raise ValueError("it has no tables, which every document adds to")
+        if not are_tables(self.tables[self.alive()]):
+            raise ValueError("its topics have next to no tables, which every document adds to")

@@ -80,6 +80,8 @@ class WordTopics:
             raise ValueError("its lists of topics have other sizes than they say")
         if topic.size and not 0 <= topic.min() <= topic.max() < n_topics:
             raise ValueError(f"a word has a topic that is none of {n_topics}")
+        if np.unique(np.repeat(np.arange(size.size), size) * n_topics + topic).size < topic.size:
+            raise ValueError("a word has a topic twice")
         return cls.from_pairs(size, topic, count, n_topics, scale)
 
     def dense(self, topics: Int) -> Float:

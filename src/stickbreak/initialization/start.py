@@ -100,6 +100,8 @@ def check_init(init: Any, names: Collection[str]) -> None:
             raise InputError(f"init is {init!r}; give one of {known}, or an array of topics (K, W).")
         return
     array = _as_numbers(init)
+    if array.ndim == 0:
+        raise InputError(f"init is {init!r}; give a name of a start, or an array of topics (K, W).")
     if array.ndim == 2:  # another shape is refused with that of the documents
         _check_distributions(array)
 

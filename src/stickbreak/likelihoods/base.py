@@ -147,6 +147,16 @@ class VectorLikelihood(Likelihood):
         """Where statistics count from, (dim,): the prior mean, in families that have one; here 0."""
         return np.zeros(self.dim)
 
+    def check_statistics(self, S: Float, N: Float) -> None:
+        """Raise a ValueError unless components of these statistics, of a saved state, give the origin a density."""
+        with np.errstate(all="ignore"):
+            try:
+                densities = self.expected_log(self.posterior(S, N), self.origin[None])
+            except np.linalg.LinAlgError:
+                densities = np.full(1, np.nan)
+        if not np.isfinite(densities).all():
+            raise ValueError("the sums of its components are not those of any vectors")
+
     def from_origin(self) -> Self:
         """Return the same family for vectors minus `origin`, of which the statistics are the same; here as it is."""
         return self

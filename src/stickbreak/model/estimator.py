@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.all_or_nothing import AllOrNothing, all_or_nothing
-from stickbreak.fitting.checkpoint import seed_of_fit
+from stickbreak.fitting.checkpoint import saved_seed, seed_of_fit, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Laps, Packed
 from stickbreak.fitting.loop import Trace
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.fitting.run import Identity, Run, at_work, run_fit
-from stickbreak.model.parameters import packed, unpacked
+from stickbreak.model.parameters import names_in, packed, unpacked
 from stickbreak.storage import persistence
 
 Place = str | os.PathLike[str]
@@ -36,8 +36,9 @@ class KeptState:
 
     def __post_init__(self) -> None:
         """Raise a ValueError where a loaded identity is not one."""
-        if not isinstance(self.identity, dict) or not isinstance(self.identity.get("random_state"), int):
+        if not isinstance(self.identity, dict):
             raise ValueError("it does not say of which fit its kept state is")
+        saved_seed(self.identity.get("random_state"))
 
 
 class Estimator(AllOrNothing):
@@ -63,6 +64,7 @@ class Estimator(AllOrNothing):
     converged_: bool
     stop_reason_: str
     start_seconds_: float
+    n_features_in_: int
     _trace: Trace
     _kept: KeptState | None = None
 
@@ -292,8 +294,10 @@ class Estimator(AllOrNothing):
                 setattr(model, name, meta["values"][name])
             columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
             model._trace = Trace.from_arrays(columns)
+            n_features = whole_number("n_features_in_", model.n_features_in_)
             if meta["feature_names"]:
-                model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+                names = names_in(meta["feature_names"], n_features, "feature names")
+                model.feature_names_in_ = np.array(names, dtype=object)
             kept = {k.removeprefix("kept."): v for k, v in arrays.items() if k.startswith("kept.")}
             with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
                 model._restore_kept(kept, meta.get("kept", {}))

@@ -26,6 +26,14 @@ def packed(name: str, value: Any, arrays: dict[str, NDArray]) -> Any:
     return None if isinstance(value, np.random.RandomState) else value
 
 
+def names_in(value: Any, n: int, of: str) -> list[str]:
+    """Return saved names; a ValueError for what is not a list of n strings."""
+    plain = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if not plain or len(value) != n:
+        raise ValueError(f"its {of} are not a list of {n} names")
+    return list(value)
+
+
 def unpacked(value: Any, arrays: Mapping[str, NDArray]) -> Any:
     """Return the parameter that `packed` was given; a RandomState cannot be saved and is None."""
     if isinstance(value, list):

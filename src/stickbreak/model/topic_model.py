@@ -16,12 +16,13 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InvalidCorpus
-from stickbreak.fitting.checkpoint import FREE, identity_of
+from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.loop import logger
 from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
 from stickbreak.fitting.run import Identity
 from stickbreak.model.estimator import Estimator
+from stickbreak.model.parameters import names_in
 from stickbreak.model.tables import checked_table
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
@@ -258,8 +259,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
         model = cls(**parameters)
-        model.vocabulary_ = tuple(meta["vocabulary"])
-        model.n_features_in_ = int(meta["n_features"])
+        model.n_features_in_ = whole_number("n_features", meta["n_features"])
+        model.vocabulary_ = tuple(names_in(meta["vocabulary"], model.n_features_in_, "words"))
         return model
 
     def _check_fitted_state(self) -> None:
@@ -270,17 +271,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         ValueError
             If an array, a word list or a parameter cannot be of a fitted model; the text says which.
         """
-        W, words = self.n_features_in_, self.vocabulary_
+        W = self.n_features_in_
         topics = self.components_ if hasattr(self, "components_") else self.topic_word_
         if topics.ndim != 2 or not topics.size or topics.dtype != np.float64 or not np.isfinite(topics).all():
             raise ValueError("its topics are no table of finite numbers")
-        if topics.shape[1] != W or len(words) != W or len(getattr(self, "feature_names_in_", words)) != W:
-            raise ValueError(f"it has {len(words)} words and topics over {topics.shape[1]}, but {W} features")
-        if not all(isinstance(word, str) for word in words):
-            raise ValueError("its vocabulary holds something else than strings")
-        trace = self.trace_.values()
-        if len({column.shape for column in trace}) > 1 or any(column.ndim != 1 for column in trace):
-            raise ValueError("the columns of its trace are not equally long")
+        if topics.shape[1] != W:
+            raise ValueError(f"it has topics over {topics.shape[1]} words, but {W} features")
+        check_end(self)
         self._check_parameters()
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:

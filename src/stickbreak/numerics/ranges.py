@@ -18,6 +18,9 @@ terms, which are sums of log Gamma(1e6)."""
 MOST_WHOLE = 2**53
 """Laps, documents, topics: the largest whole number up to which doubles hold all of them."""
 
+MOST_SWEEPS = 10**6
+"""Of a document in one step, where all are done that are asked for: in compiled code, which nothing interrupts."""
+
 LARGEST_OFFSET = 1e30
 """Offset of a learning rate: with a larger one, a step changes nothing that a double could hold."""
 
@@ -53,6 +56,11 @@ def are_sums(array: ArrayLike, *, signed: bool = False) -> bool:
     values = np.asarray(array)
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     return (-LARGEST_SUM if signed else 0.0) <= low and high <= LARGEST_SUM  # false for NaN
+
+
+def are_tables(array: NDArray[np.float64]) -> bool:
+    """Whether these can be the expected tables of the topics that are shown: some may have hardly any, not all."""
+    return are_sums(array) and float(array.sum()) >= SMALLEST
 
 
 def are_sticks(rho: NDArray[np.float64], omega: NDArray[np.float64]) -> bool:

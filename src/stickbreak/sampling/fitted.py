@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.checkpoint import check_learned, check_trace, is_table, whole_number
+from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.topic_model import TopicModel
-from stickbreak.numerics.ranges import SMALLEST, are_sums
+from stickbreak.numerics.ranges import SMALLEST, are_sums, are_tables
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.sampling.concentrations import LEARNABLE
@@ -166,23 +166,21 @@ class FittedGibbs(TopicModel):
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
-        check_trace(self._trace.columns)
         super()._check_fitted_state()
         K = self.components_.shape[0]
         tables = self.tables_
-        if not is_table(tables, K) or not are_sums(tables) or (tables <= 0).any():
+        if not is_table(tables, K) or not are_tables(tables) or (tables <= 0).any():
             raise ValueError(f"tables_ does not hold a positive number for each of {K} topics")
         if not (self.components_ >= SMALLEST).all() or not are_sums(self.components_):
             raise ValueError("components_ holds a number that is not positive, or too large")
         check_learned(self, ("alpha", "gamma", "eta"))
-        for name in ("chain_", "n_chains_", "burn_in_", "n_tokens_", "n_laps_"):
+        for name in ("chain_", "n_chains_", "burn_in_", "n_tokens_"):
             whole_number(name, getattr(self, name))
         if any(name not in LEARNABLE for name in self.learned_):
             raise ValueError(f"learned_ is {self.learned_!r}, and names something else than hyperparameters")
+        require(self.n_chains_ <= len(self.trace_), f"its trace is not that of {self.n_chains_} chains")
         chains = range(self.n_chains_) if self.n_chains_ > 1 else ()
         missing = {*COLUMNS, *(f"{name}_{c}" for name in COLUMNS for c in chains)} - self.trace_.keys()
         if missing:
             raise ValueError(f"its trace lacks the column {min(missing)}")
-        finite = isinstance(self.objective_, float) and bool(np.isfinite(self.objective_))
-        if not finite or self.chain_ >= self.n_chains_:
-            raise ValueError("its objective or the chain that was kept cannot be")
+        require(self.chain_ < self.n_chains_, "the chain that was kept cannot be")

@@ -81,7 +81,7 @@ def restored(
     totals = _totals(arrays)
     parameters = GlobalParameters(totals.S, totals.N, arrays["rho"], arrays["omega"])
     state = Inference(
-        model.with_hyperparameters(_hyperparameters(values["hyperparameters"])),
+        model.with_hyperparameters(_hyperparameters(values["hyperparameters"], model)),
         parameters,
         totals,
         [_stored(f"batch{b}", arrays) for b in range(n_batches)],
@@ -115,7 +115,7 @@ def _check_state(state: Inference, D: int, W: int) -> None:
         size = D // n_batches + (b < D % n_batches)  # as make_batches cuts them
         _check_vectors(summary.vectors, f"batch{b}", size, K)
         _check_words(summary, f"batch{b}", W, K)
-        _check_documents(documents, f"batch{b}", size, K)
+        _check_documents(documents, f"batch{b}", size, summary.vectors.N)
     _check_totals(state)
 
 
@@ -126,8 +126,12 @@ def _check_totals(state: Inference) -> None:
         summary.S.add_to(S, summary.words)
         N += summary.vectors.N
     for name, found, sums in (("S", totals.S, S), ("N", totals.N, N)):
-        atol = TOTALS_TOLERANCE * max(1.0, float(np.abs(sums).max()))
-        require(np.allclose(found, sums, rtol=TOTALS_TOLERANCE, atol=atol), f"totals.{name} is not that of its batches")
+        _check_sums(found, sums, f"totals.{name} is not that of its batches")
+
+
+def _check_sums(found: NDArray[np.float64], sums: NDArray[np.float64], problem: str) -> None:
+    atol = TOTALS_TOLERANCE * max(1.0, float(np.abs(sums).max()))
+    require(np.allclose(found, sums, rtol=TOTALS_TOLERANCE, atol=atol), problem)
 
 
 def _check_vectors(summary: Summary, name: str, n_documents: int, K: int) -> None:
@@ -154,7 +158,8 @@ def _documents(name: str, arrays: Mapping[str, NDArray]) -> Documents:
     return DocumentTopics(*(arrays[f"{name}.{x}"] for x in _ARRAYS_OF[DocumentTopics]))
 
 
-def _check_documents(documents: Documents, name: str, n_documents: int, K: int) -> None:
+def _check_documents(documents: Documents, name: str, n_documents: int, N: NDArray[np.float64]) -> None:
+    K = N.size
     if isinstance(documents, DocumentCounts):
         held_by = documents.held_by
         require(held_by.shape == (K,) and held_by.dtype == np.int64, f"{name}.held_by does not fit")
@@ -163,7 +168,9 @@ def _check_documents(documents: Documents, name: str, n_documents: int, K: int) 
     indptr, topic, n_dk = documents.indptr, documents.topic, documents.n_dk
     require(topic.ndim == 1 and topic.dtype == np.int32 and is_table(n_dk, topic.size), f"{name}.n_dk does not fit")
     _check_rows(indptr, topic, f"{name}.", n_documents, K)
-    require(bool((n_dk >= 0).all()), f"{name}.n_dk holds a negative number")
+    require(are_sums(n_dk), f"{name}.n_dk holds a number out of its range")
+    sums = np.bincount(topic, weights=n_dk, minlength=K).astype(np.float64)
+    _check_sums(N, sums, f"{name}.N is not that of its documents")
 
 
 def _check_rows(indptr: NDArray, topic: NDArray, name: str, n_rows: int, K: int) -> None:
@@ -176,9 +183,12 @@ def _check_rows(indptr: NDArray, topic: NDArray, name: str, n_rows: int, K: int)
     require(bool(np.isin(falls, indptr).all()), f"{name}topic does not ascend within a row")
 
 
-def _hyperparameters(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the hyperparameters of a checkpoint; of a table the likelihood is the judge."""
-    found = {name: value if isinstance(value, list) else float(value) for name, value in values.items()}
+def _hyperparameters(values: Mapping[str, Any], model: Model) -> dict[str, Any]:
+    """Return the hyperparameters of a checkpoint; of one that is a table the likelihood is the judge."""
+    found = {
+        name: values[name] if isinstance(given, list) else float(values[name])
+        for name, given in model.hyperparameters.items()
+    }
     inside = all(is_concentration(value) for value in found.values() if isinstance(value, float))
     require(inside, "its hyperparameters are not all positive and in their range")
     return found

@@ -1,4 +1,4 @@
-"""Compiled local step of the variational HDP (SPEC 1.4); the rules of `kernels/statistics.py` hold here, too.
+"""Compiled local step of the variational HDP (SPEC 1.4); the rules of `_kernels` hold here, too.
 
 `error_model="numpy"`: a test of every divisor would keep loops with a division from being vectorised.
 """

@@ -1,4 +1,4 @@
-"""Compiled loops over vectors and their components; the rules of `kernels/statistics.py` hold here, too."""
+"""Compiled loops over vectors and their components; the rules of `_kernels` hold here, too."""
 
 from __future__ import annotations
 

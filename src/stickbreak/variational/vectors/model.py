@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
+from stickbreak.fitting.checkpoint import check_end, check_learned, whole_number
 from stickbreak.fitting.requirements import check_many
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
@@ -163,12 +163,10 @@ class VectorModel(StreamingVariational):
             raise ValueError("rho_, omega_ or counts_ is out of range")
         if self.likelihood_.dim != self.n_features_in_:
             raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
-        check_trace(self._trace.columns)
+        self.likelihood_.check_statistics(self.statistics_, self.counts_)
+        check_end(self)
         check_learned(self, [name for name in ("alpha", "gamma") if f"{name}_" in self._fitted_values])
-        require(
-            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
-        )
-        for name in ("n_laps_", "n_steps_", "n_documents_seen_"):
+        for name in ("n_steps_", "n_documents_seen_"):
             whole_number(name, getattr(self, name))
         self._check_parameters()
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.checkpoint import check_learned, check_trace, require, whole_number
+from stickbreak.fitting.checkpoint import check_learned, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.topic_model import TopicModel
@@ -134,7 +134,6 @@ class FittedHDP(TopicModel, StreamingVariational):
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
-        check_trace(self._trace.columns)
         super()._check_fitted_state()
         K = self.components_.shape[0]
         for name in ("rho_", "omega_"):
@@ -146,8 +145,5 @@ class FittedHDP(TopicModel, StreamingVariational):
         if not are_sticks(self.rho_, self.omega_):
             raise ValueError("rho_ or omega_ is out of range")
         check_learned(self, ("alpha", "gamma", "eta"))
-        require(
-            isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
-        )
-        for name in ("n_steps_", "n_documents_seen_", "n_laps_"):
+        for name in ("n_steps_", "n_documents_seen_"):
             whole_number(name, getattr(self, name))
