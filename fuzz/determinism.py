@@ -35,10 +35,11 @@ Outcome = tuple[str, str]
 
 @dataclass(frozen=True)
 class Trial:
-    """A fit of `fuzz.models` and the documents of a seed."""
+    """A fit of `fuzz.models` and the documents of a seed; of `n` laps (None: its own number)."""
 
     name: str
     seed: int
+    n: int | None = None
 
     @property
     def fit(self) -> Fit:
@@ -47,7 +48,7 @@ class Trial:
 
     def model(self, n: int | None = None, **parameters: Any) -> Model:
         """Return the estimator, with the seed."""
-        return self.fit.model(n, **{"random_state": self.seed, **parameters})
+        return self.fit.model(self.n if n is None else n, **{"random_state": self.seed, **parameters})
 
     @cached_property
     def documents(self) -> Any:
@@ -109,13 +110,13 @@ class Trial:
             return what, f"{type(error).__name__}: {error}"
 
 
-def threads(trial: Trial) -> Iterator[Outcome]:
+def threads(trial: Trial, numbers: Sequence[int] = THREADS) -> Iterator[Outcome]:
     """Fit with several threads: the small documents, and enough for several shards."""
-    for n_jobs in THREADS:
+    for n_jobs in numbers:
         small = trial.model(n_jobs=n_jobs)
         yield trial.outcome(f"n_jobs={n_jobs}", lambda model=small: digest(model.fit(trial.documents), trial.documents))
     one = digest(trial.model(LARGE_LAPS, n_jobs=1).fit(trial.large), trial.large)
-    for n_jobs in THREADS[1:]:
+    for n_jobs in numbers[1:]:
         model = trial.model(LARGE_LAPS, n_jobs=n_jobs)
         yield trial.outcome(
             f"n_jobs={n_jobs}, large", lambda model=model: digest(model.fit(trial.large), trial.large), one
