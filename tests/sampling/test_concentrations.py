@@ -50,10 +50,10 @@ def topic_counts(table, m):
 def test_step_has_the_stored_moments(case):
     rng, prior, M = np.random.default_rng(11), GammaPrior(case["a"], case["b"]), case["M"]
     if case["which"] == "gamma":
-        x = run(lambda now: resample_gamma(now, prior, case["K"], M, rng), 40000)
+        x = run(lambda now: resample_gamma(now, prior, case["K"], M, rng), 100000)
     else:
         lengths = np.array([0, *case["n_j"], 0])
-        x = run(lambda now: resample_alpha(now, prior, M, lengths, rng), 20000)
+        x = run(lambda now: resample_alpha(now, prior, M, lengths, rng), 60000)
     assert z_scores(x, case["mean"], case["mean_log"]).max() < LIMIT
 
 
@@ -66,7 +66,7 @@ def test_eta_has_the_moments_of_quadrature(prior):
     log_p += prior.shape * x - prior.rate * np.exp(x)
     p = np.exp(log_p - log_p.max()) / np.exp(log_p - log_p.max()).sum()
     rng = np.random.default_rng(12)
-    found = run(lambda now: module.resample_eta(now, prior, words, rng), 6000)
+    found = run(lambda now: module.resample_eta(now, prior, words, rng), 12000)
     assert z_scores(found, p @ np.exp(x), p @ x).max() < LIMIT
 
 

@@ -28,7 +28,7 @@ from .laws import ALARM, statistic
 
 E = Tiny.named("E")
 VALUES = (E.alpha, E.gamma, E.eta)
-N_DRAWS = 400
+N_DRAWS = 1000
 FACTORS = factors_of(stirling_ratios(max(map(len, E.docs)) + 1))
 
 

@@ -95,7 +95,7 @@ def test_trial_has_the_stored_transition_probabilities():
         from_document_order(tiny.docs, row["tables"], row["dishes"]): row["p"] for row in stored["split_merge"]
     }
     seen = dict.fromkeys(following, 0)
-    for key in range(8000):
+    for key in range(20000):
         seen[one_trial(tiny, seating, key, 0)] += 1
     assert chi_square(list(seen.values()), list(following.values())) > ALARM
 
@@ -108,11 +108,11 @@ def test_trial_leaves_the_exact_posterior_as_it_is(name, scans):
     states, p, _ = posterior(tiny)
     number = {state: s for s, state in enumerate(states)}
     seen, moved = np.zeros(len(states)), 0
-    for key, s in enumerate(np.random.default_rng(5).choice(len(states), 12000, p=p)):
+    for key, s in enumerate(np.random.default_rng(5).choice(len(states), 30000, p=p)):
         after = number[one_trial(tiny, states[s], key, scans)]
         seen[after] += 1
         moved += after != s
-    assert moved > 1200
+    assert moved > 3000
     assert chi_square(seen, p) > ALARM
 
 
@@ -130,7 +130,7 @@ def test_trial_leaves_the_dishes_of_given_tables_as_they_are(scans):
     p = np.exp(log_p - np.logaddexp.reduce(log_p))
     number, seen = {dish: s for s, dish in enumerate(partitions)}, np.zeros(len(partitions))
     options = {"gamma": gamma, "eta": eta, "n_words": n_words, "trials": 1, "scans": scans}
-    for key, s in enumerate(np.random.default_rng(6).choice(len(p), 15000, p=p)):
+    for key, s in enumerate(np.random.default_rng(6).choice(len(p), 40000, p=p)):
         tables = table_list(rows, partitions[s])
         split_merge(tables, max(partitions[s]) + 1, **options, key=key)
         seen[number[canonical(tables.topic.tolist())]] += 1
