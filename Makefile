@@ -31,10 +31,12 @@ help:
 demo: $(VENV)/run.stamp
 	$(BIN)/stickbreak demo --out demo
 
+# Kernels are compiled before the workers would each compile their own. A file stays whole: its tests share fits.
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/stickbreak warm --quiet
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 # Each trial runs even if one before it has failed.
