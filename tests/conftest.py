@@ -20,8 +20,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy reads it when it is 
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 DATA = "STICKBREAK_DATA"
+settings.register_profile("side by side", deadline=None)  # a clock says little where many tests run at a time
+settings.load_profile("side by side")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

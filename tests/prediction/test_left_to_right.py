@@ -117,7 +117,7 @@ def test_draws_at_the_ends_have_positive_probability(seed, uniform):
         topic, n = np.array([4, 2, 3]), np.array([2.0, 1.0, 3.0])
         for n_here in (0, 3):
             state = sequences.state_before(uniform)
-            k, mass = module._sequence_kernels.draw_topic(0, n_here, topic, n, phi, running, state)
+            k, mass = module.sequence_kernels.draw_topic(0, n_here, topic, n, phi, running, state)
             here = dict(zip(topic[:n_here].tolist(), n.tolist(), strict=False))
             assert (a[k] + here.get(k, 0.0)) * phi[0, k] > 0
             assert mass == pytest.approx((a + [here.get(j, 0.0) for j in range(6)]) @ phi[0])
@@ -158,8 +158,8 @@ def test_shards_and_threads_change_no_bit(seed, monkeypatch, limit):
     expected = left_to_right(phi, a, counts)
     monkeypatch.setattr(module, limit, 50)
     seen = []
-    kernel = module._sequence_kernels.score_documents
-    monkeypatch.setattr(module._sequence_kernels, "score_documents", lambda *x: (seen.append(x[2].size), kernel(*x)))
+    kernel = module.sequence_kernels.score_documents
+    monkeypatch.setattr(module.sequence_kernels, "score_documents", lambda *x: (seen.append(x[2].size), kernel(*x)))
     for n_jobs in (1, 3):
         found = left_to_right(phi, a, counts, n_jobs=n_jobs)
         np.testing.assert_array_equal(found.printed_log_p, expected.printed_log_p)
@@ -184,7 +184,7 @@ def test_order_is_uniform():
     start, content = np.array([0, 3], np.int64), np.empty(1, np.uint64)
     for key in range(6000):
         word = np.arange(3, dtype=np.int32)
-        module._sequence_kernels.order_words(start, word, np.uint64(key), content)
+        module.sequence_kernels.order_words(start, word, np.uint64(key), content)
         n[orders.index(tuple(word.tolist()))] += 1
     assert stats.chisquare(n).pvalue > 1e-6
 
