@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 INPUTS ?= 1000000
 LOADS ?= 100000
 SEED ?= 0
+WORKERS ?= auto
 KEEP ?= fuzz-failures
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
@@ -17,7 +18,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
-	@echo "make test      format, lint, types and tests"
+	@echo "make test      format, lint, types and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
 	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for many hours (a short run:"
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
 	@echo "make docs      the documentation, as a web site in site/"
@@ -30,11 +31,13 @@ help:
 demo: $(VENV)/run.stamp
 	$(BIN)/stickbreak demo --out demo
 
+# Kernels are compiled before the workers would each compile their own. A file stays whole: its tests share fits.
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/stickbreak warm --quiet
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 # Each trial runs even if one before it has failed.
 fuzz: $(VENV)/dev.stamp

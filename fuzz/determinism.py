@@ -10,7 +10,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,10 +35,11 @@ Outcome = tuple[str, str]
 
 @dataclass(frozen=True)
 class Trial:
-    """A fit of `fuzz.models` and the documents of a seed."""
+    """A fit of `fuzz.models` and the documents of a seed; of `n` laps (None: its own number)."""
 
     name: str
     seed: int
+    n: int | None = None
 
     @property
     def fit(self) -> Fit:
@@ -47,7 +48,7 @@ class Trial:
 
     def model(self, n: int | None = None, **parameters: Any) -> Model:
         """Return the estimator, with the seed."""
-        return self.fit.model(n, **{"random_state": self.seed, **parameters})
+        return self.fit.model(self.n if n is None else n, **{"random_state": self.seed, **parameters})
 
     @cached_property
     def documents(self) -> Any:
@@ -109,13 +110,13 @@ class Trial:
             return what, f"{type(error).__name__}: {error}"
 
 
-def threads(trial: Trial) -> Iterator[Outcome]:
+def threads(trial: Trial, numbers: Sequence[int] = THREADS) -> Iterator[Outcome]:
     """Fit with several threads: the small documents, and enough for several shards."""
-    for n_jobs in THREADS:
+    for n_jobs in numbers:
         small = trial.model(n_jobs=n_jobs)
         yield trial.outcome(f"n_jobs={n_jobs}", lambda model=small: digest(model.fit(trial.documents), trial.documents))
     one = digest(trial.model(LARGE_LAPS, n_jobs=1).fit(trial.large), trial.large)
-    for n_jobs in THREADS[1:]:
+    for n_jobs in numbers[1:]:
         model = trial.model(LARGE_LAPS, n_jobs=n_jobs)
         yield trial.outcome(
             f"n_jobs={n_jobs}, large", lambda model=model: digest(model.fit(trial.large), trial.large), one
@@ -191,11 +192,11 @@ def digests(names: list[str], seed: int) -> dict[str, str]:
     return {name: Trial(name, seed).expected for name in names}
 
 
-def processes(names: list[str], seed: int) -> dict[str, list[Outcome]]:
-    """Return what fresh processes of several hash seeds find, by the name of the fit."""
+def processes(names: list[str], seed: int, hash_seeds: Sequence[str] = HASH_SEEDS) -> dict[str, list[Outcome]]:
+    """Return what fresh processes of some hash seeds find, by the name of the fit."""
     code = f"import json; from fuzz.determinism import digests; print(json.dumps(digests({names!r}, {seed})))"
     expected, found = digests(names, seed), {name: [] for name in names}
-    for hash_seed in HASH_SEEDS:
+    for hash_seed in hash_seeds:
         path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         done = subprocess.run(
             [sys.executable, "-c", code],

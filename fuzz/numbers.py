@@ -83,11 +83,11 @@ class _Calls:
             raise
 
 
-def outcomes(cases: Sequence[Case], workers: int = 1) -> Iterator[tuple[Case, Outcome]]:
-    """Try cases, each in a child of its own under limits of memory and time."""
+def outcomes(cases: Sequence[Case], workers: int = 1, batch: int = 1) -> Iterator[tuple[Case, Outcome]]:
+    """Try cases under limits of memory and time, `batch` of them in a child."""
     for group in GROUPS:
         numbers = [number for number, case in enumerate(cases) if case.group == group]
-        limits = Limits(MEMORY, SECONDS.get(group, QUICK), batch=1)
+        limits = Limits(MEMORY, SECONDS.get(group, QUICK), batch)
         for outcome in Children(_Calls(cases), limits, workers).run(numbers):
             yield cases[outcome.number], outcome
 

@@ -63,8 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     failed = 0
     # Kernels may have to be compiled first, which takes longer than an input of a run may take.
     outcomes = {
-        found.number: found
-        for found in Children(Kept(folders), Limits(seconds=120.0, batch=50), 1).run(range(len(folders)))
+        found.number: found for found in Children(Kept(folders), Limits(seconds=120.0), 1).run(range(len(folders)))
     }
     for number, outcome in sorted(outcomes.items()):  # the last of each: it may give a result and die later
         folder = folders[number]

@@ -2,6 +2,10 @@
 
 STICKBREAK_DATA names the folder of the real corpora (without it their tests are skipped); STICKBREAK_TEST_SEED moves
 the seed of the tests that take the fixture `seed`.
+
+BLAS has one thread, here and in children, unless OPENBLAS_NUM_THREADS says otherwise: the matrices of tests are small,
+its threads would wait for each other in loops, and `pytest -n` has a process for each core. A test that is about the
+threads of BLAS asks for them itself.
 """
 
 import os
@@ -12,10 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy reads it when it is imported
+
 import numpy as np
 import pytest
+from hypothesis import settings
 
 DATA = "STICKBREAK_DATA"
+settings.register_profile("side by side", deadline=None)  # a clock says little where many tests run at a time
+settings.load_profile("side by side")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

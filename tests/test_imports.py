@@ -6,6 +6,7 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,7 @@ def absolute(module: Module, node: ast.ImportFrom, package: bool) -> Module | No
     return ".".join([*above, *([node.module] if node.module else [])]) or FACE
 
 
+@cache
 def graph() -> dict[Module, set[Module]]:
     """Return who imports whom."""
     known = set(MODULES)

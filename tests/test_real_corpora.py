@@ -43,7 +43,7 @@ def test_kos_reaches_its_objective_and_completion_and_never_falls(data_folder, s
 @pytest.mark.slow
 def test_nips_objective_never_falls_with_merges_and_batches(data_folder, seed):
     train = part(data_folder, "nips", "train")
-    model = VariationalHDP(n_topics=100, n_laps=10, n_batches=4, init_sweeps=10, random_state=seed, n_jobs=-1)
+    model = VariationalHDP(n_topics=60, n_laps=6, n_batches=4, init_sweeps=5, random_state=seed, n_jobs=-1)
     assert_never_falls(model.fit(train).trace_)
     assert model.trace_["merge_tried"].sum() > 0
 

@@ -1,5 +1,6 @@
 """The estimators that the contract is about. A new family joins by one more entry of `ESTIMATORS`."""
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,10 +117,24 @@ def corpus(seed) -> Corpus:
     return Corpus.from_counts(counts, vocabulary=[f"word{w}" for w in range(30)])
 
 
+@pytest.fixture(scope="session")
+def fitted() -> dict[str, Any]:
+    """The small estimators that were fitted, by name; not to be changed."""
+    return {}
+
+
 @pytest.fixture
-def model(entry, corpus) -> Any:
-    """The small estimator, fitted to the corpus."""
-    return entry.make().fit(corpus)
+def model(entry, corpus, fitted) -> Any:
+    """The small estimator, fitted to the corpus; a copy for each test."""
+    if entry.name not in fitted:
+        fitted[entry.name] = entry.make().fit(corpus)
+    return copy.deepcopy(fitted[entry.name])
+
+
+@pytest.fixture
+def models(corpus) -> dict[str, Any]:
+    """Every small estimator by its name, fitted to the corpus."""
+    return {entry.name: entry.make().fit(corpus) for entry in ESTIMATORS}
 
 
 @pytest.fixture

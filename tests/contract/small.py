@@ -1,6 +1,8 @@
 """Small fits of the seven estimators, to words or to vectors, and what a model holds, for comparison."""
 
+import copy
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,16 @@ def unfitted(name: str, **parameters: Any) -> Model:
     fit = FITS[SMALL[name]]
     shorter = {"GibbsHDP": {"burn_in": 1}, "BackoffTreeTopics": {"stages": (1,), "stage_sweeps": 1}}
     return fit.model(4, **{**shorter.get(name, {}), **parameters})
+
+
+def fitted(name: str) -> Model:
+    """Return it, fitted: a copy of one fit for all tests."""
+    return copy.deepcopy(_fitted(name))
+
+
+@cache
+def _fitted(name: str) -> Model:
+    return unfitted(name).fit(data_of(name))
 
 
 def data_of(name: str) -> Any:

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
-from tests.contract.small import OF_WORDS, SMALL, bits, data_of, frozen, raising, unfitted
+from tests.contract.small import OF_WORDS, SMALL, bits, data_of, fitted, frozen, raising, unfitted
 
 from stickbreak.collapsed import estimator as collapsed
 from stickbreak.corpus import Corpus
@@ -52,7 +52,7 @@ WAYS = ("bad X", "bad X of other words", "bad parameter", "callback", "interrupt
 @pytest.mark.parametrize("name", SMALL)
 def test_failed_fit_leaves_a_fitted_model_as_it_was(name, how, tmp_path):
     X = data_of(name)
-    model = unfitted(name).fit(X)
+    model = fitted(name)
     expected, before = bits(model, name), frozen(vars(model))
     with pytest.raises((StickbreakError, ValueError, RuntimeError, KeyboardInterrupt)):
         fails(model, X, how, tmp_path)

@@ -23,13 +23,15 @@ TEXTS = [
 
 LOAD_AND_ASK = """
 import sys
+from pathlib import Path
 import numpy as np
 from scipy import sparse
 import stickbreak
-model = stickbreak.load(sys.argv[1])
-counts = sparse.load_npz(sys.argv[2])
-np.savez(sys.argv[3], transform=model.transform(counts), expected=model.expected_weights(counts),
-         score=model.score(counts), topics=model.topic_word_, weights=model.topic_weights_, top=model.top_words(3))
+counts = sparse.load_npz(sys.argv[1])
+for folder in map(Path, sys.argv[2:]):
+    model = stickbreak.load(folder / "model")
+    np.savez(folder / "answers.npz", transform=model.transform(counts), expected=model.expected_weights(counts),
+             score=model.score(counts), topics=model.topic_word_, weights=model.topic_weights_, top=model.top_words(3))
 """
 
 
@@ -171,16 +173,19 @@ def test_saved_model_is_plain_data(model, tmp_path):
     json.loads((tmp_path / "model" / "model.json").read_text(), parse_constant=lambda name: pytest.fail(name))
 
 
-def test_saved_model_gives_the_same_bits_in_a_fresh_process(model, corpus, tmp_path, fresh_python):
+def test_saved_models_give_the_same_bits_in_a_fresh_process(models, corpus, tmp_path, fresh_python):
     from scipy import sparse
 
-    model.save(tmp_path / "model")
+    for name, model in models.items():
+        (tmp_path / name).mkdir()
+        model.save(tmp_path / name / "model")
     sparse.save_npz(tmp_path / "counts.npz", corpus.counts)
-    fresh_python(LOAD_AND_ASK, tmp_path / "model", tmp_path / "counts.npz", tmp_path / "answers.npz")
-    with np.load(tmp_path / "answers.npz") as answers:
-        np.testing.assert_array_equal(answers["transform"], model.transform(corpus))
-        np.testing.assert_array_equal(answers["expected"], model.expected_weights(corpus))
-        np.testing.assert_array_equal(answers["topics"], model.topic_word_)
-        np.testing.assert_array_equal(answers["weights"], model.topic_weights_)
-        assert float(answers["score"]) == model.score(corpus)
-        assert answers["top"].tolist() == model.top_words(3)
+    fresh_python(LOAD_AND_ASK, tmp_path / "counts.npz", *(tmp_path / name for name in models))
+    for name, model in models.items():
+        with np.load(tmp_path / name / "answers.npz") as answers:
+            np.testing.assert_array_equal(answers["transform"], model.transform(corpus), err_msg=name)
+            np.testing.assert_array_equal(answers["expected"], model.expected_weights(corpus), err_msg=name)
+            np.testing.assert_array_equal(answers["topics"], model.topic_word_, err_msg=name)
+            np.testing.assert_array_equal(answers["weights"], model.topic_weights_, err_msg=name)
+            assert float(answers["score"]) == model.score(corpus), name
+            assert answers["top"].tolist() == model.top_words(3), name

@@ -28,7 +28,7 @@ def test_same_seed_gives_the_same_result(entry, corpus, assert_same_fit):
 def test_places_of_arrays_in_memory_change_no_bit(entry, seed):
     documents, _ = planted_lda(60, 40, n_topics=4, seed=seed + 1)
     rng, elsewhere, found = np.random.default_rng(seed), [], set()
-    for _ in range(40):
+    for _ in range(16):
         elsewhere.append(rng.random(rng.integers(1, 400)))  # what is allocated next lies at another place
         model = entry.make(**{**entry.fixed_topics, "n_topics": 60, "n_laps": 8}).fit(documents)
         found.add(model.components_.tobytes())
@@ -163,12 +163,11 @@ def test_fractional_weights_are_accepted_where_the_family_takes_them(entry, corp
     assert not np.array_equal(model.components_, entry.make().fit(corpus).components_)
 
 
-@pytest.mark.parametrize("n_jobs", [4, -1])
-def test_number_of_threads_changes_no_bit(entry, n_jobs, seed, assert_same_fit):
+def test_number_of_threads_changes_no_bit(entry, seed, assert_same_fit):
     large, _ = planted_lda(1000, 300, n_topics=8, mean_tokens=200, seed=seed)
     assert large.counts.nnz > 40_000, "too small to be cut into several shards"
     one = entry.make(n_topics=12, n_jobs=1).fit(large)
-    many = entry.make(n_topics=12, n_jobs=n_jobs).fit(large)
+    many = entry.make(n_topics=12, n_jobs=4).fit(large)
     assert_same_fit(one, many)
     np.testing.assert_array_equal(one.transform(large), many.transform(large))
     assert one.score(large) == many.score(large)

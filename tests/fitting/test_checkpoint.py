@@ -45,7 +45,7 @@ np.savez(result, components=model.components_, rho=model.rho_, omega=model.omega
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def corpus() -> Corpus:
     return planted_lda(60, 40, n_topics=4, seed=1)[0]
 
@@ -62,6 +62,20 @@ def cut_fit(tmp_path_factory):
 def fit(corpus, **changes) -> VariationalHDP:
     options = {name: changes.pop(name) for name in ("checkpoint", "resume", "callback") if name in changes}
     return VariationalHDP(**{**SETTINGS, "n_laps": 8, **changes}).fit(corpus, **options)
+
+
+@pytest.fixture(scope="module")
+def whole(corpus):
+    """Return a function that gives the fit with some parameters that was never cut: one fit for all tests."""
+    made = {}
+
+    def of(**changes):
+        key = repr(sorted(changes.items()))
+        if key not in made:
+            made[key] = fit(corpus, **changes)
+        return made[key]
+
+    return of
 
 
 def assert_same(left: VariationalHDP, right: VariationalHDP) -> None:
@@ -85,8 +99,8 @@ def assert_same(left: VariationalHDP, right: VariationalHDP) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 3, 7])
-def test_resumed_fit_equals_the_uncut_one(corpus, tmp_path, cut):
-    uncut = fit(corpus)
+def test_resumed_fit_equals_the_uncut_one(corpus, whole, tmp_path, cut):
+    uncut = whole()
     merges = uncut.trace_["merge_accepted"]
     assert merges[1:3].sum() > 0, "no merge before the cut"
     assert merges[3:].sum() > 0, "no merge after the cut"
@@ -127,10 +141,10 @@ def test_resumed_fit_equals_the_uncut_one_whatever_the_settings(corpus, tmp_path
 
 
 @pytest.mark.parametrize("cut", [1, 2, 4, 5, 6, 8])
-def test_resumed_fit_with_all_moves_equals_the_uncut_one(corpus, tmp_path, cut):
+def test_resumed_fit_with_all_moves_equals_the_uncut_one(corpus, whole, tmp_path, cut):
     """What each move remembers of before the cut decides what it tries after it."""
     settings = {"moves": ["merge", "delete", "birth", "refine", "reorder"], "n_topics": 3, "init": "documents"}
-    uncut = fit(corpus, n_laps=12, **settings)
+    uncut = whole(n_laps=12, **settings)
     for name in ("merge", "delete", "birth", "refine"):
         tried = uncut.trace_[f"{name}_tried"]
         assert tried[1:].sum() > 0, name
@@ -140,10 +154,10 @@ def test_resumed_fit_with_all_moves_equals_the_uncut_one(corpus, tmp_path, cut):
 
 
 @pytest.mark.parametrize("cut", [9, 10, 11])
-def test_resumed_fit_recomputes_its_totals_in_the_same_lap(corpus, tmp_path, cut):
+def test_resumed_fit_recomputes_its_totals_in_the_same_lap(corpus, whole, tmp_path, cut):
     fit(corpus, n_laps=cut, checkpoint=tmp_path / "checkpoint")
     resumed = fit(corpus, n_laps=13, checkpoint=tmp_path / "checkpoint", resume=True)
-    assert_same(resumed, fit(corpus, n_laps=13))
+    assert_same(resumed, whole(n_laps=13))
 
 
 def test_resumed_fit_equals_the_uncut_one_with_empty_documents_and_weights(corpus, tmp_path):
@@ -155,29 +169,29 @@ def test_resumed_fit_equals_the_uncut_one_with_empty_documents_and_weights(corpu
     assert_same(resumed, fit(half, n_batches=20))
 
 
-def test_fit_cut_many_times_equals_the_uncut_one(corpus, tmp_path):
+def test_fit_cut_many_times_equals_the_uncut_one(corpus, whole, tmp_path):
     for n_laps in range(1, 8):
         fit(corpus, n_laps=n_laps, checkpoint=tmp_path / "checkpoint", resume=True)
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), fit(corpus))
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), whole())
 
 
-def test_number_of_threads_may_change_on_the_way(corpus, tmp_path):
+def test_number_of_threads_may_change_on_the_way(corpus, whole, tmp_path):
     fit(corpus, n_laps=3, checkpoint=tmp_path / "checkpoint", n_jobs=2)
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, n_jobs=1), fit(corpus))
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, n_jobs=1), whole())
 
 
-def test_checkpoints_change_nothing_in_the_fit(corpus, tmp_path):
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint"), fit(corpus))
+def test_checkpoints_change_nothing_in_the_fit(corpus, whole, tmp_path):
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint"), whole())
 
 
-def test_interrupted_fit_resumes_where_it_stopped(corpus, tmp_path):
+def test_interrupted_fit_resumes_where_it_stopped(corpus, whole, tmp_path):
     def press_ctrl_c(event):
         if event.get("lap") == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
     cut = fit(corpus, checkpoint=tmp_path / "checkpoint", callback=press_ctrl_c)
     assert cut.n_laps_ == 3
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), fit(corpus))
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), whole())
 
 
 def test_killed_fit_resumes_in_a_fresh_process_to_the_same_bits(corpus, tmp_path, fresh_python):
@@ -214,8 +228,8 @@ def test_resume_with_fewer_laps_than_done_tells_the_laps_that_were_done(corpus, 
     assert "5" in resumed.stop_reason_
 
 
-def test_resume_without_a_checkpoint_starts_afresh(corpus, tmp_path):
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), fit(corpus))
+def test_resume_without_a_checkpoint_starts_afresh(corpus, whole, tmp_path):
+    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), whole())
     assert (tmp_path / "checkpoint").is_dir()
 
 

@@ -56,7 +56,7 @@ def nearest(found, means):
     return np.linalg.norm(found[:, None] - means, axis=2).argmin(axis=0)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_mixture_finds_the_planted_components(seed):
     X, means = mixture(seed)
     model = GaussianDPMixture(n_components=20, random_state=seed).fit(X)
@@ -69,7 +69,7 @@ def test_mixture_finds_the_planted_components(seed):
     assert (np.diff(model.trace_["objective"]) > -1e-9).all()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_groups_find_the_planted_components(seed):
     X, means = groups(seed)
     model = GaussianHDP(n_components=10, likelihood="full", random_state=seed, n_batches=2, tolerance=1e-3).fit(X)
