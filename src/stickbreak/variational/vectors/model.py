@@ -23,6 +23,7 @@ from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
 from stickbreak.storage import persistence
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+from stickbreak.variational.vectors.shown import ShownComponent, shown_components
 
 LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
     "zero_mean": ZeroMeanGaussian,
@@ -214,6 +215,29 @@ class VectorModel(AllOrNothing):
             isinstance(self.objective_, float) and bool(np.isfinite(self.objective_)), "its objective is not a number"
         )
         self._check_parameters()
+
+    lap_noun: ClassVar[str] = "lap"  # what a pass over the vectors is called
+    objective_name: ClassVar[str] = "objective"  # what `objective_` is
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """Names of the hyperparameters of the fitted model that were learned, and are attributes of it."""
+        return tuple(name for name in self.get_params(deep=False).get("learn") or () if name in ("alpha", "gamma"))
+
+    def shown_components(self, n_directions: int = 3) -> list[ShownComponent]:
+        """Describe the components, the largest first: mean, spread, leading eigenvectors of the covariance.
+
+        Parameters
+        ----------
+        n_directions : int, default=3
+            Eigenvectors of each.
+
+        Returns
+        -------
+        list of ShownComponent
+        """
+        check_is_fitted(self)
+        return shown_components(self.likelihood_, self.statistics_, self.counts_, self.weights_, n_directions)
 
 
 def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:
