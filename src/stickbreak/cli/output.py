@@ -137,11 +137,11 @@ def print_topics(topics: Sequence[Line], columns: Sequence[str] = ("topic", "wei
     """
     rows = [(str(t.id), f"{t.weight:.2%}", *map(printable, t.cells)) for t in topics]
     if not sys.stdout.isatty():
-        widths = [max(5, len(columns[0])), 7, *(max(map(len, column)) for column in zip(columns, *rows, strict=True))]
-        widths = widths[:2] + widths[4:-1]
-        for row in [tuple(columns), *rows]:
-            texts = [f"{cell:>{width}}" for cell, width in zip(row, widths, strict=False)]
-            show("  ".join([*texts, row[-1]]))
+        lines = [tuple(columns), *rows]
+        widths = [max(len(line[j]) for line in lines) for j in range(len(columns) - 1)]
+        widths[:2] = max(len(columns[0]), 5), 7
+        for line in lines:
+            show("  ".join([*(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=False)), line[-1]]))
         return
     from rich import box
     from rich.console import Console

@@ -209,7 +209,17 @@ class Groups(Material):
 
     def write_report(self, model: Any, path: Path, title: str | None = None, held_out: Score | None = None) -> None:
         """Write the report on a model of vectors."""
-        raise InputError("a report of vectors is not there yet")
+        from stickbreak.report import build_component_report, write_report
+
+        data = build_component_report(
+            model,
+            self.vectors,
+            title=title,
+            held_out=None if held_out is None else held_out.value,
+            coordinates=self.settings.coordinates(self.vectors.dim),
+            patches=self.settings.patches,
+        )
+        write_report(data, path)
 
 
 class SingleVectors(Groups):
@@ -225,6 +235,12 @@ class SingleVectors(Groups):
     def data(self) -> Any:
         """The vectors."""
         return self.vectors.values
+
+    def counts(self, fitted: Self | None = None) -> dict[str, Any]:
+        """Return vectors and their length."""
+        found = Groups.counts(self, fitted)
+        del found["n_groups"]
+        return found
 
     @property
     def size(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from stickbreak.corpus import GroupedVectors
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.all_or_nothing import AllOrNothing
 from stickbreak.fitting.checkpoint import check_learned, check_trace, require
@@ -216,6 +217,7 @@ class VectorModel(AllOrNothing):
         )
         self._check_parameters()
 
+    grouped: ClassVar[bool] = False  # whether vectors come in groups, with weights of their own
     lap_noun: ClassVar[str] = "lap"  # what a pass over the vectors is called
     objective_name: ClassVar[str] = "objective"  # what `objective_` is
 
@@ -238,6 +240,37 @@ class VectorModel(AllOrNothing):
         """
         check_is_fitted(self)
         return shown_components(self.likelihood_, self.statistics_, self.counts_, self.weights_, n_directions)
+
+    def most_probable(self, vectors: GroupedVectors) -> NDArray[np.int64]:
+        """Return the most probable component of each vector, (N,), given its group in a model of groups.
+
+        Parameters
+        ----------
+        vectors : GroupedVectors
+        """
+        labels: NDArray[np.int64] = self.predict(vectors if self.grouped else vectors.values)
+        return labels
+
+    def some_of(self, vectors: GroupedVectors, most: int, seed: int) -> GroupedVectors:
+        """Return a random sample of vectors, in their order: whole groups, in a model of groups.
+
+        Parameters
+        ----------
+        vectors : GroupedVectors
+        most : int
+            Vectors of the sample; one group may have more.
+        seed : int
+        """
+        if vectors.n_vectors <= most:
+            return vectors
+        rng = np.random.default_rng(seed)
+        if not self.grouped:
+            return GroupedVectors.from_values(
+                vectors.values[np.sort(rng.choice(vectors.n_vectors, most, replace=False))]
+            )
+        order = rng.permutation(vectors.n_groups)
+        n = max(int(np.searchsorted(np.cumsum(vectors.group_sizes[order]), most, side="right")), 1)
+        return vectors[np.sort(order[:n])]
 
 
 def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:

@@ -43,13 +43,15 @@ class ShownComponent:
     def telling(self, n: int, centre: Float) -> list[int]:
         """Return the n coordinates whose mean is farthest from a centre, in standard deviations of this component.
 
+        Among those that are equally far, as in components of mean zero, the ones that spread most come first.
+
         Parameters
         ----------
         n : int
         centre : ndarray of shape (dim,)
         """
         far = np.abs(self.mean - centre) / np.maximum(self.spread, np.finfo(float).tiny)
-        return [int(j) for j in np.argsort(-far, kind="stable")[:n]]
+        return [int(j) for j in np.lexsort((-self.spread, -far))[:n]]
 
 
 def shown_components(
