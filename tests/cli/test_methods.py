@@ -36,8 +36,11 @@ def test_help_says_what_each_method_is_for_and_with_how_many_topics_it_starts(ru
 
 def test_option_of_another_family_without_a_method_names_the_one_that_it_needs(refuse, documents, tmp_path):
     line = refuse("fit", documents, "--out", tmp_path / "m", "--bound", "quadratic")
-    needs = "--bound needs --method variational, but the method is collapsed"
-    assert line == f"Error: {needs}; give that method, or leave --bound out"
+    needs = "--bound needs --method variational or gaussian-hdp, but the method is collapsed"
+    assert line == f"Error: {needs}; give one of them, or leave --bound out"
+    line = refuse("fit", documents, "--out", tmp_path / "m", "--document-weights", "collapsed")
+    needs = "--document-weights needs --method variational, but the method is collapsed"
+    assert line == f"Error: {needs}; give that method, or leave --document-weights out"
     line = refuse("fit", documents, "--out", tmp_path / "m", "--init", "anchors")
     needs = "--init needs --method variational, gibbs or hybrid, but the method is collapsed"
     assert line == f"Error: {needs}; give one of them, or leave --init out"

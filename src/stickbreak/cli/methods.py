@@ -190,15 +190,15 @@ def parameters_of(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return parameters
 
 
-def method_of(model: Any) -> Method:
-    """Return the family of a fitted model.
+def method_of(estimator: str) -> Method | None:
+    """Return the family of an estimator; None where the command line has none.
 
     Parameters
     ----------
-    model : fitted model
-        Any estimator of `METHODS`.
+    estimator : str
+        Name in `stickbreak`.
     """
-    return next(method for method in METHODS.values() if method.estimator == type(model).__name__)
+    return next((method for method in METHODS.values() if method.estimator == estimator), None)
 
 
 def _owners() -> dict[tuple[str, str], list[str]]:

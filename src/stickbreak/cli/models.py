@@ -6,6 +6,7 @@ from typing import Any
 from stickbreak.cli.kinds import MATERIALS
 from stickbreak.cli.material import Material
 from stickbreak.cli.methods import method_of
+from stickbreak.exceptions import InputError
 
 __all__ = ["load_model"]
 
@@ -29,8 +30,16 @@ def load_model(path: Path) -> tuple[Any, type[Material]]:
     ------
     ModelFormatError
         If the folder holds no model, or a damaged one.
+    InputError
+        If it is of a family without a row in `METHODS`.
     """
     import stickbreak
 
     model = stickbreak.load(path)
-    return model, MATERIALS[method_of(model).data]
+    name = type(model).__name__
+    method = method_of(name)
+    if method is None:
+        raise InputError(
+            f"{path} holds a {name}, which no command knows; use it in Python: stickbreak.load({str(path)!r})"
+        )
+    return model, MATERIALS[method.data]

@@ -71,6 +71,8 @@ class Groups(Material):
     unit: ClassVar[str] = "vector"
     columns: ClassVar[tuple[str, ...]] = ("component", "weight", "spread", "directions", "mean")
 
+    needs_groups: ClassVar[bool] = True
+
     vectors: GroupedVectors
     settings: VectorSettings
 
@@ -82,7 +84,13 @@ class Groups(Material):
     @classmethod
     def read_for(cls, path: Path, folder: Path, model: Any, given: InputSettings) -> Self:
         """Read what a fitted model is asked about."""
-        return cls._read(path, given, VectorSettings.remembered(folder), f"a {type(model).__name__}")
+        found = cls._read(path, given, VectorSettings.remembered(folder), f"a {type(model).__name__}")
+        if found.vectors.dim != model.n_features_in_:
+            raise InputError(
+                f"{path} has vectors of {found.vectors.dim} numbers, but those of the fit had {model.n_features_in_}; "
+                "give vectors of the same kind"
+            )
+        return found
 
     @classmethod
     def _read(cls, path: Path, given: InputSettings, known: VectorSettings, asking: str) -> Self:
@@ -96,7 +104,7 @@ class Groups(Material):
         table = read_vectors(
             path,
             format=given.format,
-            group_field=given.group_field or (known.group_field if tables else None),
+            group_field=given.group_field or (known.group_field if tables and cls.needs_groups else None),
             columns=known.columns if tables else None,
             encoding=given.encoding,
             delimiter=given.delimiter,
@@ -104,16 +112,12 @@ class Groups(Material):
             n_patches=n_patches,
             limits=given.limits,
         )
-        cls._check_groups(path, asking, grouped=table.grouped)
-        return cls(table.vectors, VectorSettings.of(table, given.group_field or known.group_field, n_patches))
-
-    @classmethod
-    def _check_groups(cls, path: Path, asking: str, *, grouped: bool) -> None:
-        if not grouped:
+        if cls.needs_groups and not table.grouped:
             raise InputError(
                 f"{path} has no groups, which {asking} needs; name their column (--group-field), give a folder of "
                 "vectors, or fit by --method gaussian-mixture"
             )
+        return cls(table.vectors, VectorSettings.of(table, given.group_field or known.group_field, n_patches))
 
     @classmethod
     def nothing(cls, model: Any, given: InputSettings) -> Self:
@@ -192,6 +196,8 @@ class Groups(Material):
         """Score a model on them."""
         if particles is not None:
             raise InputError("--left-to-right is about words, but the model is one of vectors; leave it out")
+        if seed:
+            raise InputError(f"--seed is {seed}, but vectors are cut into halves by a seed of their own; leave it out")
         score = self.score(model, seed)
         lines = (f"vectors    {self.size}", f"held-out   {score.sentence}")
         return Told(lines, {**self.counts(), "held_out": score.value, "unit": "nats per vector"})
@@ -227,9 +233,7 @@ class SingleVectors(Groups):
 
     __slots__ = ()
 
-    @classmethod
-    def _check_groups(cls, path: Path, asking: str, *, grouped: bool) -> None:
-        """Take vectors with groups, and without."""
+    needs_groups: ClassVar[bool] = False
 
     @property
     def data(self) -> Any:

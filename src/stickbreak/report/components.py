@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from stickbreak.variational.vectors.shown import ShownComponent
 
 _MOST_COMPONENTS, _MOST_VECTORS = 300, 20_000
+_MOST_IN_GROUPS = 500_000  # vectors in the groups that are compared
 _DIRECTIONS, _COORDINATES, _GROUPS = 6, 20, 5
 _TINY = np.finfo(float).tiny
 
@@ -187,20 +188,22 @@ def build_component_report(
         patch_size=None if patches is None else patches.size,
         fit=describe_fit(model),
         held_out=held_out,
-        components=writer.write(_largest_groups(model, vectors) if model.grouped else {}),
+        components=writer.write(_largest_groups(model, vectors, seed) if model.grouped else {}),
     )
 
 
-def _largest_groups(model: Any, groups: GroupedVectors) -> dict[int, list[GroupShare]]:
+def _largest_groups(model: Any, vectors: GroupedVectors, seed: int) -> dict[int, list[GroupShare]]:
     """Return the groups in which each component weighs most; those without a vector are left out."""
-    rows = np.flatnonzero(groups.group_sizes)
+    named = replace(vectors, names=vectors.group_names)  # by its number, also in a sample
+    groups = model.some_of(named, _MOST_IN_GROUPS, seed)
     found: dict[int, list[GroupShare]] = {k: [] for k in range(model.n_components_)}
-    names = groups.group_names
-    for block in document_blocks(rows.size, model.n_components_):
-        weights = model.transform(groups[rows[block]])
+    for block in document_blocks(groups.n_groups, model.n_components_):
+        part = groups[block]
+        weights = model.transform(part)
+        weights[part.group_sizes == 0] = 0.0
         for k, best in found.items():
             order = np.argsort(-weights[:, k], kind="stable")[:_GROUPS]
-            best += [GroupShare(names[rows[block][g]], float(weights[g, k])) for g in order]
+            best += [GroupShare(part.group_names[g], float(weights[g, k])) for g in order if weights[g, k] > 0]
             best.sort(key=lambda group: -group.share)
             del best[_GROUPS:]
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -127,12 +128,13 @@ def read_vectors(
             f"{source} has no columns, so --group-field {group_field!r:.40} means nothing; leave it out (in Python: "
             "group_field), or give a table"
         )
-    if kind in _USUAL_DELIMITERS:
-        usual = _USUAL_DELIMITERS[kind]
-        vectors, names = csv_numbers(source, group_field, columns, encoding, delimiter, usual, limits)
-        return VectorTable(vectors, group_field is not None, names)
-    if kind == "parquet":
-        vectors, names = parquet_numbers(source, group_field, columns, limits)
+    if kind in _OF_TABLES:
+        with _naming(source):
+            if kind == "parquet":
+                vectors, names = parquet_numbers(source, group_field, columns, limits)
+            else:
+                usual = _USUAL_DELIMITERS[kind]
+                vectors, names = csv_numbers(source, group_field, columns, encoding, delimiter, usual, limits)
         return VectorTable(vectors, group_field is not None, names)
     if kind == "npy":
         return VectorTable(_array(source), grouped=False)
@@ -164,10 +166,19 @@ def _array(path: Path) -> GroupedVectors:
     values = open_array(path, "vectors")
     if values.ndim == 2 and not len(values):
         raise NoDocuments(f"{path} holds no vectors; give at least one row")
-    try:
+    with _naming(path):
         return GroupedVectors.from_values(values)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Say of which file the vectors are that cannot be."""
+    try:
+        yield
+    except ReadError:
+        raise
     except InputError as error:
-        raise ReadError(f"{path}: {error}") from error
+        raise error if isinstance(error, NoDocuments) else ReadError(f"{path}: {error}") from error
 
 
 def _format_of(path: Path, format: str | None) -> str:
