@@ -152,6 +152,12 @@ def test_field_that_is_no_number_is_named_with_its_line(tmp_path, text, words):
         read_vectors(tmp_path / "v.csv")
 
 
+def test_groups_whose_names_are_no_text_are_a_sentence(tmp_path):
+    names = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xfa")])
+    with pytest.raises(ReadError, match=r"not a readable Parquet file .column 'who'"):
+        read_vectors(table(tmp_path / "v.parquet", x=[1.0], who=names), group_field="who")
+
+
 def test_limits_hold_for_tables(tmp_path):
     (tmp_path / "v.csv").write_text("x\n" + "1" * 200 + "\n")
     with pytest.raises(ReadError, match="raise the limit with --max-document-bytes"):

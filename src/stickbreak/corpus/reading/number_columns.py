@@ -61,6 +61,8 @@ def parquet_numbers(
         with readable(path, chosen[0]):
             table, chosen = _spread(table, path, chosen[0], group_field)
     if group_field is not None:
+        with readable(path, group_field):  # names that are no UTF-8
+            table[group_field].validate(full=True)
         return GroupedVectors.from_table(table, group_field, chosen), chosen
     values = np.column_stack([np.asarray(table[name].to_numpy()) for name in chosen])
     return GroupedVectors.from_values(values), chosen
