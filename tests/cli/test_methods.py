@@ -242,3 +242,13 @@ def test_documents_of_links_keep_the_names_of_pages(run, refuse, tmp_path):
 def test_tree_takes_only_numbers_of_children(refuse, documents, tmp_path):
     line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--branching", "bushy")
     assert "give whole numbers, as 3,6,6" in line
+
+
+def test_another_family_is_one_row(fresh_python):
+    code = (
+        "from stickbreak.cli.methods import METHODS, Method\n"
+        "METHODS['toy'] = Method('Toy', 'tries things.', {'n_dice': '--dice'}, (), (), None)\n"
+        "from stickbreak.cli.app import app\n"
+        "app(['fit', '--help'], standalone_mode=False)\n"
+    )
+    assert "toy: tries things." in " ".join(fresh_python(code).stdout.replace("│", " ").split())
