@@ -157,3 +157,9 @@ def test_pages_of_words_and_of_vectors_share_their_frame(hdp, groups, model, cor
         assert page.count("<main") == page.count("</main>") == 1
         for shared in ('id="fit-plot"', 'id="settings"', "function pageTools", "function fitSection"):
             assert shared in page
+
+
+@pytest.mark.parametrize("n", [-1, True, 1.5, "2"])
+def test_number_of_directions_is_a_whole_number(mixture, n):
+    with pytest.raises(InputError, match="n_directions is"):
+        mixture.shown_components(n)

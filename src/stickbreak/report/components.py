@@ -173,10 +173,9 @@ def build_component_report(
         )
     shown = model.shown_components(_DIRECTIONS)
     centre = np.sum([component.weight * component.mean for component in shown], axis=0)
-    sample = model.some_of(vectors, _MOST_VECTORS, seed)
-    writer = _Writer(
-        shown[:_MOST_COMPONENTS], names, centre, patches, sample.values, model.most_probable(sample), n_examples
-    )
+    sample = _some_of(vectors, _MOST_VECTORS, seed, whole_groups=model.grouped)
+    label = model.predict(sample if model.grouped else sample.values)
+    writer = _Writer(shown[:_MOST_COMPONENTS], names, centre, patches, sample.values, label, n_examples)
     return ComponentsData(
         title=title or f"Components of {vectors.n_vectors:,} vectors",
         version=package_version(),
@@ -192,10 +191,23 @@ def build_component_report(
     )
 
 
+def _some_of(vectors: GroupedVectors, most: int, seed: int, *, whole_groups: bool) -> GroupedVectors:
+    """Return a random sample of vectors in their order; of whole groups at least one, however large it is."""
+    if vectors.n_vectors <= most:
+        return vectors
+    rng = np.random.default_rng(seed)
+    if not whole_groups:
+        rows = np.sort(rng.choice(vectors.n_vectors, most, replace=False))
+        return GroupedVectors.from_values(vectors.values[rows])
+    order = rng.permutation(np.flatnonzero(vectors.group_sizes))
+    n = max(int(np.searchsorted(np.cumsum(vectors.group_sizes[order]), most, side="right")), 1)
+    return vectors[np.sort(order[:n])]
+
+
 def _largest_groups(model: Any, vectors: GroupedVectors, seed: int) -> dict[int, list[GroupShare]]:
     """Return the groups in which each component weighs most; those without a vector are left out."""
     named = replace(vectors, names=vectors.group_names)  # by its number, also in a sample
-    groups = model.some_of(named, _MOST_IN_GROUPS, seed)
+    groups = _some_of(named, _MOST_IN_GROUPS, seed, whole_groups=True)
     found: dict[int, list[GroupShare]] = {k: [] for k in range(model.n_components_)}
     for block in document_blocks(groups.n_groups, model.n_components_):
         part = groups[block]

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.corpus import GroupedVectors
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.all_or_nothing import AllOrNothing
 from stickbreak.fitting.checkpoint import check_learned, check_trace, require
 from stickbreak.fitting.loop import Trace
-from stickbreak.fitting.requirements import check_many
+from stickbreak.fitting.requirements import check_many, check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
 from stickbreak.model.parameters import packed, unpacked
@@ -239,38 +238,8 @@ class VectorModel(AllOrNothing):
         list of ShownComponent
         """
         check_is_fitted(self)
+        check_whole("n_directions", n_directions, 0)
         return shown_components(self.likelihood_, self.statistics_, self.counts_, self.weights_, n_directions)
-
-    def most_probable(self, vectors: GroupedVectors) -> NDArray[np.int64]:
-        """Return the most probable component of each vector, (N,), given its group in a model of groups.
-
-        Parameters
-        ----------
-        vectors : GroupedVectors
-        """
-        labels: NDArray[np.int64] = self.predict(vectors if self.grouped else vectors.values)
-        return labels
-
-    def some_of(self, vectors: GroupedVectors, most: int, seed: int) -> GroupedVectors:
-        """Return a random sample of vectors, in their order: whole groups, in a model of groups.
-
-        Parameters
-        ----------
-        vectors : GroupedVectors
-        most : int
-            Vectors of the sample; one group may have more.
-        seed : int
-        """
-        if vectors.n_vectors <= most:
-            return vectors
-        rng = np.random.default_rng(seed)
-        if not self.grouped:
-            return GroupedVectors.from_values(
-                vectors.values[np.sort(rng.choice(vectors.n_vectors, most, replace=False))]
-            )
-        order = rng.permutation(vectors.n_groups)
-        n = max(int(np.searchsorted(np.cumsum(vectors.group_sizes[order]), most, side="right")), 1)
-        return vectors[np.sort(order[:n])]
 
 
 def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:
