@@ -186,12 +186,12 @@ def _checkpoint(name: str) -> Output:
 
 
 def _weights(ending: str) -> Output:
-    from stickbreak.cli.weights import write_weights
+    from stickbreak.cli.weights import document_weights, write_weights
 
     model, name = _fitted("collapsed"), f"weights.{ending}"
     return Output(
         lambda folder: (folder / name).write_bytes(b"old"),
-        lambda folder: write_weights(model, _words(), folder / name),
+        lambda folder: write_weights(document_weights(model, _words()), folder / name),
         lambda folder: len((folder / name).read_bytes()) > 1000,
     )
 
@@ -233,11 +233,12 @@ def _job() -> Output:
     """`stickbreak fit --force`, from the fitted model to the report inside its folder."""
     from stickbreak.cli.documents import InputSettings
     from stickbreak.cli.fitting import FitJob
+    from stickbreak.cli.words import Words
 
     def job(folder: Path, n_laps: int) -> None:
         parameters = {"n_topics": 5, "n_laps": n_laps, "random_state": 3}
         work = FitJob(folder / "m", None, parameters, force=True, quiet=True)
-        work.run(_words(), InputSettings("ldac", None, None, "utf-8"), None)
+        work.run(Words.of(_words(), InputSettings("ldac", None, None, "utf-8")))
 
     return Output(
         lambda folder: job(folder, 2),

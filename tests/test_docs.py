@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from stickbreak import ESTIMATORS, VECTOR_ESTIMATORS
 from stickbreak.cli.app import app
-from stickbreak.corpus import FORMATS, TextOptions
+from stickbreak.corpus import FORMATS, VECTOR_FORMATS, TextOptions
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -107,7 +107,7 @@ def test_cli_page_has_every_command():
 def test_formats_page_has_every_format_and_text_option():
     text = page("formats.md")
     named = set(re.findall(r"`(\w+)`", text))
-    assert set(FORMATS) <= named
+    assert {*FORMATS, *VECTOR_FORMATS} <= named
     assert {field.name for field in fields(TextOptions)} <= named
 
 

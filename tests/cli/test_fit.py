@@ -154,6 +154,12 @@ def test_delete_documents_all_is_no_limit(run, documents, tmp_path, fast):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents, tmp_path, monkeypatch, method):
+    given = documents
+    if METHODS[method].data != "documents":
+        given = tmp_path / "v.csv"
+        given.write_text("group,x,y\na,1,2\na,3,4\nb,5,6\n")
+    groups = ["--group-field", "group"] if given != documents else []
+
     class Stop(Exception):
         pass
 
@@ -163,7 +169,7 @@ def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents,
 
     monkeypatch.setattr(stickbreak, METHODS[method].estimator, estimator)
     with pytest.raises(Stop):
-        run("fit", documents, "--out", tmp_path / "m", *([] if method == "collapsed" else ["--method", method]))
+        run("fit", given, "--out", tmp_path / "m", *([] if method == "collapsed" else ["--method", method]), *groups)
 
 
 def test_text_options_change_the_vocabulary(run, documents, tmp_path, fast):

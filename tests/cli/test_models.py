@@ -1,11 +1,9 @@
-"""What a command says when MODEL is something else: a model of vectors, a checkpoint, a corpus, a file, a half."""
+"""What a command says when MODEL is something else: a family of no command, a checkpoint, a corpus, a file, a half."""
 
 import shutil
 
-import numpy as np
 import pytest
 
-import stickbreak
 from stickbreak.corpus import read, write_corpus
 
 KINDS = ("nothing", "a file", "an empty folder", "a corpus", "a checkpoint", "a half", "rubbish")
@@ -18,24 +16,15 @@ def arguments(command, model, documents, folder):
     return [command, model, *more.get(command, [documents])]
 
 
-@pytest.fixture(scope="module", params=["GaussianHDP", "GaussianDPMixture"])
-def vectors(request, tmp_path_factory):
-    """A saved model of vectors."""
-    values = np.random.default_rng(0).normal(size=(40, 2))
-    model = getattr(stickbreak, request.param)(n_laps=2, random_state=0)
-    data = (
-        values if request.param == "GaussianDPMixture" else stickbreak.GroupedVectors.from_values(values, [0, 20, 40])
-    )
-    out = tmp_path_factory.mktemp("vectors") / "model"
-    model.fit(data).save(out)
-    return request.param, out
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-def test_model_of_vectors_is_a_sentence_that_leads_to_python(refuse, vectors, documents, tmp_path, command):
-    name, model = vectors
+def test_family_without_a_row_is_a_sentence_that_leads_to_python(
+    refuse, model, documents, tmp_path, monkeypatch, command
+):
+    from stickbreak.cli.methods import METHODS
+
+    monkeypatch.delitem(METHODS, "collapsed")
     line = refuse(*arguments(command, model, documents, tmp_path))
-    assert f"holds a {name}, a model of vectors" in line
+    assert "holds a CollapsedHDP, which no command knows" in line
     assert "stickbreak.load(" in line
     assert list(tmp_path.iterdir()) == []
 

@@ -7,6 +7,7 @@ from stickbreak.cli.output import describe_topics, print_json, print_topics, pri
 
 
 class Model:
+    sparse_weights = False
     vocabulary_ = ("a", "[red]b", "c\x1b[2J")
     topic_word_ = np.array([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]])
     topic_weights_ = np.array([0.3, 0.6])

@@ -12,7 +12,12 @@ def test_the_report_is_one_file_with_texts(run, model, documents, tmp_path):
 
 def test_json_says_where_it_is(run, model, documents, tmp_path):
     result = run("report", model, documents, "--out", tmp_path / "r.html", "--json", "--quiet")
-    assert json.loads(result.stdout) == {"report": str(tmp_path / "r.html"), "n_documents": 90}
+    assert json.loads(result.stdout) == {
+        "report": str(tmp_path / "r.html"),
+        "n_documents": 90,
+        "n_tokens": 2700,
+        "n_tokens_outside_vocabulary": 0,
+    }
     assert result.stderr == ""
 
 

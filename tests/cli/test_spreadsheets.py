@@ -7,11 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from stickbreak.cli.weights import csv_lines, jsonl_lines, write_weights
+from stickbreak.cli.weights import csv_lines, document_weights, jsonl_lines, write_weights
 from stickbreak.corpus import Corpus
 
 
 class Model:
+    sparse_weights = False
     topic_word_ = np.zeros((2, 1))
 
     def transform(self, X):
@@ -24,7 +25,7 @@ def corpus_of(*names):
 
 def cells(name):
     """The row of a document as it stands in CSV, and as it is read again."""
-    line = "".join(list(csv_lines(Model(), corpus_of(name)))[1:])
+    line = "".join(list(csv_lines(document_weights(Model(), corpus_of(name))))[1:])
     [row] = csv.reader(io.StringIO(line, newline=""))
     return line, row
 
@@ -83,7 +84,7 @@ def test_other_formats_keep_names(tmp_path):
 
     names = ("=1", "a\x1b[31m", "\u202ex", "d\x7f")
     for suffix in (".npz", ".jsonl", ".parquet"):
-        write_weights(Model(), corpus_of(*names), tmp_path / f"w{suffix}")
+        write_weights(document_weights(Model(), corpus_of(*names)), tmp_path / f"w{suffix}")
     with np.load(tmp_path / "w.npz") as found:
         assert tuple(found["names"]) == names
     text = (tmp_path / "w.jsonl").read_text()
@@ -92,6 +93,6 @@ def test_other_formats_keep_names(tmp_path):
 
 
 def test_json_lines_hold_no_control_character():
-    line = "".join(jsonl_lines(Model(), corpus_of("a\x1b\x7f\x9b\u202e")))
+    line = "".join(jsonl_lines(document_weights(Model(), corpus_of("a\x1b\x7f\x9b\u202e"))))
     assert line[:-1].isascii()
     assert line[:-1].isprintable()

@@ -42,7 +42,9 @@ def test_fit_after_warm_compiles_nothing(fresh_python, run, documents, tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "collapsed"])
+@pytest.mark.parametrize(
+    "method", [name for name, method in METHODS.items() if method.data == "documents" and name != "collapsed"]
+)
 def test_other_fits_after_warm_compile_nothing(fresh_python, run, documents, tmp_path, method):
     run("warm", "--method", method, "--quiet")
     compiled, loaded = compiled_by(fresh_python, *commands_of(method, documents, tmp_path))

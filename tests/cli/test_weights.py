@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 
-from stickbreak.cli.weights import csv_lines, write_weights
+from stickbreak.cli.weights import csv_lines, document_weights, write_weights
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 
@@ -13,6 +13,7 @@ WEIGHTS = np.array([[1 / 3, 2 / 3], [0.1, 0.9]])
 
 
 class Model:
+    sparse_weights = False
     topic_word_ = np.zeros((2, 3))
 
     def transform(self, X):
@@ -50,7 +51,7 @@ def test_weights_come_back_exactly(tmp_path, corpus, suffix, block, monkeypatch)
         lambda n, k: (slice(i, min(n, i + block)) for i in range(0, n, block)),
     )
     path = tmp_path / f"weights{suffix}"
-    write_weights(Model(), corpus, path)
+    write_weights(document_weights(Model(), corpus), path)
     names, weights = read_back(path)
     assert tuple(names) == NAMES
     assert np.array_equal(weights, WEIGHTS)
@@ -65,14 +66,14 @@ def test_a_failure_leaves_the_old_file(tmp_path, corpus):
     path = tmp_path / "weights.csv"
     path.write_text("old")
     with pytest.raises(InputError, match="no"):
-        write_weights(Broken(), corpus, path)
+        write_weights(document_weights(Broken(), corpus), path)
     assert [entry.read_text() for entry in tmp_path.iterdir()] == ["old"]
 
 
 def test_another_ending_is_refused(tmp_path, corpus):
     with pytest.raises(InputError, match=r"\.csv, \.jsonl, \.npz, \.parquet"):
-        write_weights(Model(), corpus, tmp_path / "weights.xlsx")
+        write_weights(document_weights(Model(), corpus), tmp_path / "weights.xlsx")
 
 
 def test_csv_quotes_names(corpus):
-    assert list(csv_lines(Model(), corpus))[1].startswith('"a ""quoted"", name",')
+    assert list(csv_lines(document_weights(Model(), corpus)))[1].startswith('"a ""quoted"", name",')

@@ -12,6 +12,7 @@ from stickbreak.cli.fitting import FitJob
 from stickbreak.cli.options import Force, Json, Quiet, Seed
 from stickbreak.cli.output import say
 from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
+from stickbreak.cli.words import Words
 
 _FORMAT = "demo"  # how the settings beside a model say that it came from here
 
@@ -65,7 +66,7 @@ def demo(
         quiet,
         f"3. Learning topics, at first {topics}, from nine documents in ten; the tenth is for the score",
     )
-    result = job.run(corpus, InputSettings(format=_FORMAT, text=options), texts)
+    result = job.run(Words.of(corpus, InputSettings(format=_FORMAT, text=options), texts))
     result.show(as_json=as_json)
     _tell(quiet, _what_next(out))
     if open_report:

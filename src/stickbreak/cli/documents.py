@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stickbreak.exceptions import ModelFormatError
+from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.storage.atomic import replace_file
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ class InputSettings:
         How text becomes counts; None: the defaults.
     limits : ReadLimits or None
         Of this call; not remembered. None: the defaults.
+    group_field : str or None
+        Of vectors: the column of their groups.
+    patch_size, n_patches : int or None
+        Of images: side of a patch, and most patches of each.
     """
 
     format: str | None = None
@@ -42,6 +46,42 @@ class InputSettings:
     text: "TextOptions | None" = None
     delimiter: str | None = None
     limits: "ReadLimits | None" = None
+    group_field: str | None = None
+    patch_size: int | None = None
+    n_patches: int | None = None
+
+    def check_of_words(self) -> None:
+        """Refuse what means nothing to words.
+
+        Raises
+        ------
+        InputError
+            If an option of vectors was given.
+        """
+        given = {"--group-field": self.group_field, "--patch-size": self.patch_size, "--patches": self.n_patches}
+        for option, value in given.items():
+            if value is not None:
+                raise InputError(f"{option} is about vectors, but the model is one of words; leave it out")
+
+    def check_of_vectors(self) -> None:
+        """Refuse what means nothing to vectors.
+
+        Raises
+        ------
+        InputError
+            If an option of words was given.
+        """
+        from stickbreak.corpus import TextOptions
+
+        given = {"--text-field": self.text_field, "--name-field": self.name_field, "--vocabulary": self.vocabulary}
+        for option, value in given.items():
+            if value is not None:
+                raise InputError(f"{option} is about words, but the model is one of vectors; leave it out")
+        if self.text not in (None, TextOptions(stop_words="english")):
+            raise InputError(
+                "the options of text to counts (--stop-words, --min-df, ...) are about words, but the model is one of "
+                "vectors; leave them out"
+            )
 
     def read(self, path: Path) -> "Corpus":
         """Read a collection.
@@ -142,13 +182,13 @@ class Documents:
         The columns are the words of the model.
     n_outside : int or float or None
         Tokens of other words, which are left out; None where they were passed over uncounted.
-    texts : callable or None
-        Function from rows to texts, if the input holds texts.
+    texts : callable, sequence of str or None
+        Function from rows to texts, or the texts, if the input holds texts.
     """
 
     corpus: "Corpus"
     n_outside: int | float | None
-    texts: Callable[[Sequence[int]], list[str]] | None
+    texts: Callable[[Sequence[int]], list[str]] | Sequence[str] | None
 
     def outside_sentence(self) -> str:
         """Say how the words outside the vocabulary were treated."""

@@ -1,23 +1,25 @@
 """`stickbreak evaluate`."""
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from stickbreak.cli.documents import Documents, InputSettings, read_for_model, read_limits
-from stickbreak.cli.models import load_words
+from stickbreak.cli.documents import InputSettings, read_limits
+from stickbreak.cli.models import load_model
 from stickbreak.cli.options import (
     Delimiter,
     Encoding,
     Format,
+    GroupField,
     InputPath,
     Json,
     MaxDeclared,
     MaxDocumentBytes,
     MaxUnpackedBytes,
     ModelPath,
+    MostPatches,
     NameField,
+    PatchSize,
     Seed,
     TextField,
     Vocabulary,
@@ -25,11 +27,6 @@ from stickbreak.cli.options import (
 from stickbreak.cli.output import print_json, show
 from stickbreak.cli.paths import check_input
 from stickbreak.exceptions import InputError
-
-if TYPE_CHECKING:
-    from stickbreak.evaluation import Completion, Evaluation, LeftToRight
-
-__all__ = ["completion_json", "evaluate"]
 
 Particles = Annotated[
     int | None,
@@ -61,93 +58,30 @@ def evaluate(
     vocabulary: Vocabulary = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    group_field: GroupField = None,
+    patch_size: PatchSize = None,
+    patches: MostPatches = None,
     max_document_bytes: MaxDocumentBytes = None,
     max_unpacked_bytes: MaxUnpackedBytes = None,
     max_declared: MaxDeclared = None,
     as_json: Json = False,
 ) -> None:
-    """Score a model on documents that it has not seen: completion of their halves, coherence of topics."""
-    from stickbreak.evaluation import evaluate as score
+    """Score a model on documents that it has not seen: completion of their halves, coherence of topics.
 
+    A model of vectors is scored in nats per vector: half of each group given the
+    other half, or with --method gaussian-mixture the density of each vector.
+    """
     if no_resample and left_to_right is None:
         raise InputError("--no-resample is about the left-to-right likelihood; give --left-to-right 20, too")
     check_input(documents)
-    fitted = load_words(model)
+    fitted, material = load_model(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
-    given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)
-    read = read_for_model(documents, model, fitted, given)
-    scores = score(fitted, read.corpus, seed=seed, n_particles=left_to_right, resample=not no_resample)
+    given = InputSettings(
+        format, text_field, name_field, encoding, vocabulary, None, delimiter, limits, group_field, patch_size, patches
+    )
+    read = material.read_for(documents, model, fitted, given)
+    told = read.evaluate(fitted, seed, left_to_right, not no_resample)
     if as_json:
-        drawn = {"particles": left_to_right, "resample": not no_resample}
-        print_json(_as_json(scores, read) | _left_to_right_json(scores.left_to_right, drawn))
+        print_json(told.values)
     else:
-        show("\n".join([*_as_text(scores, read), *_left_to_right_text(scores.left_to_right, left_to_right)]))
-
-
-def completion_json(completion: "Completion") -> dict[str, Any]:
-    """Return a completion score for `print_json`.
-
-    Parameters
-    ----------
-    completion : Completion
-        The score.
-
-    Returns
-    -------
-    dict
-    """
-    return {**asdict(completion), "perplexity": completion.perplexity, "unit": "nats per token"}
-
-
-def _as_json(scores: "Evaluation", read: Documents) -> dict[str, Any]:
-    return {
-        "n_documents": scores.n_documents,
-        "n_tokens": read.corpus.n_tokens,
-        "n_tokens_outside_vocabulary": read.n_outside,
-        "words_outside_vocabulary": "left out",
-        "seed": scores.seed,
-        "completion": completion_json(scores.completion),
-        "mean_coherence": scores.mean_coherence,
-        "coherence": scores.coherence.tolist(),
-    }
-
-
-def _left_to_right_json(scores: "LeftToRight | None", drawn: dict[str, Any]) -> dict[str, Any]:
-    if scores is None:
-        return {}
-    return {
-        "left_to_right": {
-            "printed": scores.printed,
-            "printed_perplexity": scores.printed_perplexity,
-            "unbiased": scores.unbiased,
-            "perplexity": scores.perplexity,
-            "n_tokens": scores.n_tokens,
-            "n_documents": scores.n_documents,
-            **drawn,
-            "unit": "nats per token",
-        }
-    }
-
-
-def _as_text(scores: "Evaluation", read: Documents) -> list[str]:
-    done = scores.completion
-    return [
-        f"documents           {scores.n_documents:,} ({done.n_documents:,} long enough to be completed)",
-        f"tokens              {read.corpus.n_tokens:,}; {read.outside_sentence()}",
-        f"completion          {done.active:.4f} nats per token, of {done.n_tokens:,.0f} held-out tokens "
-        "(weights of the active topics)",
-        f"  with inactive     {done.with_inactive:.4f} nats per token (all weights)",
-        f"perplexity          {done.perplexity:,.1f}",
-        f"coherence           {scores.mean_coherence:.1f} (10 top words, mean over topics)",
-    ]
-
-
-def _left_to_right_text(scores: "LeftToRight | None", n_particles: int | None) -> list[str]:
-    if scores is None:
-        return []
-    return [
-        f"left to right       {scores.unbiased:.4f} nats per token, perplexity {scores.perplexity:,.1f} "
-        f"(mean of products over {n_particles} particles: unbiased)",
-        f"  as printed        {scores.printed:.4f} nats per token, perplexity {scores.printed_perplexity:,.1f} "
-        "(product of means: Wallach et al. 2009)",
-    ]
+        show("\n".join(told.lines))

@@ -1,20 +1,17 @@
 """`stickbreak fit`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stickbreak.cli import model_options as m
 from stickbreak.cli import options as o
 from stickbreak.cli.documents import InputSettings, read_limits
 from stickbreak.cli.fitting import FitJob
-from stickbreak.cli.methods import DEFAULT, parameters_of
+from stickbreak.cli.kinds import MATERIALS
+from stickbreak.cli.methods import DEFAULT, METHODS, parameters_of
 from stickbreak.cli.output import say
 from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.text_options import text_options
 from stickbreak.exceptions import InputError
-
-if TYPE_CHECKING:
-    from stickbreak.corpus import Corpus
 
 _ALL_CORES = -1
 
@@ -28,6 +25,9 @@ def fit(
     vocabulary: o.Vocabulary = None,
     encoding: o.Encoding = "utf-8",
     delimiter: o.Delimiter = None,
+    group_field: o.GroupField = None,
+    patch_size: o.PatchSize = None,
+    patches: o.MostPatches = None,
     max_document_bytes: o.MaxDocumentBytes = None,
     max_unpacked_bytes: o.MaxUnpackedBytes = None,
     max_declared: o.MaxDeclared = None,
@@ -76,6 +76,8 @@ def fit(
     branching: m.Branching = None,
     stages: m.Stages = None,
     updates: m.Updates = None,
+    likelihood: m.Likelihood = None,
+    precision: m.Precision = None,
     seed: o.Seed = 0,
     held_out: o.HeldOut = None,
     checkpoint: o.Checkpoint = None,
@@ -91,6 +93,8 @@ def fit(
     INPUT is a file of texts (JSON lines, CSV, TSV, Parquet, a document on each
     line), a folder of text files, or a file of counts (UCI bag of words, LDA-C,
     Matrix Market, SciPy). Prints the topics; writes the model and a report.
+    With --method gaussian-hdp or gaussian-mixture it is real vectors: a NumPy
+    array, a table of numbers (CSV, TSV, Parquet), a folder of vectors, images.
     """
     job = FitJob(
         out=out,
@@ -133,6 +137,8 @@ def fit(
                 "branching": _branching(branching),
                 "stages": None if stages is None else _numbers("--stages", stages),
                 "updates": updates,
+                "likelihood": likelihood,
+                "dtype": precision,
                 "random_state": seed,
                 "n_jobs": jobs or _ALL_CORES,
             },
@@ -153,18 +159,15 @@ def fit(
     text = text_options(
         stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits
     )
-    settings = InputSettings(format, text_field, name_field, encoding, vocabulary, text, delimiter, limits)
-    corpus = _read(documents, settings, quiet)
-    job.run(corpus, settings, settings.texts(documents)).show(as_json=as_json)
-
-
-def _read(documents: Path, settings: InputSettings, quiet: bool) -> "Corpus":
+    settings = InputSettings(
+        format, text_field, name_field, encoding, vocabulary, text, delimiter, limits, group_field, patch_size, patches
+    )
     if not quiet:
         say(f"reading {documents} ...")
-    corpus = settings.read(documents)
+    material = MATERIALS[METHODS[method].data].read(documents, settings, method)
     if not quiet:
-        say(f"{corpus.n_documents:,} documents, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens")
-    return corpus
+        say(material.size)
+    job.run(material).show(as_json=as_json)
 
 
 def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None:

@@ -2,27 +2,21 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from stickbreak.cli.documents import InputSettings
-from stickbreak.cli.evaluate import completion_json
+from stickbreak.cli.material import Material, Score
 from stickbreak.cli.methods import DEFAULT, METHODS
-from stickbreak.cli.output import TopicLine, describe_topics, print_json, print_topics, say, show
+from stickbreak.cli.output import Line, print_json, print_topics, say, show
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage.atomic import replace_folder
 from stickbreak.storage.persistence import check_target
 
-if TYPE_CHECKING:
-    from stickbreak.corpus import Corpus
-    from stickbreak.evaluation import Completion
-
 __all__ = ["FitJob", "FitResult"]
 
 _TAKEN_CHECKPOINT = "Add --resume to go on from it, or --force to replace it."
-Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +86,13 @@ class FitJob:
         if self.report is not None and self.report.absolute().parent != self.out.absolute():
             _check_file(self.report)
 
-    def run(self, corpus: "Corpus", settings: InputSettings, texts: Texts | None) -> "FitResult":
-        """Fit the corpus; write the model, then score it, then write the report.
+    def run(self, material: Material) -> "FitResult":
+        """Fit what was read; write the model, then score it, then write the report.
 
         Parameters
         ----------
-        corpus : Corpus
-            All documents.
-        settings : InputSettings
-            How they were read; written beside the model.
-        texts : callable, sequence of str or None
-            Their texts, for the report.
+        material : Material
+            All of it.
 
         Returns
         -------
@@ -111,24 +101,22 @@ class FitJob:
         Raises
         ------
         StickbreakError
-            If the corpus does not suit the estimator, or an output cannot be written.
+            If it does not suit the estimator, or an output cannot be written.
         """
-        train, held = (corpus, None) if self.held_out is None else corpus.split(self.held_out, seed=self.seed)
+        train, held = (material, None) if self.held_out is None else material.split(self.held_out, self.seed)
         model = self._fit(train)
         check_target(self.out, overwrite=self.force)
         model.forget_state()  # it is as large as the corpus; on this line it is a checkpoint that goes on
         with replace_folder(self.out, overwrite=self.force or self.out.is_dir()) as folder:
             model.save(folder)
-            settings.remember(folder)
-        completion = None if held is None else self._score(model, held)
+            material.remember(folder)
+        score = None if held is None else self._score(model, held)
         if self.report is not None:
             self._tell("writing the report ...")
-            from stickbreak.report import build_report, write_report
+            material.write_report(model, self.report, held_out=score)
+        return FitResult(self, model, material, train, score)
 
-            write_report(build_report(model, corpus, held_out=completion, texts=texts), self.report)
-        return FitResult(self, model, corpus, train, completion)
-
-    def _fit(self, train: "Corpus") -> Any:
+    def _fit(self, train: Material) -> Any:
         """Fit the estimator, showing its progress."""
         self._tell("loading (the first fit on a machine also compiles: about a minute, once) ...")
         import stickbreak
@@ -141,30 +129,28 @@ class FitJob:
             if self.resume and not self.checkpoint.exists():
                 self._tell(f"there is no checkpoint at {self.checkpoint} yet: starting from the beginning")
         self._tell(
-            f"fitting {train.n_documents:,} documents{self._starting(model, train)} "
+            f"fitting {train.size_of_fit}{self._starting(model, train)} "
             f"(Ctrl-C ends after the lap and keeps the model) ..."
         )
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
-            model.fit(train, callback=progress.update, **options)
+            model.fit(train.data, callback=progress.update, **options)
         return model
 
-    def _starting(self, model: Any, train: "Corpus") -> str:
+    def _starting(self, model: Any, train: Material) -> str:
         n_topics = self.n_topics_start(model, train)
-        return "" if n_topics is None else f", starting with {n_topics} topic{'s' * (n_topics != 1)}"
+        return "" if n_topics is None else f", starting with {n_topics} {train.topic}{'s' * (n_topics != 1)}"
 
-    def n_topics_start(self, model: Any, train: "Corpus") -> int | None:
-        """Return the topics that a fit to the documents starts with; None where the start decides their number."""
+    def n_topics_start(self, model: Any, train: Material) -> int | None:
+        """Return the topics that a fit starts with; None where the start decides their number."""
         method = METHODS[self.method]
         start = self.parameters.get("init", method.default_start)
-        return int(model.starting_topics(train)) if start in method.counted_starts else None
+        return train.starting(model) if start in method.counted_starts else None
 
-    def _score(self, model: Any, held: "Corpus") -> "Completion | None":
-        """Score the held-out documents; None, with a message, if they are too short for that."""
-        from stickbreak.evaluation import document_completion
-
-        self._tell(f"scoring {held.n_documents:,} held-out documents ...")
+    def _score(self, model: Any, held: Material) -> Score | None:
+        """Score what was held out; None, with a message, if it is too little for that."""
+        self._tell(f"scoring {held.size_of_fit.replace(' ', ' held-out ', 1)} ...")
         try:
-            return document_completion(model, *held.halves(seed=self.seed))
+            return held.score(model, self.seed)
         except InputError as error:
             self._tell(f"no held-out score: {error}")
             return None
@@ -180,9 +166,9 @@ class FitResult:
 
     job: FitJob
     model: Any
-    corpus: "Corpus"
-    train: "Corpus"
-    completion: "Completion | None"
+    material: Material
+    train: Material
+    score: Score | None
 
     def show(self, n_words: int = 10, *, as_json: bool = False) -> None:
         """Print the topics and the summary on standard output.
@@ -194,48 +180,43 @@ class FitResult:
         as_json : bool, default=False
             Print JSON instead.
         """
-        topics = describe_topics(self.model, n_words)
+        topics = self.material.lines(self.model, self.job.out, n_words)
         if as_json:
             print_json(self._as_json(topics))
             return
-        print_topics(topics)
+        print_topics(topics, self.material.columns)
         show("\n" + self._summary())
 
     def _summary(self) -> str:
         """Say how many topics, why the fit stopped, how good it is, and where everything is."""
-        model, done = self.model, self.completion
+        model, material = self.model, self.material
         start = self.job.n_topics_start(model, self.train)
         lines = [
-            f"topics     {model.n_topics_}" + ("" if start is None else f" (started with {start})"),
+            f"{material.topic + 's':<10} {material.n_topics(model)}"
+            + ("" if start is None else f" (started with {start})"),
             f"stopped    {model.stop_reason_}",
-            f"objective  {model.objective_:.4f} nats per token"
+            f"objective  {model.objective_:.4f} nats per {material.unit}"
             + ("" if model.objective_name == "objective" else f" ({model.objective_name})"),
         ]
         if model.learned:
             learned = ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learned)
             lines.append(f"learned    {learned}")
-        if done is not None:
-            lines.append(
-                f"held-out   {done.active:.4f} nats per token: completion of {done.n_documents:,} documents, "
-                f"perplexity {done.perplexity:,.1f} ({done.with_inactive:.4f} with the inactive mass)"
-            )
+        if self.score is not None:
+            lines.append(f"held-out   {self.score.sentence}")
         lines.append(f"model      {self.job.out}")
         if self.job.report is not None:
             lines.append(f"report     {self.job.report}")
         return "\n".join(lines)
 
-    def _as_json(self, topics: list[TopicLine]) -> dict[str, Any]:
-        model, trace = self.model, self.model.trace_
+    def _as_json(self, topics: Sequence[Line]) -> dict[str, Any]:
+        model, material, trace = self.model, self.material, self.model.trace_
         return {
             "model": str(self.job.out),
             "report": None if self.job.report is None else str(self.job.report),
-            "n_documents": self.corpus.n_documents,
-            "n_documents_fitted": self.train.n_documents,
-            "n_words": self.corpus.n_words,
-            "n_tokens": self.corpus.n_tokens,
+            **material.counts(self.train),
             "method": self.job.method,
-            "n_topics_start": self.job.n_topics_start(model, self.train),
-            "n_topics": int(model.n_topics_),
+            f"n_{material.topic}s_start": self.job.n_topics_start(model, self.train),
+            f"n_{material.topic}s": material.n_topics(model),
             "n_laps": int(model.n_laps_),
             "converged": bool(model.converged_),
             "stop_reason": str(model.stop_reason_),
@@ -246,8 +227,8 @@ class FitResult:
                 if name in model.get_params()
             },
             "seconds": float(sum(trace["seconds"])),
-            "held_out": None if self.completion is None else completion_json(self.completion),
-            "topics": [topic.as_json() for topic in topics],
+            "held_out": None if self.score is None else self.score.values,
+            f"{material.topic}s": [topic.as_json() for topic in topics],
         }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from stickbreak.exceptions import InputError
 
-__all__ = ["DEFAULT", "METHODS", "STARTS", "Method", "parameters_of"]
+__all__ = ["DEFAULT", "METHODS", "STARTS", "Method", "method_of", "parameters_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Method:
         Those of them that begin with the number of topics that is given; None: the one start of the method does.
     default_start : str or None
         None for a method that knows one start only.
+    data : {"documents", "groups", "vectors"}
+        What it is fitted to; a key of `stickbreak.cli.kinds.MATERIALS`.
     """
 
     estimator: str
@@ -35,18 +37,33 @@ class Method:
     starts: tuple[str, ...]
     counted_starts: tuple[str | None, ...]
     default_start: str | None
+    data: str = "documents"
+
+    @property
+    def parameter_of_topics(self) -> str:
+        """The parameter behind --topics."""
+        return "n_topics" if self.data == "documents" else "n_components"
 
 
-_LEARN = {"learn": "--learn"}
+_LEARN = {"learn": "--learn", "alpha": "--alpha"}
+_WORDS = {**_LEARN, "eta": "--eta"}
 _HDP = {"gamma": "--gamma", "init": "--init"}
 _STEPS = {"n_laps": "--laps", "learning_decay": "--learning-decay", "learning_offset": "--learning-offset"}
+_LAPS = {**_STEPS, "n_batches": "--batches", "schedule": "--schedule", "moves": "--moves"}
+_GAUSSIAN = {
+    **_LAPS,
+    "gamma": "--gamma",
+    "likelihood": "--likelihood",
+    "dtype": "--precision",
+}
+_SEEDING = "seeding"  # the one start of vectors by name
 _FOUND = ("collapsed", "near-uniform", "documents", "anchors")  # topics that are found before the fit
 METHODS = {
     "collapsed": Method(
         "CollapsedHDP",
         "predicts well, and soon; for what fits in memory.",
         {
-            **_LEARN,
+            **_WORDS,
             "gamma": "--gamma",
             "n_laps": "--laps",
             "merge_laps": "--merge-laps",
@@ -62,14 +79,11 @@ METHODS = {
         "an objective that compares numbers of topics; from disk.",
         {
             **_HDP,
-            **_LEARN,
+            **_WORDS,
             "bound": "--bound",
             "document_weights": "--document-weights",
-            **_STEPS,
-            "n_batches": "--batches",
-            "schedule": "--schedule",
+            **_LAPS,
             "stick_rule": "--stick-rule",
-            "moves": "--moves",
             "delete_documents": "--delete-documents",
             "restarts": "--restarts",
         },
@@ -82,7 +96,7 @@ METHODS = {
         "samples of the posterior: how sure is the number of topics; slow.",
         {
             **_HDP,
-            **_LEARN,
+            **_WORDS,
             "n_laps": "--laps",
             "burn_in": "--burn-in",
             "thin": "--thin",
@@ -100,7 +114,7 @@ METHODS = {
         "HybridHDP",
         "many topics, or more documents than memory holds; from disk.",
         {
-            **_LEARN,
+            **_WORDS,
             **_HDP,
             **_STEPS,
             "batch_size": "--batch-size",
@@ -116,7 +130,7 @@ METHODS = {
         "BackoffTreeTopics",
         "a tree of up to millions of topics.",
         {
-            **_LEARN,
+            **_WORDS,
             "n_laps": "--laps",
             "branching": "--branching",
             "stages": "--stages",
@@ -125,6 +139,18 @@ METHODS = {
         (),
         (),
         None,
+    ),
+    "gaussian-hdp": Method(
+        "GaussianHDP",
+        "groups of real vectors (patches of images, say) that share components.",
+        {**_GAUSSIAN, **_LEARN, "bound": "--bound", "stick_rule": "--stick-rule", "restarts": "--restarts"},
+        (),
+        (_SEEDING,),
+        _SEEDING,
+        "groups",
+    ),
+    "gaussian-mixture": Method(
+        "GaussianDPMixture", "real vectors without groups.", _GAUSSIAN, (), (_SEEDING,), _SEEDING, "vectors"
     ),
 }
 DEFAULT = "collapsed"
@@ -158,7 +184,21 @@ def parameters_of(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(
             f"--init is {start!r}, which --method {method} does not know; give {', '.join(known[:-1])} or {known[-1]}"
         )
-    return {name: value for name, value in given.items() if value is not None}
+    parameters = {name: value for name, value in given.items() if value is not None}
+    if "n_topics" in parameters:
+        parameters[METHODS[method].parameter_of_topics] = parameters.pop("n_topics")
+    return parameters
+
+
+def method_of(estimator: str) -> Method | None:
+    """Return the family of an estimator; None where the command line has none.
+
+    Parameters
+    ----------
+    estimator : str
+        Name in `stickbreak`.
+    """
+    return next((method for method in METHODS.values() if method.estimator == estimator), None)
 
 
 def _owners() -> dict[tuple[str, str], list[str]]:

@@ -8,14 +8,17 @@ from stickbreak.cli.methods import METHODS, STARTS
 from stickbreak.exceptions import InputError
 
 _MODEL = "Model"
-_COLLAPSED, _VARIATIONAL, _GIBBS, _HYBRID, _TREE = (f"Model, with --method {method}" for method in METHODS)
+_COLLAPSED = "Model, with --method collapsed"
+_VARIATIONAL = "Model, with --method variational"
+_GIBBS = "Model, with --method gibbs"
+_HYBRID = "Model, with --method hybrid"
+_TREE = "Model, with --method tree"
+_VECTORS = "Model, with --method gaussian-hdp or gaussian-mixture"
 
 
-def _option(
-    option: str, *, least: int | None = None, metavar: str | None = None, panel: str = _MODEL, help: str
-) -> Any:
+def _option(*names: str, least: int | None = None, metavar: str | None = None, panel: str = _MODEL, help: str) -> Any:
     """Return an option of the model; a number may have a least value."""
-    return typer.Option(option, min=least, metavar=metavar, rich_help_panel=panel, help=help)
+    return typer.Option(*names, min=least, metavar=metavar, rich_help_panel=panel, help=help)
 
 
 def _choice(option: str, *names: str, metavar: str | None = None, panel: str = _MODEL, help: str) -> Any:
@@ -43,8 +46,9 @@ Topics = Annotated[
     int | None,
     _option(
         "--topics",
+        "--components",
         least=1,
-        help="Topics to start with; unneeded ones go away. For tree: its leaves, at least. "
+        help="Topics (components of vectors) to start with; unneeded ones go away. For tree: its leaves, at least. "
         "Otherwise 200 for collapsed, 972 for tree, 100 for the others, and fewer for a small collection.",
     ),
 ]
@@ -286,4 +290,20 @@ Updates = Annotated[
         panel=_TREE,
         help="Words of a sweep as they were at its beginning, or changing with every draw (slower, one thread).",
     ),
+]
+Likelihood = Annotated[
+    str | None,
+    _choice(
+        "--likelihood",
+        "zero_mean",
+        "full",
+        "diagonal",
+        panel=_VECTORS,
+        help="Gaussians of mean zero, of any mean and covariance, or of independent coordinates; otherwise zero_mean "
+        "for gaussian-hdp, full for gaussian-mixture.",
+    ),
+]
+Precision = Annotated[
+    str | None,
+    _choice("--precision", "float64", "float32", panel=_VECTORS, help="Of the vectors; float32 takes half the time."),
 ]

@@ -1,15 +1,18 @@
-"""The model that a command is given: one of words, with topics."""
+"""The model that a command is given, and the kind of material that it is of."""
 
 from pathlib import Path
 from typing import Any
 
+from stickbreak.cli.kinds import MATERIALS
+from stickbreak.cli.material import Material
+from stickbreak.cli.methods import method_of
 from stickbreak.exceptions import InputError
 
-__all__ = ["load_words"]
+__all__ = ["load_model"]
 
 
-def load_words(path: Path) -> Any:
-    """Load a model of words; the command line has nothing for models of vectors yet.
+def load_model(path: Path) -> tuple[Any, type[Material]]:
+    """Load a model, and say what its kind of material is.
 
     Parameters
     ----------
@@ -18,22 +21,25 @@ def load_words(path: Path) -> Any:
 
     Returns
     -------
-    fitted model
+    model : fitted model
         Any family of `stickbreak fit`.
+    material : type of Material
+        Words or vectors.
 
     Raises
     ------
     ModelFormatError
         If the folder holds no model, or a damaged one.
     InputError
-        If it holds a model of vectors.
+        If it is of a family without a row in `METHODS`.
     """
     import stickbreak
 
     model = stickbreak.load(path)
-    if type(model).__name__ in stickbreak.VECTOR_ESTIMATORS:
+    name = type(model).__name__
+    method = method_of(name)
+    if method is None:
         raise InputError(
-            f"{path} holds a {type(model).__name__}, a model of vectors, but this command takes models of words; "
-            f"use it in Python: stickbreak.load({str(path)!r})"
+            f"{path} holds a {name}, which no command knows; use it in Python: stickbreak.load({str(path)!r})"
         )
-    return model
+    return model, MATERIALS[method.data]

@@ -18,8 +18,8 @@ Format = Annotated[
     typer.Option(
         "--format",
         rich_help_panel=_READING,
-        help="jsonl, csv, tsv, parquet, lines, folder, uci, ldac, mtx, npz or corpus; "
-        "otherwise told by name and content.",
+        help="jsonl, csv, tsv, parquet, lines, folder, uci, ldac, mtx, npz or corpus; of vectors "
+        "npy, csv, tsv, parquet, vectors or images; otherwise told by name and content.",
     ),
 ]
 TextField = Annotated[
@@ -45,6 +45,22 @@ Delimiter = Annotated[
         "--delimiter",
         rich_help_panel=_READING,
         help="Between the fields of CSV and TSV: one character, or tab; otherwise told by the first rows.",
+    ),
+]
+GroupField = Annotated[
+    str | None,
+    typer.Option("--group-field", rich_help_panel=_READING, help="Of vectors in a table: the column of their groups."),
+]
+PatchSize = Annotated[
+    int | None,
+    typer.Option(
+        "--patch-size", min=2, max=1024, rich_help_panel=_READING, help="Of images: side of a patch; otherwise 8."
+    ),
+]
+MostPatches = Annotated[
+    int | None,
+    typer.Option(
+        "--patches", min=1, rich_help_panel=_READING, help="Of images: most patches of each; otherwise 1,000."
     ),
 ]
 MaxDocumentBytes = Annotated[

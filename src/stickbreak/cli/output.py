@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import typer
 
 __all__ = [
+    "Line",
     "TopicLine",
     "complain",
     "describe_topics",
@@ -35,7 +36,27 @@ class _Topics(Protocol):
     vocabulary_: Sequence[str]
     topic_word_: Any
     topic_weights_: Any
+    sparse_weights: bool  # of a tree
     largest_leaves: Any  # of a tree
+
+
+class Line(Protocol):
+    """A topic or component as it is printed."""
+
+    @property
+    def id(self) -> int:
+        """Its row in the model."""
+
+    @property
+    def weight(self) -> float:
+        """Its corpus weight."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What a table has beside number and weight."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for `print_json`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +67,11 @@ class TopicLine:
     weight: float
     words: tuple[str, ...]
     probabilities: tuple[float, ...]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What a table has beside number and weight."""
+        return (" ".join(self.words),)
 
     def as_json(self) -> dict[str, Any]:
         """Return the topic for `print_json`."""
@@ -80,7 +106,7 @@ def describe_topics(model: _Topics, n_words: int) -> list[TopicLine]:
     """
     from stickbreak.evaluation.coherence import top_word_indices
 
-    if getattr(model, "sparse_weights", False):
+    if model.sparse_weights:
         return [
             TopicLine(leaf, weight, tuple(words), tuple(probabilities))
             for leaf, weight, words, probabilities in model.largest_leaves(_MOST_LINES, n_words)
@@ -99,18 +125,23 @@ def describe_topics(model: _Topics, n_words: int) -> list[TopicLine]:
     return sorted(lines, key=lambda line: -line.weight)
 
 
-def print_topics(topics: Sequence[TopicLine]) -> None:
+def print_topics(topics: Sequence[Line], columns: Sequence[str] = ("topic", "weight", "words")) -> None:
     """Print a table of topics: ruled and folded on a terminal, one line a topic elsewhere.
 
     Parameters
     ----------
-    topics : sequence of TopicLine
+    topics : sequence of Line
         In the order of printing.
+    columns : sequence of str
+        The head of the table: of the number, the weight and the cells.
     """
-    rows = [(str(t.id), f"{t.weight:.2%}", " ".join(printable(word) for word in t.words)) for t in topics]
+    rows = [(str(t.id), f"{t.weight:.2%}", *map(printable, t.cells)) for t in topics]
     if not sys.stdout.isatty():
-        for row in [("topic", "weight", "words"), *rows]:
-            show(f"{row[0]:>5}  {row[1]:>7}  {row[2]}")
+        lines = [tuple(columns), *rows]
+        widths = [max(len(line[j]) for line in lines) for j in range(len(columns) - 1)]
+        widths[:2] = max(len(columns[0]), 5), 7
+        for line in lines:
+            show("  ".join([*(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=False)), line[-1]]))
         return
     from rich import box
     from rich.console import Console
@@ -118,9 +149,10 @@ def print_topics(topics: Sequence[TopicLine]) -> None:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("topic", justify="right", style="bold")
-    table.add_column("weight", justify="right")
-    table.add_column("words", overflow="fold")
+    table.add_column(columns[0], justify="right", style="bold")
+    for name in columns[1:-1]:
+        table.add_column(name, justify="right")
+    table.add_column(columns[-1], overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # Text: words are no markup
     Console().print(table)

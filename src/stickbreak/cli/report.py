@@ -5,19 +5,22 @@ from typing import Annotated
 
 import typer
 
-from stickbreak.cli.documents import InputSettings, read_for_model, read_limits
-from stickbreak.cli.models import load_words
+from stickbreak.cli.documents import InputSettings, read_limits
+from stickbreak.cli.models import load_model
 from stickbreak.cli.options import (
     Delimiter,
     Encoding,
     Format,
+    GroupField,
     InputPath,
     Json,
     MaxDeclared,
     MaxDocumentBytes,
     MaxUnpackedBytes,
     ModelPath,
+    MostPatches,
     NameField,
+    PatchSize,
     Quiet,
     TextField,
     Vocabulary,
@@ -37,6 +40,9 @@ def report(
     vocabulary: Vocabulary = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    group_field: GroupField = None,
+    patch_size: PatchSize = None,
+    patches: MostPatches = None,
     max_document_bytes: MaxDocumentBytes = None,
     max_unpacked_bytes: MaxUnpackedBytes = None,
     max_declared: MaxDeclared = None,
@@ -44,18 +50,18 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report on a model as one HTML file that opens without a network."""
-    from stickbreak.report import build_report, write_report
-
     check_input(documents)
     check_output(out, documents)
-    fitted = load_words(model)
+    fitted, material = load_model(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
-    given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)
-    read = read_for_model(documents, model, fitted, given)
+    given = InputSettings(
+        format, text_field, name_field, encoding, vocabulary, None, delimiter, limits, group_field, patch_size, patches
+    )
+    read = material.read_for(documents, model, fitted, given)
     if not quiet:
-        say(f"{read.corpus.n_documents:,} documents; {read.outside_sentence()}")
-    write_report(build_report(fitted, read.corpus, title=title, texts=read.texts), out)
+        say(read.told)
+    read.write_report(fitted, out, title)
     if as_json:
-        print_json({"report": str(out), "n_documents": read.corpus.n_documents})
+        print_json({"report": str(out), **read.counts()})
     elif not quiet:
         say(f"report written to {out}")

@@ -1,23 +1,26 @@
 """`stickbreak transform`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from stickbreak.cli.documents import Documents, InputSettings, read_for_model, read_limits
-from stickbreak.cli.models import load_words
+from stickbreak.cli.documents import InputSettings, read_limits
+from stickbreak.cli.models import load_model
 from stickbreak.cli.options import (
     Delimiter,
     Encoding,
     Format,
+    GroupField,
     InputPath,
     Json,
     MaxDeclared,
     MaxDocumentBytes,
     MaxUnpackedBytes,
     ModelPath,
+    MostPatches,
     NameField,
+    PatchSize,
     Quiet,
     TextField,
     Vocabulary,
@@ -41,6 +44,9 @@ def transform(
     vocabulary: Vocabulary = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    group_field: GroupField = None,
+    patch_size: PatchSize = None,
+    patches: MostPatches = None,
     max_document_bytes: MaxDocumentBytes = None,
     max_unpacked_bytes: MaxUnpackedBytes = None,
     max_declared: MaxDeclared = None,
@@ -52,44 +58,33 @@ def transform(
     New documents are read as those of the fit were. Words that the model does not
     know are left out; a document without any word that it knows gets the weights
     of the whole collection (of a tree: none). A file without documents gives a
-    table without rows. A tree takes only --out FILE.npz.
+    table without rows. A tree takes only --out FILE.npz. Of a model of vectors the
+    rows are groups, or with --method gaussian-mixture single vectors.
     """
     check_input(documents)
     if out is not None:
         check_weight_file(out)
         check_output(out, documents)
-    fitted = load_words(model)
-    check_weight_file(out, fitted)
+    fitted, material = load_model(model)
+    material.check_weight_file(fitted, out)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
-    given = InputSettings(format, text_field, name_field, encoding, vocabulary, None, delimiter, limits)
+    given = InputSettings(
+        format, text_field, name_field, encoding, vocabulary, None, delimiter, limits, group_field, patch_size, patches
+    )
     try:
-        read = read_for_model(documents, model, fitted, given)
+        read = material.read_for(documents, model, fitted, given)
     except NoDocuments:
-        read = _nothing(fitted)
+        read = material.nothing(fitted, given)
     if not quiet:
-        say(f"{read.corpus.n_documents:,} documents; {read.outside_sentence()}")
+        say(read.told)
+    table = read.weights(fitted)
     if out is None:
-        for line in (jsonl_lines if as_json else csv_lines)(fitted, read.corpus):
+        for line in (jsonl_lines if as_json else csv_lines)(table):
             typer.echo(line, nl=False)
         return
-    write_weights(fitted, read.corpus, out)
+    write_weights(table, out)
+    n_topics = material.n_topics(fitted)
     if as_json:
-        print_json(
-            {
-                "out": str(out),
-                "n_documents": read.corpus.n_documents,
-                "n_topics": int(fitted.n_topics_),
-                "n_tokens": read.corpus.n_tokens,
-                "n_tokens_outside_vocabulary": read.n_outside,
-            }
-        )
+        print_json({"out": str(out), **read.counts(), f"n_{material.topic}s": n_topics})
     elif not quiet:
-        say(f"weights of {fitted.n_topics_} topics written to {out}")
-
-
-def _nothing(fitted: Any) -> Documents:
-    """Return no documents, in the words of a model."""
-    from stickbreak.corpus import Corpus
-
-    words = fitted.vocabulary_
-    return Documents(Corpus.from_counts([[0] * len(words)], words)[:0], 0, None)
+        say(f"weights of {n_topics} {material.topic}s written to {out}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stickbreak.cli.models import load_words
+from stickbreak.cli.models import load_model
 from stickbreak.cli.options import Json, ModelPath
 from stickbreak.cli.output import print_json, printable, words_as_json
 from stickbreak.exceptions import InputError
@@ -40,7 +40,7 @@ def tree(
     """Print the tree of topics of a model of --method tree: every node with its share, tokens and words."""
     if node is not None and leaf is not None:
         raise InputError("--node and --leaf contradict each other; give one of them")
-    fitted = load_words(model)
+    fitted, _ = load_model(model)
     root = _root(fitted, model)
     if leaf is not None:
         shown = _way(root.leaf(leaf), words)

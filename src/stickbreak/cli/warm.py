@@ -13,10 +13,12 @@ from stickbreak.cli.fitting import FitJob
 from stickbreak.cli.methods import METHODS
 from stickbreak.cli.options import Json, Quiet
 from stickbreak.cli.output import print_json, say, show
+from stickbreak.cli.words import Words
 from stickbreak.exceptions import InputError, WriteError
 
-_VECTORS = "vectors"  # the models of vectors, which only Python fits
-_FAMILIES = (*METHODS, _VECTORS)
+_VECTORS = "vectors"  # both methods of vectors, which share their kernels
+_WORDS = tuple(name for name, method in METHODS.items() if method.data == "documents")
+_FAMILIES = (*_WORDS, _VECTORS)
 _SHORTER = {"gibbs": {"n_laps": 20}}  # where the default is long on any documents
 
 
@@ -92,7 +94,7 @@ def _fit_words(method: str) -> None:
             held_out=0.1,
             quiet=True,
         )
-        job.run(corpus, InputSettings(), None)
+        job.run(Words.of(corpus, InputSettings()))
         model = stickbreak.load(out)
         model.transform(corpus)
         evaluate(model, corpus)

@@ -1,8 +1,9 @@
-"""Tables of topic weights of documents: CSV, JSON lines, NumPy and Parquet."""
+"""Tables of topic weights of documents, groups and vectors: CSV, JSON lines, NumPy and Parquet."""
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,107 +16,160 @@ if TYPE_CHECKING:
 
     from stickbreak.corpus import Corpus
 
-__all__ = ["WEIGHT_FORMATS", "check_weight_file", "csv_lines", "jsonl_lines", "write_weights"]
+__all__ = [
+    "WEIGHT_FORMATS",
+    "SparseWeightTable",
+    "WeightTable",
+    "check_weight_file",
+    "csv_lines",
+    "document_weights",
+    "jsonl_lines",
+    "write_weights",
+]
 
 WEIGHT_FORMATS = (".csv", ".jsonl", ".npz", ".parquet")
 _FORMULA, _SEPARATORS = "=+-@\uff1d\uff0b\uff0d\uff20", ";\t"  # with the wide forms of the four
 
-Blocks = Iterator[tuple[tuple[str, ...], "np.ndarray"]]
+Blocks = Iterator[tuple[Sequence[str], "np.ndarray"]]
 
 
-def check_weight_file(path: Path | None, model: Any = None) -> None:
-    """Refuse a file name whose ending names no format, or one that does not suit the model.
+@dataclass(frozen=True, slots=True)
+class WeightTable:
+    """Weights of topics, a row for each document, group or vector.
+
+    Attributes
+    ----------
+    row : str
+        What a row is: "document", "group", "vector".
+    columns : tuple of str
+        "topic_0", ...
+    n_rows : int
+    names : callable
+        From a slice of rows to their names.
+    of_rows : callable
+        From a slice of rows to their weights, (n, K).
+    """
+
+    row: str
+    columns: tuple[str, ...]
+    n_rows: int
+    names: Callable[[slice], Sequence[str]]
+    of_rows: Callable[[slice], Any]
+
+    def blocks(self) -> Blocks:
+        """Yield the names and the weights of consecutive rows, in blocks that need little memory."""
+        from stickbreak.prediction.fitted import document_blocks
+
+        for block in document_blocks(self.n_rows, len(self.columns)):
+            yield self.names(block), self.of_rows(block)
+
+    def arrays(self) -> "dict[str, np.ndarray]":
+        """Return what an .npz file holds beside the names."""
+        import numpy as np
+
+        return {"weights": np.concatenate([np.empty((0, len(self.columns))), *(block for _, block in self.blocks())])}
+
+
+@dataclass(frozen=True, slots=True)
+class SparseWeightTable(WeightTable):
+    """Weights of the leaves of a tree, of which a document has few; `columns` is empty."""
+
+    def arrays(self) -> "dict[str, np.ndarray]":
+        """Return the members of a file that `scipy.sparse.load_npz` reads."""
+        import numpy as np
+
+        rows = self.of_rows(slice(0, self.n_rows))
+        return {
+            "format": np.array(b"csr"), "data": rows.data, "indices": rows.indices, "indptr": rows.indptr,
+            "shape": np.array(rows.shape),
+        }  # fmt: skip
+
+
+def document_weights(model: Any, corpus: "Corpus") -> WeightTable:
+    """Return the weights of the topics in documents.
+
+    Parameters
+    ----------
+    model : fitted model
+        Any family of words.
+    corpus : Corpus
+        Documents in the words of the model.
+    """
+    if model.sparse_weights:
+        from scipy.sparse import csr_array
+
+        def sparse(rows: slice) -> Any:
+            return model.transform(corpus[rows]) if len(corpus) else csr_array((0, model.n_leaves_))
+
+        return SparseWeightTable("document", (), len(corpus), lambda rows: corpus.document_names[rows], sparse)
+    columns = tuple(f"topic_{k}" for k in range(model.topic_word_.shape[0]))
+    names = corpus.document_names
+    return WeightTable(
+        "document", columns, len(corpus), lambda rows: names[rows], lambda rows: model.transform(corpus[rows])
+    )
+
+
+def check_weight_file(path: Path | None) -> None:
+    """Refuse a file name whose ending names no format.
 
     Parameters
     ----------
     path : Path or None
         The file; None stands for standard output.
-    model : fitted model, optional
-        Sparse weights can only be written as .npz.
 
     Raises
     ------
     InputError
         If it does not end in one of `WEIGHT_FORMATS`.
     """
-    if getattr(model, "sparse_weights", False) and (path is None or path.suffix != ".npz"):
-        raise InputError("the weights of a tree are sparse; give --out FILE.npz")
     if path is not None and path.suffix not in WEIGHT_FORMATS:
         raise InputError(f"--out {path} does not say a format; end it in {', '.join(WEIGHT_FORMATS)}")
 
 
-def weight_blocks(model: Any, corpus: "Corpus") -> Blocks:
-    """Yield the names and the topic weights of consecutive documents, in blocks that need little memory.
-
-    Parameters
-    ----------
-    model : fitted model
-        Any family.
-    corpus : Corpus
-        Documents in the words of the model.
-
-    Yields
-    ------
-    names : tuple of str
-    weights : ndarray of shape (n_block, n_topics)
-        Rows sum to one.
-    """
-    from stickbreak.prediction.fitted import document_blocks
-
-    names = corpus.document_names
-    for block in document_blocks(corpus.n_documents, model.topic_word_.shape[0]):
-        yield names[block], model.transform(corpus[block])
-
-
-def csv_lines(model: Any, corpus: "Corpus") -> Iterator[str]:
-    """Yield the table as CSV: a header, then a line for each document.
+def csv_lines(table: WeightTable) -> Iterator[str]:
+    """Yield the table as CSV: a header, then a line for each row.
 
     A spreadsheet takes no name for a formula: those that would be one get a single quote in front. Control characters
     become U+FFFD, but for line ends and tabs inside a name.
 
     Parameters
     ----------
-    model : fitted model
-    corpus : Corpus
+    table : WeightTable
 
     Yields
     ------
     str
         With its line end.
     """
-    yield _csv_line(["document", *_columns(model)])
-    for names, weights in weight_blocks(model, corpus):
+    yield _csv_line([table.row, *table.columns])
+    for names, weights in table.blocks():
         for name, row in zip(names, weights.tolist(), strict=True):
             yield _csv_line([_cell(name), *row])
 
 
-def jsonl_lines(model: Any, corpus: "Corpus") -> Iterator[str]:
+def jsonl_lines(table: WeightTable) -> Iterator[str]:
     """Yield the table as JSON lines: {"document": name, "weights": [...]}.
 
     Parameters
     ----------
-    model : fitted model
-    corpus : Corpus
+    table : WeightTable
 
     Yields
     ------
     str
         With its line end.
     """
-    for names, weights in weight_blocks(model, corpus):
+    for names, weights in table.blocks():
         for name, row in zip(names, weights.tolist(), strict=True):
-            yield strict_json({"document": name, "weights": row}) + "\n"
+            yield strict_json({table.row: name, "weights": row}) + "\n"
 
 
-def write_weights(model: Any, corpus: "Corpus", path: Path) -> None:
-    """Write the topic weights of documents in the format that the file's name says, complete or not at all.
+def write_weights(table: WeightTable, path: Path) -> None:
+    """Write weights of topics in the format that the file's name says, complete or not at all.
 
     Parameters
     ----------
-    model : fitted model
-        Any family.
-    corpus : Corpus
-        Documents in the words of the model.
+    table : WeightTable
     path : Path
         Ends in .csv or .jsonl (as `csv_lines`, `jsonl_lines`), .npz (arrays "names" and "weights"; of a tree
         "names" and what `scipy.sparse.load_npz` reads: "data", "indices", "indptr", "shape", "format") or
@@ -128,57 +182,35 @@ def write_weights(model: Any, corpus: "Corpus", path: Path) -> None:
     WriteError
         If the file cannot be written.
     """
-    check_weight_file(path, model)
+    check_weight_file(path)
     with replace_file(path) as temporary:
         if path.suffix == ".npz":
-            _write_npz(model, corpus, temporary)
+            _write_npz(table, temporary)
         elif path.suffix == ".parquet":
-            _write_parquet(model, corpus, temporary)
+            _write_parquet(table, temporary)
         else:
             lines = csv_lines if path.suffix == ".csv" else jsonl_lines
             with open(temporary, "w", encoding="utf-8", newline="", errors="backslashreplace") as file:
-                file.writelines(lines(model, corpus))
+                file.writelines(lines(table))
 
 
-def _write_npz(model: Any, corpus: "Corpus", file: Path) -> None:
+def _write_npz(table: WeightTable, file: Path) -> None:
     import numpy as np
 
-    if getattr(model, "sparse_weights", False):
-        from scipy.sparse import csr_array
-
-        rows = model.transform(corpus) if len(corpus) else csr_array((0, model.n_leaves_))
-        with open(file, "wb") as handle:
-            np.savez_compressed(
-                handle, names=_names(corpus), format=b"csr", data=rows.data, indices=rows.indices,
-                indptr=rows.indptr, shape=np.array(rows.shape),
-            )  # fmt: skip
-        return
-    no_rows = np.empty((0, model.topic_word_.shape[0]))
-    weights = np.concatenate([no_rows, *(block for _, block in weight_blocks(model, corpus))])
+    names = np.array(table.names(slice(0, table.n_rows)), dtype=np.str_)
     with open(file, "wb") as handle:  # savez would change a name that does not end in .npz
-        np.savez_compressed(handle, names=_names(corpus), weights=weights)
+        np.savez_compressed(handle, allow_pickle=False, names=names, **table.arrays())
 
 
-def _write_parquet(model: Any, corpus: "Corpus", file: Path) -> None:
+def _write_parquet(table: WeightTable, file: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = _columns(model)
-    schema = pa.schema([("document", pa.string()), *((name, pa.float64()) for name in columns)])
+    schema = pa.schema([(table.row, pa.string()), *((name, pa.float64()) for name in table.columns)])
     with pq.ParquetWriter(file, schema) as writer:
-        for names, weights in weight_blocks(model, corpus):
+        for names, weights in table.blocks():
             arrays = [pa.array(names, pa.string()), *(pa.array(column) for column in weights.T)]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-
-
-def _names(corpus: "Corpus") -> "np.ndarray":
-    import numpy as np
-
-    return np.array(corpus.document_names, dtype=np.str_)
-
-
-def _columns(model: Any) -> list[str]:
-    return [f"topic_{k}" for k in range(model.topic_word_.shape[0])]
 
 
 def _cell(name: str) -> str:

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
+from stickbreak.corpus.patch_shape import PatchShape
 from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, ReadError, WriteError
 from stickbreak.storage.atomic import replace_folder
 
-__all__ = ["open_vectors", "vectors_being_written", "write_vectors"]
+__all__ = ["is_vector_folder", "open_vectors", "patches_in", "vectors_being_written", "write_vectors"]
 
 _HEAD = "vectors.json"
 _VERSION = 1
@@ -69,6 +70,7 @@ def vectors_being_written(
     dtype: DTypeLike,
     names: Sequence[str] | None,
     *,
+    patches: PatchShape | None = None,
     overwrite: bool = False,
 ) -> Iterator[np.ndarray]:
     """Give the values of a new folder of vectors, memory-mapped, to be filled; the folder is there when the block ends.
@@ -85,6 +87,8 @@ def vectors_being_written(
         Of the values.
     names : sequence of str of length G, or None
         The names of the groups.
+    patches : PatchShape, optional
+        What the vectors are, if they are patches of images.
     overwrite : bool
         As of `write_vectors`.
 
@@ -102,6 +106,7 @@ def vectors_being_written(
         "n_vectors": int(offsets[-1]),
         "dim": dim,
         "names": names is not None,
+        **({} if patches is None else {"patches": patches.as_plain()}),
     }
     with replace_folder(target, overwrite=overwrite) as folder:
         shape = (int(offsets[-1]), dim)
@@ -147,3 +152,32 @@ def open_vectors(path: str | os.PathLike[str]) -> GroupedVectors:
         return GroupedVectors.from_values(values, np.array(offsets), names)
     except InputError as error:
         raise ReadError(f"{folder} is damaged: {error}; write the vectors anew") from error
+
+
+def is_vector_folder(path: Path) -> bool:
+    """Tell whether a folder says that it holds vectors.
+
+    Parameters
+    ----------
+    path : Path
+        Anything.
+    """
+    return (path / _HEAD).is_file()
+
+
+def patches_in(path: Path) -> PatchShape | None:
+    """Return which patches of images a folder holds; None where it does not say, or says what its vectors are not.
+
+    Parameters
+    ----------
+    path : Path
+        A folder of vectors.
+
+    Raises
+    ------
+    ReadError
+        As `open_vectors`.
+    """
+    meta = read_meta(path, _HEAD, _FIELDS, what="vectors", version=_VERSION)
+    patches = PatchShape.from_plain(meta.get("patches"))
+    return patches if patches is not None and patches.dim == meta["dim"] else None

@@ -1,7 +1,8 @@
 """Pictures of a fitted model: one HTML file that opens without a network."""
 
 from stickbreak.report.build import build_report
+from stickbreak.report.components import ComponentsData, build_component_report
 from stickbreak.report.data import ReportData
 from stickbreak.report.write import render_html, write_report
 
-__all__ = ["ReportData", "build_report", "render_html", "write_report"]
+__all__ = ["ComponentsData", "ReportData", "build_component_report", "build_report", "render_html", "write_report"]

@@ -4,9 +4,41 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, cast
 
 _SIGNIFICANT_DIGITS = 6
+
+
+class Page:
+    """What a page shows: a dataclass whose JSON stands inside it."""
+
+    __slots__ = ()
+
+    title: str
+    body: ClassVar[str]  # file, beside this one, with the page down to the section about the fit
+    programs: ClassVar[tuple[str, ...]]  # files of its script, in order
+
+    def to_json(self) -> str:
+        """Serialise the report as JSON that can stand inside an HTML ``script`` element.
+
+        Every ``<``, ``>`` and ``&`` and every character outside ASCII (U+2028 and U+2029 too) is written as
+        an escape sequence, so that no word or name can close the element. Numbers keep six significant
+        digits.
+
+        Returns
+        -------
+        str
+            The JSON text, in ASCII.
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite.
+        """
+        text = json.dumps(
+            _rounded(dataclasses.asdict(cast(Any, self))), ensure_ascii=True, allow_nan=False, separators=(",", ":")
+        )
+        return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +242,11 @@ class TreeReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportData:
+class ReportData(Page):
     """Everything a report shows; of a tree the largest topics, and `tree`, which is None for other models."""
+
+    body: ClassVar[str] = "topics.html"
+    programs: ClassVar[tuple[str, ...]] = ("page.js", "fit.js", "tree.js", "report.js")
 
     title: str
     version: str
@@ -222,26 +257,6 @@ class ReportData:
     inactive_share: float
     topics: tuple[TopicReport, ...]
     tree: TreeReport | None
-
-    def to_json(self) -> str:
-        """Serialise the report as JSON that can stand inside an HTML ``script`` element.
-
-        Every ``<``, ``>`` and ``&`` and every character outside ASCII (U+2028 and U+2029 too) is written as
-        an escape sequence, so that no word or name can close the element. Numbers keep six significant
-        digits.
-
-        Returns
-        -------
-        str
-            The JSON text, in ASCII.
-
-        Raises
-        ------
-        ValueError
-            If a number is not finite.
-        """
-        text = json.dumps(_rounded(dataclasses.asdict(self)), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-        return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def finite_or_none(value: float | None) -> float | None:

@@ -7,31 +7,10 @@
   const byNumber = new Map(topics.map((topic) => [topic.number, topic]));
   const nTopics = data.tree === null ? topics.length : data.tree.n_topics;
   const weightName = data.tree === null ? "Expected weight" : "Share in the fit";
-  const byId = (id) => document.getElementById(id);
-  const reader = "en";
-  const whole = (x) => Math.round(x).toLocaleString(reader);
-  const fixed = (x, n = 3) => x.toLocaleString(reader, { minimumFractionDigits: n, maximumFractionDigits: n }).replace("-", "−");
-  const plural = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
-  const percent = (x) => (x > 0 && x < 0.001 ? "<0.1%" : `${(100 * x).toFixed(x < 0.9995 ? 1 : 0)}%`);
+  const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, capital, sentence, duration, textAt, textWidth } = pageTools();
+  const fit = fitSection(data.fit, { unit: "token", column: "n_topics", noun: "topics", over: "the documents" });
   const PAGE = 30;
-  const SVG = "http://www.w3.org/2000/svg";
-
-  function el(tag, attributes = {}, ...children) {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    node.append(...children.filter((child) => child !== null));
-    return node;
-  }
-  function svg(tag, attributes = {}, ...children) {
-    const node = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    node.append(...children);
-    return node;
-  }
-  const word = (text) => { const node = el("bdi"); node.textContent = text; return node; };
   const gist = (topic, n) => topic.words.slice(0, n).map((entry) => entry.word).join(", ");
-  const bar = (part) => { const fill = el("i"); fill.style.width = `${100 * part}%`; return el("span", { class: "bar", "aria-hidden": "true" }, fill); };
-  const term = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
 
   // ------------------------------------------------------------------------------------------------ the headline
   function drawHeadline() {
@@ -49,13 +28,6 @@
     }
     if (data.mean_coherence !== null) add("Mean coherence", fixed(data.mean_coherence, 1), data.tree === null ? "of the top 10 words, best is 0" : "of these topics, best is 0");
     if (data.fit.n_laps !== null) add("Laps", whole(data.fit.n_laps), data.fit.seconds === null ? "over the documents" : `in ${duration(data.fit.seconds)}`);
-  }
-  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-  const sentence = (text) => capital(text) + (/[.!?]$/.test(text) ? "" : ".");
-  function duration(seconds) {
-    if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-    const minutes = Math.round(seconds / 60);
-    return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   }
 
   // ------------------------------------------------------------------------------------------------ stick and map
@@ -76,8 +48,6 @@
     node.addEventListener("click", () => { hideTip(); openTopic(topic.index); });
     return node;
   }
-  const ruler = document.createElement("canvas").getContext("2d");
-  function textWidth(text) { ruler.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`; return ruler.measureText(text).width; }
 
   function drawStick() {
     if (data.tree !== null) { byId("stick-figure").hidden = true; return; } // the tree has a picture of its own
@@ -96,7 +66,6 @@
     holder.replaceChildren(picture);
     byId("stick-rest").textContent = data.inactive_share >= 0.001 ? `The pale end, ${percent(data.inactive_share)}, is kept for topics not seen yet.` : "";
   }
-  function textAt(text, attributes) { const node = svg("text", attributes); node.textContent = text; return node; }
 
   function drawMap() {
     if (topics.length < 3) { // nothing to place
@@ -258,50 +227,9 @@
     document.querySelector('nav a[href="#tree"]').hidden = false;
   }
 
-  // ------------------------------------------------------------------------------------------------ the fit
-  function drawFitText() {
-    const fit = data.fit, parts = [];
-    if (fit.n_laps !== null) parts.push(`${fit.family}, ${plural(fit.n_laps, "lap")} over the documents${fit.seconds === null ? "" : ` in ${duration(fit.seconds)}`}.`);
-    if (fit.stop_reason) parts.push(sentence(fit.stop_reason));
-    byId("fit-text").textContent = parts.join(" ");
-    const names = ["lap", ...Object.keys(fit.trace).filter((name) => name !== "lap")];
-    const table = el("table", {}, el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, (name === "objective" ? fit.objective_name : name).replaceAll("_", " "))))));
-    const body = el("tbody");
-    const cell = (v) => (v === null || v === undefined ? "–" : Number.isInteger(v) ? whole(v) : fixed(v, 4));
-    (fit.trace.lap ?? []).forEach((_, i) => body.append(el("tr", {}, ...names.map((name) => el("td", {}, cell(fit.trace[name][i]))))));
-    table.append(body);
-    byId("fit-table").append(table);
-  }
-  function drawFit() {
-    const holder = byId("fit-plot"), trace = data.fit.trace, laps = trace.lap ?? [], objective = data.fit.objective_name;
-    holder.setAttribute("aria-label", `${capital(objective)} and number of topics by lap`);
-    if (laps.length < 2 || typeof Plotly === "undefined") {
-      holder.classList.add("message");
-      holder.textContent = laps.length < 2 ? `The fit recorded fewer than two laps, so there is no curve to draw.` : "The curves could not be drawn here; the table below has the numbers.";
-      return;
-    }
-    const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name).trim();
-    const mode = laps.length > 60 ? "lines" : "lines+markers", curves = [];
-    const curve = (name, label, axisName, shape, colourName, format) => trace[name] && curves.push({ x: laps, y: trace[name], name: label, mode, type: "scatter", yaxis: axisName,
-      line: { color: colour(colourName), width: 2, shape }, marker: { size: 5 }, hovertemplate: `lap %{x}: %{y:${format}}<extra>${label}</extra>` });
-    curve("objective", objective, "y", "linear", "--accent", ".4f");
-    curve("n_topics", "topics", "y2", "hv", "--focus", ",d");
-    const ruled = { gridcolor: colour("--line"), zeroline: false, automargin: true, linecolor: colour("--line") };
-    const narrow = holder.clientWidth < 600;
-    Plotly.react(holder, curves, {
-      autosize: true, showlegend: false, hovermode: "x unified", dragmode: narrow ? false : "zoom", margin: { l: 60, r: 20, t: 48, b: 60 }, modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--accent") }, separators: ".,",
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("--soft") },
-      hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
-      xaxis: { ...ruled, title: { text: "lap", font: { size: 13 }, standoff: 8 }, anchor: "y2", tickformat: ",d", ...(laps.length < 12 ? { dtick: 1 } : {}) },
-      yaxis: { ...ruled, domain: [0.56, 1], tickformat: "~f" }, yaxis2: { ...ruled, domain: [0, 0.42], rangemode: "tozero", tickformat: ",d" },
-      annotations: [[`${capital(objective)}, nats per token`, 1], ["Number of topics", 0.42]].map(([text, y]) => ({ text, x: 0, y, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", showarrow: false, font: { color: colour("--ink") } })),
-    }, { responsive: true, displaylogo: false, displayModeBar: narrow ? false : "hover", modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]], toImageButtonOptions: { filename: "stickbreak-fit", format: "svg" } });
-  }
-
   // ------------------------------------------------------------------------------------------------ settings, notes
   function drawAbout() {
-    byId("settings-heading").textContent = `Parameters of ${data.fit.family}`;
-    for (const [name, value] of data.fit.settings) byId("settings").append(el("dt", {}, name), el("dd", {}, value));
+    fit.drawSettings();
     const corpus = data.corpus, note = (text) => byId("notes").append(el("li", {}, text));
     if (corpus.n_described < corpus.n_documents - corpus.n_empty) note(`Shares and examples rest on a random sample of ${plural(corpus.n_described, "document")} of ${whole(corpus.n_documents)}.`);
     if (corpus.n_empty) note(`${plural(corpus.n_empty, "document")} without a word of the vocabulary ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`);
@@ -318,7 +246,7 @@
   }
 
   function start() {
-    drawHeadline(); drawFitText(); drawAbout(); drawStick(); if (tree !== null) tree.draw(); drawMap(); refresh();
+    drawHeadline(); fit.drawText(); drawAbout(); drawStick(); if (tree !== null) tree.draw(); drawMap(); refresh();
     byId("query").addEventListener("input", refresh);
     byId("order").addEventListener("change", refresh);
     byId("controls").addEventListener("submit", (event) => event.preventDefault());
@@ -326,8 +254,8 @@
     let width = innerWidth;
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStick(); if (tree !== null) tree.draw(); drawMap(); } });
     addEventListener("hashchange", openFromAddress);
-    document.addEventListener("DOMContentLoaded", () => { drawFit(); openFromAddress(); }); // plotly.js comes after this script
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawFit);
+    document.addEventListener("DOMContentLoaded", () => { fit.draw(); openFromAddress(); }); // plotly.js comes after this script
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit.draw);
   }
   start();
 })();

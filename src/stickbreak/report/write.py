@@ -8,21 +8,21 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from stickbreak.report.data import ReportData
+from stickbreak.report.data import Page
 from stickbreak.storage.atomic import replace_file
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
-def write_report(data: ReportData, path: str | os.PathLike[str]) -> None:
+def write_report(data: Page, path: str | os.PathLike[str]) -> None:
     """Write a report as one self-contained HTML file.
 
     The file is complete or absent, never half-written: it is built beside its place and renamed.
 
     Parameters
     ----------
-    data : ReportData
-        What the report says, from `build_report`.
+    data : Page
+        What the report says, from `build_report` or `build_component_report`.
     path : str or path-like
         The file; an existing one is replaced.
 
@@ -36,7 +36,7 @@ def write_report(data: ReportData, path: str | os.PathLike[str]) -> None:
         Path(temporary).write_bytes(page.encode("utf-8"))
 
 
-def render_html(data: ReportData) -> str:
+def render_html(data: Page) -> str:
     """Return the report as HTML.
 
     Style, program, plotly.js and the numbers are inlined. A content security policy forbids the page to load
@@ -45,7 +45,7 @@ def render_html(data: ReportData) -> str:
 
     Parameters
     ----------
-    data : ReportData
+    data : Page
         What the report says.
 
     Returns
@@ -55,7 +55,7 @@ def render_html(data: ReportData) -> str:
     """
     from plotly.offline import get_plotlyjs  # 4.6 MB of text: read only when a report is written
 
-    program = _package_text("tree.js") + _package_text("report.js")
+    program = "".join(_package_text(name) for name in data.programs)
     plotly = _inline_script(get_plotlyjs())
     parts = {
         "title": html.escape(data.title.encode("utf-8", "replace").decode("utf-8")),  # no lone surrogates
@@ -65,8 +65,9 @@ def render_html(data: ReportData) -> str:
         "plotly": plotly,
         "script_hashes": f"{_source_hash(program)} {_source_hash(plotly)}",
     }
+    page = _package_text("template.html").replace("{{body}}", _package_text(data.body))
     # One pass: what is put in is never searched for placeholders again.
-    return _PLACEHOLDER.sub(lambda match: parts[match.group(1)], _package_text("template.html"))
+    return _PLACEHOLDER.sub(lambda match: parts[match.group(1)], page)
 
 
 def _package_text(name: str) -> str:

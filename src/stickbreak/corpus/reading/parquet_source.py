@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from stickbreak.corpus.reading.fields import choose_fields
-from stickbreak.corpus.reading.files import reading, size_in_words, too_long
+from stickbreak.corpus.reading.files import too_long
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.parquet_file import declared, opened, readable, types_of
 from stickbreak.corpus.reading.records import Records, name_of
 from stickbreak.exceptions import ReadError
 
@@ -50,18 +49,13 @@ def parquet_records(
     """
     import pyarrow.parquet as pq
 
-    with reading(path):
-        size = path.stat().st_size
-    with _readable(path):
-        file = pq.ParquetFile(path)
-    with file:
-        with _readable(path):
-            types = _types(file.schema_arrow)
+    with opened(path, limits) as file:
+        with readable(path):
+            types = types_of(file.schema_arrow)
         text_key, name_key = _chosen(types, text_field, name_field, path)
-        rows, n_bytes = _declared(file, path)
-    _check_declared(path, rows, n_bytes, size, limits)
+        rows, n_bytes = declared(file, path)
     batch = max(1, min(chunk_size, _BATCH_BYTES * max(rows, 1) // max(n_bytes, 1)))
-    with _readable(path):  # as a dictionary: a text that is repeated a million times is held once
+    with readable(path):  # as a dictionary: a text that is repeated a million times is held once
         file = pq.ParquetFile(path, read_dictionary=[text_key])
     with file:
         yield from _documents(file, batch, text_key, name_key, path, limits)
@@ -72,51 +66,26 @@ def _documents(
 ) -> Records:
     columns = [text_key] if name_key is None else [text_key, name_key]
     number = 0
-    with _readable(path):
+    with readable(path):
         batches = file.iter_batches(batch_size=batch_size, columns=columns)
     while True:
-        with _readable(path):
+        with readable(path):
             batch = next(batches, None)
         if batch is None:
             return
-        with _readable(path, text_key):
+        with readable(path, text_key):
             texts = batch.column(batch.schema.get_field_index(text_key))
             lengths = _lengths(texts)
-        with _readable(path, name_key):
+        with readable(path, name_key):
             names = [None] * len(texts) if name_key is None else batch.column(name_key).to_pylist()
         for row, name in enumerate(names):
             length = lengths[row].as_py()
             if length is not None and length > limits.document_bytes:
                 raise too_long(f"the text in row {number + row} of {path}", limits)
-            with _readable(path, text_key):
+            with readable(path, text_key):
                 text = texts[row].as_py()
             yield name_of(name), text or ""
         number += len(texts)
-
-
-@contextmanager
-def _readable(path: Path, column: str | None = None) -> Iterator[None]:
-    """Turn what pyarrow says about a damaged file, or about a value that Python cannot hold, into a ReadError."""
-    import pyarrow as pa
-
-    of = "" if column is None else f" (column {column!r:.40})"
-    try:
-        yield
-    except MemoryError as error:  # ArrowMemoryError is one
-        raise ReadError(
-            f"{path} asks for more memory than there is{of}; it is damaged, or its rows must be read in smaller chunks"
-        ) from error
-    except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError) as error:
-        said = " ".join(str(error).split()).split(". ")[0][:160]
-        raise ReadError(f"{path} is not a readable Parquet file{of}: {said}; write it again") from error
-
-
-def _types(schema: Any) -> dict[str, Any]:
-    """Return the columns with their types; a name that occurs twice has the type None."""
-    types: dict[str, Any] = {}
-    for field in schema:
-        types[field.name] = None if field.name in types else field.type
-    return types
 
 
 def _chosen(
@@ -149,33 +118,6 @@ def _is_view(kind: Any) -> bool:
     import pyarrow as pa
 
     return hasattr(pa.types, "is_string_view") and bool(pa.types.is_string_view(kind))
-
-
-def _declared(file: Any, path: Path) -> tuple[int, int]:
-    """Return how many rows the file declares, and how many bytes of all columns.
-
-    The columns of a row group are not asked: pyarrow ends the process where what is said of one is damaged.
-    """
-    with _readable(path):
-        metadata = file.metadata
-        groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
-        rows, n_bytes = [group.num_rows for group in groups], [group.total_byte_size for group in groups]
-    if min([*rows, *n_bytes, metadata.num_rows], default=0) < 0:
-        raise ReadError(f"{path} is damaged: it declares a negative number of rows or bytes; fetch or write it again")
-    return max(sum(rows), metadata.num_rows), sum(n_bytes)
-
-
-def _check_declared(path: Path, rows: int, n_bytes: int, size: int, limits: ReadLimits) -> None:
-    if rows > limits.most_declared(size):
-        raise ReadError(
-            f"{path} declares {rows:,} rows but has only {size:,} bytes; raise the limit with --max-declared (in "
-            "Python: limits=ReadLimits(declared_size=...))"
-        )
-    if n_bytes > limits.most_unpacked(size):
-        raise ReadError(
-            f"{path} declares columns of {size_in_words(n_bytes)} but has only {size:,} bytes; raise the limit with "
-            "--max-unpacked-bytes (in Python: limits=ReadLimits(unpacked_bytes=...))"
-        )
 
 
 def _lengths(texts: Any) -> Any:

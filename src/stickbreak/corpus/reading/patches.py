@@ -12,16 +12,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
+from stickbreak.corpus.patch_shape import PatchShape, patch_basis
 from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.vector_folder import open_vectors, vectors_being_written
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, ReadError
 
-__all__ = ["patch_basis", "patches_of", "read_patches"]
+__all__ = ["IMAGE_SUFFIXES", "patches_of", "read_patches"]
 
 Mean = Literal["remove", "project", "keep"]
 
-_SUFFIXES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+IMAGE_SUFFIXES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 _DAMAGED = (SyntaxError, ValueError, EOFError, IndexError, TypeError, struct.error)  # what Pillow says of such a file
 _BLOCK = 1 << 16  # patches that are cut at once
 
@@ -95,7 +96,9 @@ def read_patches(
     writing = (
         nullcontext(np.empty((int(offsets[-1]), dim), dtype))
         if out is None
-        else vectors_being_written(out, offsets, dim, dtype, names, overwrite=overwrite)
+        else vectors_being_written(
+            out, offsets, dim, dtype, names, patches=PatchShape(size, mean == "project"), overwrite=overwrite
+        )
     )
     with writing as values:
         for index, file in enumerate(files):
@@ -127,38 +130,23 @@ def patches_of(image: np.ndarray, size: int = 8, *, mean: Mean = "remove") -> np
     return values
 
 
-def patch_basis(size: int) -> np.ndarray:
-    """Return the cosine basis of patches without the constant one, (size^2, size^2 - 1), orthonormal columns.
-
-    Coordinates times its transpose are the pixels of a patch without its mean.
-
-    Parameters
-    ----------
-    size : int
-        Side of a patch.
-
-    Returns
-    -------
-    ndarray
-    """
-    waves = np.cos(np.pi / size * np.outer(np.arange(size) + 0.5, np.arange(size))) * np.sqrt(2 / size)
-    waves[:, 0] = np.sqrt(1 / size)
-    return np.asarray(np.kron(waves, waves)[:, 1:])
-
-
 def _image_files(source: Any) -> tuple[list[Path], tuple[str, ...]]:
     if isinstance(source, (str, os.PathLike)):
         folder = Path(source)
         if not folder.exists():
             raise ReadError(f"{folder} does not exist; check the name")
-        files = [folder] if folder.is_file() else sorted(f for f in folder.rglob("*") if f.suffix.lower() in _SUFFIXES)
+        files = (
+            [folder] if folder.is_file() else sorted(f for f in folder.rglob("*") if f.suffix.lower() in IMAGE_SUFFIXES)
+        )
         root = folder.parent if folder.is_file() else folder
         names = tuple(file.relative_to(root).as_posix() for file in files)
     else:
         files = [Path(file) for file in source]
         names = tuple(file.name for file in files)
     if not files:
-        raise InputError(f"there are no images in {source}; name a folder of images ({', '.join(sorted(_SUFFIXES))})")
+        raise InputError(
+            f"there are no images in {source}; name a folder of images ({', '.join(sorted(IMAGE_SUFFIXES))})"
+        )
     return files, names
 
 

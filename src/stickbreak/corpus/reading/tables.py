@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.records import Records, name_of
 from stickbreak.exceptions import ReadError
 
-__all__ = ["csv_records"]
+__all__ = ["Table", "csv_records"]
 
 _LEAST = 64  # characters that a line counts for: a million empty lines in one field are a quote that does not end
 _SAMPLE_LINES, _SAMPLE_CHARACTERS = 100, 1 << 18  # by which the delimiter is told
@@ -56,54 +57,97 @@ def csv_records(
     ReadError
         For a missing column, a row that does not fit the header, a quote that does not end.
     """
-    lines = decoded_lines(path, encoding, limits)
-    sample = _first_lines(lines)
-    if delimiter is None:
-        delimiter = likely_delimiter(
-            sample, usual, whole=len(sample) < _SAMPLE_LINES and _size(sample) < _SAMPLE_CHARACTERS
-        )
-    longest = min(limits.document_bytes, sys.maxsize)  # Python's default of 128 KB is less than a long document
-    csv.field_size_limit(max(csv.field_size_limit(), longest))
-    source = _RowLines(chain(sample, lines), path, limits)
-    rows = csv.reader(source, delimiter=delimiter, strict=True)
-    header: list[str] | None = None
+    table = Table.opened(path, encoding, delimiter, usual, limits)
     columns: tuple[int, int | None] | None = None
-    while True:
-        source.begin_row()
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            if "new-line" in str(error):  # a bare carriage return
-                raise ReadError(
-                    f"{path}, line {source.first} ends in a bare carriage return; save the file with the line ends of "
-                    "Unix or Windows"
-                ) from error
-            raise ReadError(
-                f"{path}, line {source.first}: the row here is not a valid table row ({error}); check its quotes"
-            ) from error
-        if row is None:
-            return
-        if header is None:
+    header: list[str] = []
+    for row in table:
+        if not table.n_rows:
             header = row
             continue
-        if not row:
-            continue
-        if len(row) != len(header):
-            raise _ragged(f"{path}, line {rows.line_num}", len(row), len(header), delimiter)
         if columns is None:
             sample_row = {key: 0.0 if _is_number(value) else value for key, value in zip(header, row, strict=True)}
-            cut = "" if delimiter == usual else f", cut at {delimiter!r} (--delimiter),"
+            cut = "" if table.delimiter == usual else f", cut at {table.delimiter!r} (--delimiter),"
             text_key, name_key = choose_fields(sample_row, text_field, name_field, f"{path}{cut}")
             columns = header.index(text_key), None if name_key is None else header.index(name_key)
         text_column, name_column = columns
         yield None if name_column is None else name_of(row[name_column]), row[text_column]
 
 
+@dataclass(slots=True)
+class Table:
+    """The rows of a table with a delimiter, the header first; each has as many fields as the header.
+
+    Attributes
+    ----------
+    path : Path
+    delimiter : str
+        As asked for, or as the first rows tell.
+    n_rows : int
+        Rows given so far, without the header.
+    line : int
+        The line on which the row that was given last ends.
+    """
+
+    path: Path
+    delimiter: str
+    source: _RowLines
+    n_rows: int = -1
+    line: int = 0
+
+    @classmethod
+    def opened(cls, path: Path, encoding: str, delimiter: str | None, usual: str, limits: ReadLimits) -> Table:
+        """Open a table; the parameters are those of `csv_records`."""
+        lines = decoded_lines(path, encoding, limits)
+        sample = _first_lines(lines)
+        if delimiter is None:
+            delimiter = likely_delimiter(
+                sample, usual, whole=len(sample) < _SAMPLE_LINES and _size(sample) < _SAMPLE_CHARACTERS
+            )
+        return cls(path, delimiter, _RowLines(chain(sample, lines), path, limits))
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield the header, then the rows; empty lines are passed over.
+
+        Raises
+        ------
+        ReadError
+            For a row that does not fit the header, a quote that does not end.
+        """
+        longest = min(self.source.limits.document_bytes, sys.maxsize)  # the default of 128 KB is less than a document
+        csv.field_size_limit(max(csv.field_size_limit(), longest))
+        rows = csv.reader(self.source, delimiter=self.delimiter, strict=True)
+        n_columns: int | None = None
+        while (row := self._next(rows)) is not None:
+            if n_columns is None:
+                n_columns = len(row)
+            elif not row:
+                continue
+            elif len(row) != n_columns:
+                raise _ragged(f"{self.path}, line {rows.line_num}", len(row), n_columns, self.delimiter)
+            self.n_rows, self.line = self.n_rows + 1, rows.line_num
+            yield row
+
+    def _next(self, rows: Iterator[list[str]]) -> list[str] | None:
+        self.source.begin_row()
+        try:
+            return next(rows, None)
+        except csv.Error as error:
+            if "new-line" in str(error):  # a bare carriage return
+                raise ReadError(
+                    f"{self.path}, line {self.source.first} ends in a bare carriage return; save the file with the "
+                    "line ends of Unix or Windows"
+                ) from error
+            raise ReadError(
+                f"{self.path}, line {self.source.first}: the row here is not a valid table row ({error}); check its "
+                "quotes"
+            ) from error
+
+
 class _RowLines:
     """The lines of a table, of which one row may not take more than the limit."""
 
     def __init__(self, lines: Iterator[str], path: Path, limits: ReadLimits) -> None:
-        self._lines, self._path, self._limits = lines, path, limits
+        self._lines, self._path, self.limits = lines, path, limits
         self._number = self._size = 0
         self.first = 1  # line on which the row begins
 
@@ -117,9 +161,9 @@ class _RowLines:
         line = next(self._lines)
         self._number += 1
         self._size += max(len(line), _LEAST)
-        if self._size > self._limits.document_bytes:
+        if self._size > self.limits.document_bytes:
             raise too_long(
-                f"the row of {self._path} that begins on line {self.first} (a quote may not end)", self._limits
+                f"the row of {self._path} that begins on line {self.first} (a quote may not end)", self.limits
             )
         return line
 

@@ -28,6 +28,7 @@ class FittedGaussianHDP(VectorFit):
 
     _fitted_values: ClassVar[tuple[str, ...]] = (*VectorFit._fitted_values, "alpha_")
     _moves_of_documents: ClassVar[bool] = True
+    grouped: ClassVar[bool] = True
 
     alpha_: float
     bound: str

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_end, check_learned, whole_number
-from stickbreak.fitting.requirements import check_many
+from stickbreak.fitting.requirements import check_many, check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
 from stickbreak.model.parameters import packed, unpacked
@@ -20,6 +20,7 @@ from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
 from stickbreak.variational.state import Float, GlobalParameters, expected_beta
 from stickbreak.variational.streaming import StreamingVariational
+from stickbreak.variational.vectors.shown import ShownComponent, shown_components
 
 LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
     "zero_mean": ZeroMeanGaussian,
@@ -169,6 +170,30 @@ class VectorModel(StreamingVariational):
         for name in ("n_steps_", "n_documents_seen_"):
             whole_number(name, getattr(self, name))
         self._check_parameters()
+
+    grouped: ClassVar[bool] = False  # whether vectors come in groups, with weights of their own
+    objective_name: ClassVar[str] = "objective"  # what `objective_` is
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """Names of the hyperparameters of the fitted model that were learned, and are attributes of it."""
+        return tuple(name for name in self.get_params(deep=False).get("learn") or () if name in ("alpha", "gamma"))
+
+    def shown_components(self, n_directions: int = 3) -> list[ShownComponent]:
+        """Describe the components, the largest first: mean, spread, leading eigenvectors of the covariance.
+
+        Parameters
+        ----------
+        n_directions : int, default=3
+            Eigenvectors of each.
+
+        Returns
+        -------
+        list of ShownComponent
+        """
+        check_is_fitted(self)
+        check_whole("n_directions", n_directions, 0)
+        return shown_components(self.likelihood_, self.statistics_, self.counts_, self.weights_, n_directions)
 
 
 def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:

@@ -1,0 +1,150 @@
+"""What a command works on, words or vectors: how it is read, and what can be told of it and of its models."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from stickbreak.cli.output import Line
+
+if TYPE_CHECKING:
+    from stickbreak.cli.documents import InputSettings
+    from stickbreak.cli.weights import WeightTable
+
+__all__ = ["Material", "Score", "Told"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something found out about a model: lines for a person, values for `print_json`."""
+
+    lines: tuple[str, ...]
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A held-out score of a fit: what the report is given, a sentence, values for `print_json`."""
+
+    value: Any
+    sentence: str
+    values: dict[str, Any]
+
+
+class Material(ABC):
+    """What was read: documents, or vectors. Each method of `stickbreak fit` names its kind."""
+
+    topic: ClassVar[str]  # what a model of it finds
+    unit: ClassVar[str]  # what its objective counts by
+    columns: ClassVar[tuple[str, ...]]  # of the table of topics
+
+    @classmethod
+    @abstractmethod
+    def read(cls, path: Path, settings: InputSettings, method: str) -> Self:
+        """Read what is to be fitted.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read, an option means nothing to it, or the method cannot be fitted to it.
+        """
+
+    @classmethod
+    @abstractmethod
+    def read_for(cls, path: Path, folder: Path, model: Any, given: InputSettings) -> Self:
+        """Read what a fitted model is asked about, as its own data were read.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read, an option means nothing to it, or the model cannot take it.
+        """
+
+    @classmethod
+    @abstractmethod
+    def nothing(cls, model: Any, given: InputSettings) -> Self:
+        """Return nothing of what a model could be asked about: an empty file."""
+
+    @staticmethod
+    @abstractmethod
+    def check_weight_file(model: Any, path: Path | None) -> None:
+        """Refuse a file that cannot hold the weights of a model; None stands for standard output."""
+
+    @staticmethod
+    @abstractmethod
+    def lines(model: Any, folder: Path, n: int) -> Sequence[Line]:
+        """Describe the topics of a model, the largest first, by n words (or coordinates) each.
+
+        Parameters
+        ----------
+        model : fitted model
+        folder : Path
+            Where it is saved: how its data were read lies beside it.
+        n : int
+        """
+
+    @staticmethod
+    @abstractmethod
+    def n_topics(model: Any) -> int:
+        """Return how many topics a model has."""
+
+    @property
+    @abstractmethod
+    def data(self) -> Any:
+        """What an estimator takes."""
+
+    @property
+    @abstractmethod
+    def size(self) -> str:
+        """How much it is, in words."""
+
+    @property
+    @abstractmethod
+    def size_of_fit(self) -> str:
+        """The same, of what the fit counts alone."""
+
+    @property
+    @abstractmethod
+    def told(self) -> str:
+        """How much it is, and what was left out as the model does not know it."""
+
+    @abstractmethod
+    def counts(self, fitted: Self | None = None) -> dict[str, Any]:
+        """Return how much it is for `print_json`; of a fit with what was fitted."""
+
+    @abstractmethod
+    def split(self, held_out: float, seed: int) -> tuple[Self, Self]:
+        """Hold out a share, or a number, of it."""
+
+    @abstractmethod
+    def remember(self, folder: Path) -> None:
+        """Write how it was read into the folder of a model."""
+
+    @abstractmethod
+    def starting(self, model: Any) -> int:
+        """Return the number of topics that a fit to it starts with."""
+
+    @abstractmethod
+    def score(self, model: Any, seed: int) -> Score:
+        """Score a fitted model on it.
+
+        Raises
+        ------
+        InputError
+            If there is too little of it.
+        """
+
+    @abstractmethod
+    def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
+        """Score a model on it, in all ways; `particles` and `resample` as the options of the command."""
+
+    @abstractmethod
+    def weights(self, model: Any) -> WeightTable:
+        """Return the weights of the topics in it."""
+
+    @abstractmethod
+    def write_report(self, model: Any, path: Path, title: str | None = None, held_out: Score | None = None) -> None:
+        """Write the report on a model."""

@@ -1,0 +1,285 @@
+"""Real vectors, in groups or each for itself, as the commands read and tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from stickbreak.cli.documents import InputSettings
+from stickbreak.cli.material import Material, Score, Told
+from stickbreak.cli.output import Line
+from stickbreak.cli.vector_input import VectorSettings
+from stickbreak.cli.weights import WeightTable
+from stickbreak.exceptions import InputError
+
+if TYPE_CHECKING:
+    from stickbreak.corpus import GroupedVectors
+    from stickbreak.variational.vectors.shown import ShownComponent
+
+__all__ = ["ComponentLine", "Groups", "SingleVectors"]
+
+_DIRECTIONS = 3  # of a component, in the table
+_PATCH_SIZE, _MOST_PATCHES = 8, 1000  # of images
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentLine:
+    """A component as it is printed: weight, shares of its directions, and the coordinates that tell it from others."""
+
+    shown: ShownComponent
+    coordinates: tuple[str, ...]
+    telling: tuple[int, ...]
+
+    @property
+    def id(self) -> int:
+        """Its row in the model."""
+        return self.shown.number
+
+    @property
+    def weight(self) -> float:
+        """Its expected weight."""
+        return self.shown.weight
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Spread of a coordinate (root mean square), shares of the directions, means of coordinates."""
+        spread = float((self.shown.spread**2).mean() ** 0.5)
+        directions = " ".join(f"{share:.0%}" for share in self.shown.shares)
+        means = [f"{self.coordinates[j]} {self.shown.mean[j]:.3g} ± {self.shown.spread[j]:.2g}" for j in self.telling]
+        return f"{spread:.4g}", directions, ", ".join(means)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the component for `print_json`."""
+        return {
+            "id": self.id,
+            "weight": self.weight,
+            "n_vectors": self.shown.count,
+            "mean": self.shown.mean.tolist(),
+            "spread": self.shown.spread.tolist(),
+            "variance_shares": self.shown.shares.tolist(),
+            "telling": [self.coordinates[j] for j in self.telling],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Groups(Material):
+    """Vectors in groups."""
+
+    topic: ClassVar[str] = "component"
+    unit: ClassVar[str] = "vector"
+    columns: ClassVar[tuple[str, ...]] = ("component", "weight", "spread", "directions", "mean")
+
+    needs_groups: ClassVar[bool] = True
+
+    vectors: GroupedVectors
+    settings: VectorSettings
+
+    @classmethod
+    def read(cls, path: Path, settings: InputSettings, method: str) -> Self:
+        """Read what is to be fitted."""
+        return cls._read(path, settings, VectorSettings(), f"--method {method}")
+
+    @classmethod
+    def read_for(cls, path: Path, folder: Path, model: Any, given: InputSettings) -> Self:
+        """Read what a fitted model is asked about."""
+        found = cls._read(path, given, VectorSettings.remembered(folder), f"a {type(model).__name__}")
+        if found.vectors.dim != model.n_features_in_:
+            raise InputError(
+                f"{path} has vectors of {found.vectors.dim} numbers, but those of the fit had {model.n_features_in_}; "
+                "give vectors of the same kind"
+            )
+        return found
+
+    @classmethod
+    def _read(cls, path: Path, given: InputSettings, known: VectorSettings, asking: str) -> Self:
+        from stickbreak.corpus import read_vectors
+        from stickbreak.corpus.reading.vector_sources import has_columns
+
+        given.check_of_vectors()
+        tables = has_columns(path, given.format)
+        size = known.patches.size if known.patches is not None else _PATCH_SIZE
+        n_patches = given.n_patches or known.n_patches or _MOST_PATCHES
+        table = read_vectors(
+            path,
+            format=given.format,
+            group_field=given.group_field or (known.group_field if tables and cls.needs_groups else None),
+            columns=known.columns if tables else None,
+            encoding=given.encoding,
+            delimiter=given.delimiter,
+            patch_size=given.patch_size or size,
+            n_patches=n_patches,
+            limits=given.limits,
+        )
+        if cls.needs_groups and not table.grouped:
+            raise InputError(
+                f"{path} has no groups, which {asking} needs; name their column (--group-field), give a folder of "
+                "vectors, or fit by --method gaussian-mixture"
+            )
+        return cls(table.vectors, VectorSettings.of(table, given.group_field or known.group_field, n_patches))
+
+    @classmethod
+    def nothing(cls, model: Any, given: InputSettings) -> Self:
+        """Return no vectors, of the length of those of a model."""
+        from stickbreak.corpus import GroupedVectors
+
+        empty = GroupedVectors.from_arrays([[]], dim=model.n_features_in_)[:0]
+        return cls(empty, VectorSettings())
+
+    @staticmethod
+    def check_weight_file(model: Any, path: Path | None) -> None:
+        """Take any file."""
+
+    @staticmethod
+    def lines(model: Any, folder: Path, n: int) -> Sequence[Line]:
+        """Describe the components of a model by the coordinates that tell them from the others."""
+        shown = model.shown_components(_DIRECTIONS)
+        coordinates = VectorSettings.remembered(folder).coordinates(model.n_features_in_)
+        centre = sum(component.weight * component.mean for component in shown)
+        return [ComponentLine(component, coordinates, tuple(component.telling(n, centre))) for component in shown]
+
+    @staticmethod
+    def n_topics(model: Any) -> int:
+        """Return how many components a model has."""
+        return int(model.n_components_)
+
+    @property
+    def data(self) -> Any:
+        """The groups."""
+        return self.vectors
+
+    @property
+    def size(self) -> str:
+        """Groups, vectors and their length."""
+        return f"{self.vectors.n_groups:,} groups, {self.vectors.n_vectors:,} vectors of {self.vectors.dim} numbers"
+
+    @property
+    def size_of_fit(self) -> str:
+        """Groups and vectors."""
+        return f"{self.vectors.n_groups:,} groups of {self.vectors.n_vectors:,} vectors"
+
+    @property
+    def told(self) -> str:
+        """The same as `size`."""
+        return self.size
+
+    def counts(self, fitted: Self | None = None) -> dict[str, Any]:
+        """Return groups, vectors and their length."""
+        vectors = self.vectors
+        more = {} if fitted is None else {"n_vectors_fitted": fitted.vectors.n_vectors}
+        return {"n_groups": vectors.n_groups, "n_vectors": vectors.n_vectors, "dim": vectors.dim, **more}
+
+    def split(self, held_out: float, seed: int) -> tuple[Self, Self]:
+        """Hold out some of the groups."""
+        train, held = self.vectors.split(held_out, seed=seed)
+        return replace(self, vectors=train), replace(self, vectors=held)
+
+    def remember(self, folder: Path) -> None:
+        """Write how they were read into the folder of a model."""
+        self.settings.remember(folder)
+
+    def starting(self, model: Any) -> int:
+        """Return the number of components that a fit to them starts with."""
+        return min(int(model.n_components), self.vectors.n_vectors)
+
+    def score(self, model: Any, seed: int) -> Score:
+        """Score the second halves of the groups."""
+        value = model.score(self.data)
+        return Score(value, f"{value:.4f} nats per vector: {self._scored}", {"nats_per_vector": value})
+
+    @property
+    def _scored(self) -> str:
+        return f"half of each of {self.vectors.n_groups:,} groups, given the other half"
+
+    def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
+        """Score a model on them."""
+        if particles is not None:
+            raise InputError("--left-to-right is about words, but the model is one of vectors; leave it out")
+        if seed:
+            raise InputError(f"--seed is {seed}, but vectors are cut into halves by a seed of their own; leave it out")
+        score = self.score(model, seed)
+        lines = (f"vectors    {self.size}", f"held-out   {score.sentence}")
+        return Told(lines, {**self.counts(), "held_out": score.value, "unit": "nats per vector"})
+
+    def weights(self, model: Any) -> WeightTable:
+        """Return the weights of the components in the groups."""
+        groups, names = self.vectors, self.vectors.group_names
+        return WeightTable(
+            "group",
+            _columns(model),
+            groups.n_groups,
+            lambda rows: names[rows],
+            lambda rows: model.transform(groups[rows]),
+        )
+
+    def write_report(self, model: Any, path: Path, title: str | None = None, held_out: Score | None = None) -> None:
+        """Write the report on a model of vectors."""
+        from stickbreak.report import build_component_report, write_report
+
+        data = build_component_report(
+            model,
+            self.vectors,
+            title=title,
+            held_out=None if held_out is None else held_out.value,
+            coordinates=self.settings.coordinates(self.vectors.dim),
+            patches=self.settings.patches,
+        )
+        write_report(data, path)
+
+
+class SingleVectors(Groups):
+    """Vectors each for itself: groups that an input may have are passed over."""
+
+    __slots__ = ()
+
+    needs_groups: ClassVar[bool] = False
+
+    @property
+    def data(self) -> Any:
+        """The vectors."""
+        return self.vectors.values
+
+    def counts(self, fitted: Self | None = None) -> dict[str, Any]:
+        """Return vectors and their length."""
+        found = Groups.counts(self, fitted)
+        del found["n_groups"]
+        return found
+
+    @property
+    def size(self) -> str:
+        """Vectors and their length."""
+        return f"{self.vectors.n_vectors:,} vectors of {self.vectors.dim} numbers"
+
+    @property
+    def size_of_fit(self) -> str:
+        """Vectors."""
+        return f"{self.vectors.n_vectors:,} vectors"
+
+    def split(self, held_out: float, seed: int) -> tuple[Self, Self]:
+        """Hold out some of the vectors."""
+        from stickbreak.corpus import GroupedVectors
+        from stickbreak.corpus.selection import held_out_rows
+
+        held = held_out_rows(self.vectors.n_vectors, held_out, seed, "vector")
+        train, rest = (GroupedVectors.from_values(self.vectors.values[rows]) for rows in (~held, held))
+        return replace(self, vectors=train), replace(self, vectors=rest)
+
+    @property
+    def _scored(self) -> str:
+        return f"mean log density of {self.vectors.n_vectors:,} vectors"
+
+    def weights(self, model: Any) -> WeightTable:
+        """Return the responsibilities of the components for the vectors."""
+        values = self.vectors.values
+        return WeightTable(
+            "vector",
+            _columns(model),
+            len(values),
+            lambda rows: [str(n) for n in range(rows.start, rows.stop)],
+            lambda rows: model.predict_proba(values[rows]),
+        )
+
+
+def _columns(model: Any) -> tuple[str, ...]:
+    return tuple(f"component_{k}" for k in range(model.n_components_))

@@ -1,0 +1,101 @@
+"""Held-out scores of models of words, as lines and as values for JSON."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from stickbreak.cli.documents import Documents
+from stickbreak.cli.material import Told
+
+if TYPE_CHECKING:
+    from stickbreak.evaluation import Completion, Evaluation, LeftToRight
+
+__all__ = ["completion_json", "told_scores"]
+
+
+def told_scores(scores: "Evaluation", read: Documents, n_particles: int | None, resample: bool) -> Told:
+    """Tell the scores of a model on new documents.
+
+    Parameters
+    ----------
+    scores : Evaluation
+    read : Documents
+        The documents.
+    n_particles : int or None
+        Of the left-to-right likelihood, if it was asked for.
+    resample : bool
+        Of the same.
+    """
+    drawn = {"particles": n_particles, "resample": resample}
+    return Told(
+        (*_as_text(scores, read), *_left_to_right_text(scores.left_to_right, n_particles)),
+        _as_json(scores, read) | _left_to_right_json(scores.left_to_right, drawn),
+    )
+
+
+def completion_json(completion: "Completion") -> dict[str, Any]:
+    """Return a completion score for `print_json`.
+
+    Parameters
+    ----------
+    completion : Completion
+        The score.
+
+    Returns
+    -------
+    dict
+    """
+    return {**asdict(completion), "perplexity": completion.perplexity, "unit": "nats per token"}
+
+
+def _as_json(scores: "Evaluation", read: Documents) -> dict[str, Any]:
+    return {
+        "n_documents": scores.n_documents,
+        "n_tokens": read.corpus.n_tokens,
+        "n_tokens_outside_vocabulary": read.n_outside,
+        "words_outside_vocabulary": "left out",
+        "seed": scores.seed,
+        "completion": completion_json(scores.completion),
+        "mean_coherence": scores.mean_coherence,
+        "coherence": scores.coherence.tolist(),
+    }
+
+
+def _left_to_right_json(scores: "LeftToRight | None", drawn: dict[str, Any]) -> dict[str, Any]:
+    if scores is None:
+        return {}
+    return {
+        "left_to_right": {
+            "printed": scores.printed,
+            "printed_perplexity": scores.printed_perplexity,
+            "unbiased": scores.unbiased,
+            "perplexity": scores.perplexity,
+            "n_tokens": scores.n_tokens,
+            "n_documents": scores.n_documents,
+            **drawn,
+            "unit": "nats per token",
+        }
+    }
+
+
+def _as_text(scores: "Evaluation", read: Documents) -> list[str]:
+    done = scores.completion
+    return [
+        f"documents           {scores.n_documents:,} ({done.n_documents:,} long enough to be completed)",
+        f"tokens              {read.corpus.n_tokens:,}; {read.outside_sentence()}",
+        f"completion          {done.active:.4f} nats per token, of {done.n_tokens:,.0f} held-out tokens "
+        "(weights of the active topics)",
+        f"  with inactive     {done.with_inactive:.4f} nats per token (all weights)",
+        f"perplexity          {done.perplexity:,.1f}",
+        f"coherence           {scores.mean_coherence:.1f} (10 top words, mean over topics)",
+    ]
+
+
+def _left_to_right_text(scores: "LeftToRight | None", n_particles: int | None) -> list[str]:
+    if scores is None:
+        return []
+    return [
+        f"left to right       {scores.unbiased:.4f} nats per token, perplexity {scores.perplexity:,.1f} "
+        f"(mean of products over {n_particles} particles: unbiased)",
+        f"  as printed        {scores.printed:.4f} nats per token, perplexity {scores.printed_perplexity:,.1f} "
+        "(product of means: Wallach et al. 2009)",
+    ]

@@ -1,0 +1,167 @@
+"""Documents and their words, as the commands read and tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from stickbreak.cli.documents import Documents, InputSettings, read_for_model
+from stickbreak.cli.material import Material, Score, Told
+from stickbreak.cli.output import Line, describe_topics
+from stickbreak.cli.weights import WeightTable, document_weights
+from stickbreak.cli.word_scores import completion_json, told_scores
+from stickbreak.exceptions import InputError
+
+if TYPE_CHECKING:
+    from stickbreak.corpus import Corpus
+
+__all__ = ["Words"]
+
+Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Words(Material):
+    """Documents as counts of words."""
+
+    topic: ClassVar[str] = "topic"
+    unit: ClassVar[str] = "token"
+    columns: ClassVar[tuple[str, ...]] = ("topic", "weight", "words")
+
+    documents: Documents
+    settings: InputSettings
+
+    @classmethod
+    def of(cls, corpus: Corpus, settings: InputSettings, texts: Texts | None = None) -> Self:
+        """Return documents that were read already.
+
+        Parameters
+        ----------
+        corpus : Corpus
+        settings : InputSettings
+            How they were read.
+        texts : callable, sequence of str or None
+            Their texts, for the report.
+        """
+        return cls(Documents(corpus, 0, texts), settings)
+
+    @classmethod
+    def read(cls, path: Path, settings: InputSettings, method: str) -> Self:
+        """Read what is to be fitted."""
+        settings.check_of_words()
+        return cls.of(settings.read(path), settings, settings.texts(path))
+
+    @classmethod
+    def read_for(cls, path: Path, folder: Path, model: Any, given: InputSettings) -> Self:
+        """Read what a fitted model is asked about."""
+        given.check_of_words()
+        return cls(read_for_model(path, folder, model, given), given)
+
+    @classmethod
+    def nothing(cls, model: Any, given: InputSettings) -> Self:
+        """Return no documents, in the words of a model."""
+        from stickbreak.corpus import Corpus
+
+        words = model.vocabulary_
+        return cls.of(Corpus.from_counts([[0] * len(words)], words)[:0], given)
+
+    @staticmethod
+    def check_weight_file(model: Any, path: Path | None) -> None:
+        """Refuse a file that cannot hold sparse weights, of a tree."""
+        if model.sparse_weights and (path is None or path.suffix != ".npz"):
+            raise InputError("the weights of a tree are sparse; give --out FILE.npz")
+
+    @staticmethod
+    def lines(model: Any, folder: Path, n: int) -> Sequence[Line]:
+        """Describe the topics of a model by their words."""
+        return describe_topics(model, n)
+
+    @staticmethod
+    def n_topics(model: Any) -> int:
+        """Return how many topics a model has."""
+        return int(model.n_topics_)
+
+    @property
+    def data(self) -> Corpus:
+        """The corpus."""
+        return self.documents.corpus
+
+    @property
+    def size(self) -> str:
+        """Documents, words and tokens."""
+        return f"{self.data.n_documents:,} documents, {self.data.n_words:,} words, {self.data.n_tokens:,} tokens"
+
+    @property
+    def size_of_fit(self) -> str:
+        """Documents."""
+        return f"{self.data.n_documents:,} documents"
+
+    @property
+    def told(self) -> str:
+        """Documents, and the words that the model does not know."""
+        return f"{self.data.n_documents:,} documents; {self.documents.outside_sentence()}"
+
+    def counts(self, fitted: Self | None = None) -> dict[str, Any]:
+        """Return documents, words and tokens."""
+        corpus = self.data
+        if fitted is None:
+            outside = self.documents.n_outside
+            return {
+                "n_documents": corpus.n_documents,
+                "n_tokens": corpus.n_tokens,
+                "n_tokens_outside_vocabulary": outside,
+            }
+        return {
+            "n_documents": corpus.n_documents,
+            "n_documents_fitted": fitted.data.n_documents,
+            "n_words": corpus.n_words,
+            "n_tokens": corpus.n_tokens,
+        }
+
+    def split(self, held_out: float, seed: int) -> tuple[Self, Self]:
+        """Hold out some of the documents."""
+        train, held = self.data.split(held_out, seed=seed)
+        return (
+            replace(self, documents=replace(self.documents, corpus=train)),
+            replace(self, documents=replace(self.documents, corpus=held)),
+        )
+
+    def remember(self, folder: Path) -> None:
+        """Write how they were read into the folder of a model."""
+        self.settings.remember(folder)
+
+    def starting(self, model: Any) -> int:
+        """Return the number of topics that a fit to them starts with."""
+        return int(model.starting_topics(self.data))
+
+    def score(self, model: Any, seed: int) -> Score:
+        """Complete the halves of the documents."""
+        from stickbreak.evaluation import document_completion
+
+        done = document_completion(model, *self.data.halves(seed=seed))
+        return Score(
+            done,
+            f"{done.active:.4f} nats per token: completion of {done.n_documents:,} documents, "
+            f"perplexity {done.perplexity:,.1f} ({done.with_inactive:.4f} with the inactive mass)",
+            completion_json(done),
+        )
+
+    def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
+        """Score a model by completion, coherence, and perhaps from left to right."""
+        from stickbreak.evaluation import evaluate
+
+        scores = evaluate(model, self.data, seed=seed, n_particles=particles, resample=resample)
+        return told_scores(scores, self.documents, particles, resample)
+
+    def weights(self, model: Any) -> WeightTable:
+        """Return the weights of the topics in the documents."""
+        return document_weights(model, self.data)
+
+    def write_report(self, model: Any, path: Path, title: str | None = None, held_out: Score | None = None) -> None:
+        """Write the report on a model of words."""
+        from stickbreak.report import build_report, write_report
+
+        value = None if held_out is None else held_out.value
+        write_report(build_report(model, self.data, title=title, held_out=value, texts=self.documents.texts), path)

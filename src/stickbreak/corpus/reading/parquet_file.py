@@ -1,0 +1,97 @@
+"""Opening Parquet files: what pyarrow says of a damaged one is a ReadError, and what is declared is credible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stickbreak.corpus.reading.files import reading, size_in_words
+from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.exceptions import ReadError
+
+__all__ = ["declared", "opened", "readable", "types_of"]
+
+
+@contextmanager
+def opened(path: Path, limits: ReadLimits) -> Iterator[Any]:
+    """Open a Parquet file whose declared size is credible.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    limits : ReadLimits
+        How much the columns may unpack to, and how many rows may be declared.
+
+    Yields
+    ------
+    pyarrow.parquet.ParquetFile
+
+    Raises
+    ------
+    ReadError
+        When it is no Parquet file, or declares more than its bytes make credible.
+    """
+    import pyarrow.parquet as pq
+
+    with reading(path):
+        size = path.stat().st_size
+    with readable(path):
+        file = pq.ParquetFile(path)
+    with file:
+        _check_declared(path, *declared(file, path), size, limits)
+        yield file
+
+
+@contextmanager
+def readable(path: Path, column: str | None = None) -> Iterator[None]:
+    """Turn what pyarrow says about a damaged file, or about a value that Python cannot hold, into a ReadError."""
+    import pyarrow as pa
+
+    of = "" if column is None else f" (column {column!r:.40})"
+    try:
+        yield
+    except MemoryError as error:  # ArrowMemoryError is one
+        raise ReadError(
+            f"{path} asks for more memory than there is{of}; it is damaged, or its rows must be read in smaller chunks"
+        ) from error
+    except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError) as error:
+        said = " ".join(str(error).split()).split(". ")[0][:160]
+        raise ReadError(f"{path} is not a readable Parquet file{of}: {said}; write it again") from error
+
+
+def types_of(schema: Any) -> dict[str, Any]:
+    """Return the columns with their types; a name that occurs twice has the type None."""
+    types: dict[str, Any] = {}
+    for field in schema:
+        types[field.name] = None if field.name in types else field.type
+    return types
+
+
+def declared(file: Any, path: Path) -> tuple[int, int]:
+    """Return how many rows the file declares, and how many bytes of all columns.
+
+    The columns of a row group are not asked: pyarrow ends the process where what is said of one is damaged.
+    """
+    with readable(path):
+        metadata = file.metadata
+        groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
+        rows, n_bytes = [group.num_rows for group in groups], [group.total_byte_size for group in groups]
+    if min([*rows, *n_bytes, metadata.num_rows], default=0) < 0:
+        raise ReadError(f"{path} is damaged: it declares a negative number of rows or bytes; fetch or write it again")
+    return max(sum(rows), metadata.num_rows), sum(n_bytes)
+
+
+def _check_declared(path: Path, rows: int, n_bytes: int, size: int, limits: ReadLimits) -> None:
+    if rows > limits.most_declared(size):
+        raise ReadError(
+            f"{path} declares {rows:,} rows but has only {size:,} bytes; raise the limit with --max-declared (in "
+            "Python: limits=ReadLimits(declared_size=...))"
+        )
+    if n_bytes > limits.most_unpacked(size):
+        raise ReadError(
+            f"{path} declares columns of {size_in_words(n_bytes)} but has only {size:,} bytes; raise the limit with "
+            "--max-unpacked-bytes (in Python: limits=ReadLimits(unpacked_bytes=...))"
+        )

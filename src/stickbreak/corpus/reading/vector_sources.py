@@ -1,0 +1,208 @@
+"""One function that reads real vectors in any format, with their groups if there are any."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from stickbreak.corpus.arguments import checked_limits, checked_optional_name, checked_path
+from stickbreak.corpus.folder import is_corpus_folder
+from stickbreak.corpus.patch_shape import PatchShape
+from stickbreak.corpus.reading.decoding import checked_encoding
+from stickbreak.corpus.reading.delimiters import checked_delimiter
+from stickbreak.corpus.reading.files import reading, start_of
+from stickbreak.corpus.reading.number_columns import csv_numbers, parquet_numbers
+from stickbreak.corpus.reading.patches import IMAGE_SUFFIXES, read_patches
+from stickbreak.corpus.stored import open_array
+from stickbreak.corpus.vector_folder import is_vector_folder, open_vectors, patches_in
+from stickbreak.corpus.vectors import GroupedVectors
+from stickbreak.exceptions import InputError, NoDocuments, ReadError
+
+__all__ = ["VECTOR_FORMATS", "VectorTable", "has_columns", "read_vectors"]
+
+VECTOR_FORMATS = ("npy", "csv", "tsv", "parquet", "vectors", "images")
+"""Names of the formats of vectors, as `format=` takes them."""
+
+_BY_SUFFIX = {
+    ".npy": "npy",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    **dict.fromkeys(IMAGE_SUFFIXES, "images"),
+}
+_BY_START = ((b"\x93NUMPY", "npy"), (b"PAR1", "parquet"))
+_OF_TABLES = ("csv", "tsv", "parquet")
+_USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class VectorTable:
+    """Vectors that were read, and what the input says of them.
+
+    Attributes
+    ----------
+    vectors : GroupedVectors
+        One group of all where the input names none.
+    grouped : bool
+        Whether the input has groups.
+    columns : tuple of str or None
+        The names of the coordinates, of a table.
+    patches : PatchShape or None
+        What the vectors are, if the input says that they are patches of images.
+    """
+
+    vectors: GroupedVectors
+    grouped: bool
+    columns: tuple[str, ...] | None = None
+    patches: PatchShape | None = None
+
+
+def read_vectors(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    group_field: str | None = None,
+    columns: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    patch_size: int = 8,
+    n_patches: int | None = 1000,
+    limits: object = None,
+) -> VectorTable:
+    r"""Read real vectors, in groups or without.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        What to read: a NumPy array (N, dim), a table (CSV, TSV, Parquet) with a row for each vector, a folder of
+        vectors (`write_vectors`, `read_patches` with `out`), an image or a folder of images.
+    format : {"npy", "csv", "tsv", "parquet", "vectors", "images"}, optional
+        The format; found from the name and the content if not given.
+    group_field : str, optional
+        Of tables: the column that tells the group of a row. Without it there are no groups.
+    columns : sequence of str, optional
+        Of tables: the columns of the numbers, in order; the default is all but that of the groups.
+    encoding : str
+        Of CSV and TSV.
+    delimiter : str, optional
+        Of CSV and TSV: the character between two fields, or "tab"; otherwise told by the first rows.
+    patch_size : int, default=8
+        Of images: side of a patch. Vectors are coordinates of patches without their mean, in `patch_basis`.
+    n_patches : int or None, default=1000
+        Of images: most patches of each, at random; None: all.
+    limits : ReadLimits, optional
+        How long a row may be, and how much a compressed file may unpack to.
+
+    Returns
+    -------
+    VectorTable
+        Arrays and folders are memory-mapped.
+
+    Raises
+    ------
+    ReadError
+        When the input cannot be read as asked.
+    InputError
+        When an argument is unknown or means nothing to the format, or a value is not finite.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "flowers.csv"
+    >>> _ = path.write_text("meadow,length,width\nA,5.1,3.5\nB,4.9,3.0\nA,4.7,3.2\n")
+    >>> table = read_vectors(path, group_field="meadow")
+    >>> table.vectors, table.columns
+    (GroupedVectors(2 groups, 3 vectors of 2 float64), ('length', 'width'))
+    """
+    source = checked_path(path, "read_vectors")
+    limits, encoding = checked_limits(limits), checked_encoding(encoding)
+    delimiter, group_field = checked_delimiter(delimiter), checked_optional_name(group_field, "group_field")
+    kind = _format_of(source, format)
+    if group_field is not None and kind not in _OF_TABLES:
+        raise InputError(
+            f"{source} has no columns, so --group-field {group_field!r:.40} means nothing; leave it out (in Python: "
+            "group_field), or give a table"
+        )
+    if kind in _OF_TABLES:
+        with _naming(source):
+            if kind == "parquet":
+                vectors, names = parquet_numbers(source, group_field, columns, limits)
+            else:
+                usual = _USUAL_DELIMITERS[kind]
+                vectors, names = csv_numbers(source, group_field, columns, encoding, delimiter, usual, limits)
+        return VectorTable(vectors, group_field is not None, names)
+    if kind == "npy":
+        return VectorTable(_array(source), grouped=False)
+    if kind == "vectors":
+        return VectorTable(open_vectors(source), grouped=True, patches=patches_in(source))
+    vectors = read_patches(source, size=patch_size, n_patches=n_patches, mean="project")
+    return VectorTable(vectors, grouped=True, patches=PatchShape(patch_size, projected=True))
+
+
+def has_columns(path: Path, format: str | None = None) -> bool:
+    """Tell whether an input is a table, whose columns have names.
+
+    Parameters
+    ----------
+    path : Path
+    format : str or None
+        As of `read_vectors`.
+
+    Raises
+    ------
+    ReadError, InputError
+        As of `read_vectors`.
+    """
+    return _format_of(path, format) in _OF_TABLES
+
+
+def _array(path: Path) -> GroupedVectors:
+    """Open an array (N, dim), memory-mapped."""
+    values = open_array(path, "vectors")
+    if values.ndim == 2 and not len(values):
+        raise NoDocuments(f"{path} holds no vectors; give at least one row")
+    with _naming(path):
+        return GroupedVectors.from_values(values)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Say of which file the vectors are that cannot be."""
+    try:
+        yield
+    except ReadError:
+        raise
+    except InputError as error:
+        raise error if isinstance(error, NoDocuments) else ReadError(f"{path}: {error}") from error
+
+
+def _format_of(path: Path, format: str | None) -> str:
+    """Find the format of an input."""
+    if format is not None and (not isinstance(format, str) or format not in VECTOR_FORMATS):
+        raise InputError(f"format {format!r:.40} holds no vectors; use one of {', '.join(VECTOR_FORMATS)}")
+    with reading(path):
+        if not path.exists():
+            raise ReadError(f"{path} does not exist; check the name")
+    if path.is_dir():
+        if format not in (None, "vectors", "images"):
+            raise ReadError(f"{path} is a folder, not a file of format {format!r}; name the file")
+        if format is None and is_corpus_folder(path):
+            raise ReadError(f"{path} holds a corpus of words, not vectors; fit it by a method for words")
+        return format or ("vectors" if is_vector_folder(path) else "images")
+    if format == "vectors":
+        raise ReadError(f"{path} is a file, not a folder as the format 'vectors' needs; name the folder")
+    named = format or _BY_SUFFIX.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+    if named is not None:
+        return named
+    start = start_of(path, 16)
+    found = next((kind for signature, kind in _BY_START if start.startswith(signature)), None)
+    if found is None:
+        raise ReadError(
+            f"{path} is in no format of vectors that its name or content tells; name one of {', '.join(VECTOR_FORMATS)}"
+        )
+    return found

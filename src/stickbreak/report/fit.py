@@ -1,0 +1,81 @@
+"""How a fit went and with which settings, for the reports of words and of vectors."""
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from stickbreak.report.data import FitReport, finite_or_none
+
+_TRACE_POINTS = 1000
+
+
+def describe_fit(model: Any) -> FitReport:
+    """Read the trace, the settings and the reason for stopping off a fitted model.
+
+    Parameters
+    ----------
+    model : fitted model
+        Any family.
+
+    Returns
+    -------
+    FitReport
+    """
+    trace = {
+        name: np.asarray(values, dtype=np.float64)
+        for name, values in model.trace_.items()
+        if not re.search(r"_\d+$", name)  # columns of one of several chains: those of the kept one have plain names
+    }
+    n_entries = max((values.size for values in trace.values()), default=0)
+    trace = {name: values for name, values in trace.items() if values.size == n_entries}
+    trace.setdefault("lap", np.arange(1.0, n_entries + 1.0))
+    keep = np.unique(np.linspace(0, n_entries - 1, min(n_entries, _TRACE_POINTS)).round().astype(int))
+    last = trace["objective"][-1] if n_entries and "objective" in trace else None
+    objective = getattr(model, "objective_", last)
+    converged = getattr(model, "converged_", None)
+    n_laps = getattr(model, "n_laps_", None)
+    return FitReport(
+        family=type(model).__name__,
+        objective_name=getattr(model, "objective_name", "objective"),
+        n_laps=None if n_laps is None else int(n_laps),
+        converged=None if converged is None else bool(converged),
+        stop_reason=str(getattr(model, "stop_reason_", "")),
+        seconds=finite_or_none(float(trace["seconds"].sum())) if n_entries and "seconds" in trace else None,
+        objective=finite_or_none(objective),
+        settings=_settings(model),
+        trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},
+    )
+
+
+def _settings(model: Any) -> tuple[tuple[str, str], ...]:
+    """Return the parameters of a model as text, by name."""
+    get_params = getattr(model, "get_params", None)
+    parameters: Mapping[str, Any] = get_params(deep=False) if get_params is not None else {}
+    texts = {name: _setting_text(value) for name, value in parameters.items()}
+    learned = getattr(model, "learned", ())
+    if parameters.get("learn", ()) is None:
+        texts["learn"] = ", ".join(learned) or "none"
+    for name in learned:
+        texts[name] = f"{getattr(model, name + '_'):.4g}, learned from {texts[name]}"
+    return tuple(sorted(texts.items()))
+
+
+def _setting_text(value: Any) -> str:
+    """Write a parameter for a reader; arrays and objects by their kind only."""
+    if value is None or isinstance(value, str | bool | int | float | np.number):
+        return str(value)
+    if isinstance(value, Sequence) and all(isinstance(v, str | bool | int | float) for v in value) and len(value) < 20:
+        return ", ".join(str(v) for v in value) or "none"
+    shape = getattr(value, "shape", None)
+    return type(value).__name__ if shape is None else f"array of shape {tuple(shape)}"
+
+
+def package_version() -> str:
+    """Return the version of the installed package."""
+    try:
+        return version("stickbreak")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,294 @@
+"""Vectors on the command line: fit, topics, transform, evaluate, report, and what they refuse."""
+
+import csv
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+import stickbreak
+from stickbreak.corpus import planted_gaussians, read_vectors, write_vectors
+
+FAST = ["--components", "8", "--laps", "20", "--seed", "1", "--jobs", "1", "--quiet"]
+HDP = ["--method", "gaussian-hdp", "--likelihood", "full", *FAST]
+MIXTURE = ["--method", "gaussian-mixture", *FAST]
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return planted_gaussians(n_groups=20, n_vectors=30, n_components=3, seed=0)[0]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, planted):
+    """The same vectors as a folder, an array and two tables."""
+    folder = tmp_path_factory.mktemp("vectors")
+    write_vectors(planted, folder / "folder")
+    np.save(folder / "array.npy", planted.values)
+    group = np.repeat([f"g{name}" for name in planted.group_names], planted.group_sizes)
+    rows = [[g, *map(repr, map(float, x))] for g, x in zip(group, planted.values, strict=True)]
+    with open(folder / "table.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["image", "left", "right"], *rows])
+    import pyarrow as pa
+
+    left, right = planted.values.T
+    pq.write_table(pa.table({"image": group, "left": left, "right": right}), folder / "table.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory, place):
+    """A model of groups and one of single vectors; not to be changed."""
+    from typer.testing import CliRunner
+
+    from stickbreak.cli.app import app
+
+    out = tmp_path_factory.mktemp("models")
+    table, array = [place / "table.csv", "--group-field", "image", *HDP], [place / "array.npy", *MIXTURE]
+    for name, given in (("hdp", table), ("mixture", array)):
+        words = ["fit", *map(str, given), "--out", str(out / name)]
+        done = CliRunner().invoke(app, words, prog_name="stickbreak", catch_exceptions=False)
+        assert done.exit_code == 0, done.stderr
+    return out
+
+
+def test_every_input_gives_the_same_fit(run, place, planted, tmp_path):
+    for name, more in (
+        ("folder", []), ("table.csv", ["--group-field", "image"]), ("table.parquet", ["--group-field", "image"]),
+    ):  # fmt: skip
+        run("fit", place / name, "--out", tmp_path / name, *HDP, *more, "--no-report")
+        found = stickbreak.load(tmp_path / name)
+        given = {name: found.get_params()[name] for name in ("n_components", "likelihood", "n_laps", "random_state")}
+        direct = stickbreak.GaussianHDP(**given, n_jobs=1).fit(planted)
+        np.testing.assert_array_equal(found.statistics_, direct.statistics_)
+        assert given == {"n_components": 8, "likelihood": "full", "n_laps": 20, "random_state": 1}
+
+
+def test_summary_says_what_was_found_and_where_it_is(run, place, tmp_path):
+    out = tmp_path / "m"
+    lines = run("fit", place / "folder", "--out", out, *HDP, "--held-out", "0.2").stdout.splitlines()
+    assert lines[0].split() == ["component", "weight", "spread", "directions", "mean"]
+    assert lines[lines.index("") + 1] == "components 3 (started with 8)"
+    model = stickbreak.load(out)
+    assert f"objective  {model.objective_:.4f} nats per vector" in lines
+    _, held = read_vectors(place / "folder").vectors.split(0.2, seed=1)
+    assert (
+        f"held-out   {model.score(held):.4f} nats per vector: half of each of 4 groups, given the other half" in lines
+    )
+    assert lines[-2:] == [f"model      {out}", f"report     {out / 'report.html'}"]
+
+
+def test_json_of_a_fit(run, place, tmp_path):
+    options = [*MIXTURE, "--held-out", "100", "--no-report", "--json"]
+    found = json.loads(run("fit", place / "array.npy", "--out", tmp_path / "m", *options).stdout)
+    model = stickbreak.load(tmp_path / "m")
+    assert (found["n_vectors"], found["n_vectors_fitted"], found["dim"]) == (600, 500, 2)
+    assert (found["method"], found["n_components_start"], found["n_components"]) == ("gaussian-mixture", 8, 3)
+    assert found["objective"] == model.objective_
+    assert found["held_out"]["nats_per_vector"] < 0
+    assert "alpha" not in found
+    best = found["components"][0]
+    np.testing.assert_allclose(best["mean"], model.means_[best["id"]])
+    np.testing.assert_allclose(best["spread"], np.sqrt(np.diagonal(model.covariances_[best["id"]])))
+    assert sum(best["variance_shares"]) == pytest.approx(1)
+
+
+def test_options_reach_the_estimators(run, place, tmp_path):
+    shared = "--gamma 3 --batches 4 --schedule memoized --learning-decay 0.7 --learning-offset 2 --moves merge,delete "
+    shared += "--precision float32 --no-report"
+    own = "--alpha 0.7 --learn alpha,gamma --bound quadratic --stick-rule natural --restarts 2"
+    run("fit", place / "folder", "--out", tmp_path / "h", *HDP, *shared.split(), *own.split())
+    run("fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE, *shared.split(), "--likelihood", "diagonal")
+    given = {
+        "gamma": 3.0, "n_batches": 4, "schedule": "memoized", "learning_decay": 0.7, "learning_offset": 2.0,
+        "moves": ("merge", "delete"), "dtype": "float32", "n_components": 8, "n_jobs": 1,
+    }  # fmt: skip
+    theirs = {"alpha": 0.7, "learn": ("alpha", "gamma"), "bound": "quadratic", "stick_rule": "natural", "restarts": 2}
+    for name, more in (("h", theirs), ("m", {"likelihood": "diagonal"})):
+        found = stickbreak.load(tmp_path / name).get_params()
+        assert {name: found[name] for name in given | more} == given | more
+
+
+def test_interrupted_fit_resumes_from_its_checkpoint(run, refuse, place, tmp_path):
+    there = ["--checkpoint", tmp_path / "c", "--no-report"]
+    short, whole = [*HDP, "--laps", "3"], [*HDP, "--laps", "7"]
+    run("fit", place / "folder", "--out", tmp_path / "cut", *short, *there)
+    assert "--resume to go on" in refuse("fit", place / "folder", "--out", tmp_path / "on", *whole, *there)
+    run("fit", place / "folder", "--out", tmp_path / "on", *whole, *there, "--resume")
+    run("fit", place / "folder", "--out", tmp_path / "whole", *whole, "--no-report")
+    on, uncut = stickbreak.load(tmp_path / "on"), stickbreak.load(tmp_path / "whole")
+    np.testing.assert_array_equal(on.statistics_, uncut.statistics_)
+    assert stickbreak.load(tmp_path / "cut").n_laps_ == 3
+
+
+def test_a_model_is_replaced_only_by_force(run, refuse, place, tmp_path):
+    words = ["fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE, "--no-report"]
+    run(*words)
+    assert "exists" in refuse(*words)
+    run(*words, "--force", "--laps", "2")
+    assert stickbreak.load(tmp_path / "m").n_laps_ == 2
+
+
+def test_topics_are_the_coordinates_that_tell_components_apart(run, models):
+    lines = run("topics", models / "hdp", "--words", "1").stdout.splitlines()
+    model = stickbreak.load(models / "hdp")
+    weights = [float(line.split()[1].rstrip("%")) for line in lines[1:]]
+    assert weights == sorted(weights, reverse=True)
+    assert len(lines) == 1 + model.n_components_
+    centre = model.weights_ @ model.means_
+    for line in lines[1:]:
+        k = int(line.split()[0])
+        far = np.abs(model.means_[k] - centre) / np.sqrt(np.diagonal(model.covariances_[k]))
+        assert f"{('left', 'right')[far.argmax()]} {model.means_[k][far.argmax()]:.3g} ±" in line
+    assert json.loads(run("topics", models / "mixture", "--json").stdout)["n_components"] == 3
+
+
+def test_weights_of_groups_and_of_vectors(run, place, planted, models, tmp_path):
+    run("transform", models / "hdp", place / "table.parquet", "--out", tmp_path / "w.npz", "--quiet")
+    with np.load(tmp_path / "w.npz") as found:
+        np.testing.assert_array_equal(found["weights"], stickbreak.load(models / "hdp").transform(planted))
+        assert found["names"][3] == "g3"
+    lines = run("transform", models / "mixture", place / "table.csv", "--group-field", "image", "--quiet").stdout
+    rows = list(csv.reader(lines.splitlines()))
+    assert rows[0] == ["vector", "component_0", "component_1", "component_2"]
+    expected = stickbreak.load(models / "mixture").predict_proba(planted.values)
+    np.testing.assert_array_equal(np.array(rows[1:], dtype=float)[:, 1:], expected)
+    assert rows[-1][0] == "599"
+    told = run("transform", models / "hdp", place / "folder", "--out", tmp_path / "w.parquet", "--json", "--quiet")
+    wanted = {"n_groups": 20, "n_vectors": 600, "dim": 2, "n_components": 3, "out": str(tmp_path / "w.parquet")}
+    assert json.loads(told.stdout) == wanted
+    assert pq.read_table(tmp_path / "w.parquet").column_names[:2] == ["group", "component_0"]
+
+
+@pytest.mark.parametrize("model", ["hdp", "mixture"])
+def test_a_file_without_vectors_gives_a_table_without_rows(run, models, tmp_path, model):
+    (tmp_path / "v.csv").write_text("image,left,right\n")
+    printed = run("transform", models / model, tmp_path / "v.csv", "--quiet").stdout
+    assert len(printed.splitlines()) == 1
+
+
+def test_columns_are_found_by_their_names(run, place, models, tmp_path):
+    lines = (place / "table.csv").read_text().splitlines()
+    turned = [",".join([*line.split(",")[:0:-1], line.split(",")[0], "0"]) for line in lines]
+    (tmp_path / "v.csv").write_text("\n".join([turned[0].removesuffix("0") + "more", *turned[1:]]))
+    expected = run("transform", models / "hdp", place / "table.csv", "--quiet").stdout
+    assert run("transform", models / "hdp", tmp_path / "v.csv", "--quiet").stdout == expected
+
+
+def test_scores_are_nats_per_vector(run, place, planted, models):
+    for name, data in (("hdp", planted), ("mixture", planted.values)):
+        score = stickbreak.load(models / name).score(data)
+        assert f"held-out   {score:.4f} nats per vector" in run("evaluate", models / name, place / "folder").stdout
+        found = json.loads(run("evaluate", models / name, place / "folder", "--json").stdout)
+        assert (found["held_out"], found["unit"]) == (score, "nats per vector")
+
+
+def test_report_of_a_saved_model(run, place, models, tmp_path):
+    run("report", models / "hdp", place / "table.csv", "--out", tmp_path / "r.html", "--title", "Two eyes", "--quiet")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<title>Two eyes</title>" in page
+    assert '"coordinates":[{"name":' in page
+    assert '"patch_size":null' in page
+
+
+def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for k in range(2):
+        pixels = np.random.default_rng(k).integers(0, 255, (20, 20), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / f"{k}.png")
+    more = ["--method", "gaussian-hdp", "--patch-size", "4", "--patches", "50", *FAST, "--laps", "3"]
+    run("fit", folder, "--out", tmp_path / "m", *more)
+    assert stickbreak.load(tmp_path / "m").n_features_in_ == 15
+    assert '"patch_size":4' in (tmp_path / "m" / "report.html").read_text(encoding="utf-8")
+    printed = run("transform", tmp_path / "m", folder / "1.png")
+    assert "1 groups, 50 vectors of 15 numbers" in printed.stderr
+    assert printed.stdout.splitlines()[1].startswith("1.png,")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--vocabulary", "w.txt"], "--vocabulary is about words, but the model is one of vectors; leave it out"),
+        (["--text-field", "left"], "--text-field is about words"),
+        (["--name-field", "image"], "--name-field is about words"),
+        (["--min-df", "2"], "the options of text to counts (--stop-words, --min-df, ...) are about words"),
+        (["--eta", "1"], "--eta needs --method collapsed, variational, gibbs, hybrid or tree, but the method is"),
+        (["--init", "anchors"], "--init needs --method variational, gibbs or hybrid"),
+        (["--moves", "birth"], "moves names 'birth'"),
+        (["--format", "jsonl"], "'jsonl' holds no vectors; use one of npy"),
+        (["--patch-size", "9999"], "--patch-size"),
+    ],
+)
+def test_fit_refuses_what_means_nothing_to_vectors(refuse, place, tmp_path, options, words):
+    assert words in refuse("fit", place / "folder", "--out", tmp_path / "m", *HDP, *options)
+    assert not (tmp_path / "m").exists()
+
+
+def test_groups_that_are_missing_are_a_sentence(refuse, run, place, models, tmp_path):
+    line = refuse("fit", place / "array.npy", "--out", tmp_path / "m", *HDP)
+    assert "has no groups, which --method gaussian-hdp needs; name their column (--group-field)" in line
+    line = refuse("transform", models / "hdp", place / "array.npy")
+    assert "has no groups, which a GaussianHDP needs" in line
+    assert "--alpha needs --method collapsed" in refuse("fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE,
+                                                       "--alpha", "1")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "words"),
+    [
+        ("evaluate", ["--left-to-right", "20"], "--left-to-right is about words"),
+        ("evaluate", ["--seed", "1"], "--seed is 1, but vectors are cut into halves by a seed of their own"),
+        ("evaluate", ["--vocabulary", "w.txt"], "--vocabulary is about words"),
+        ("transform", ["--text-field", "t"], "--text-field is about words"),
+        ("transform", ["--out", "w.xlsx"], "does not say a format"),
+        ("report", ["--name-field", "t"], "--name-field is about words"),
+    ],
+)
+def test_commands_refuse_what_means_nothing_to_vectors(refuse, place, models, tmp_path, command, options, words):
+    more = ["--out", tmp_path / "r.html"] if command == "report" else []
+    assert words in refuse(command, models / "hdp", place / "folder", *more, *options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_vectors_of_another_length_are_a_sentence(refuse, models, tmp_path):
+    np.save(tmp_path / "v.npy", np.zeros((4, 3)))
+    for command in ("transform", "evaluate"):
+        words = "has vectors of 3 numbers, but those of the fit had 2; give"
+        assert words in refuse(command, models / "mixture", tmp_path / "v.npy")
+    write_vectors(stickbreak.GroupedVectors.from_values(np.zeros((4, 3))), tmp_path / "v")
+    for command, more in (("transform", []), ("evaluate", []), ("report", ["--out", tmp_path / "r.html"])):
+        assert words in refuse(command, models / "hdp", tmp_path / "v", *more)
+
+
+@pytest.mark.parametrize("option", [["--group-field", "id"], ["--patch-size", "8"], ["--patches", "9"]])
+def test_words_refuse_what_is_about_vectors(refuse, documents, model, tmp_path, option):
+    wanted = f"Error: {option[0]} is about vectors, but the model is one of words; leave it out"
+    assert refuse("fit", documents, "--out", tmp_path / "m", *option) == wanted
+    assert refuse("transform", model, documents, *option) == wanted
+
+
+def test_tree_of_vectors_is_a_sentence(refuse, models):
+    assert "form no tree" in refuse("tree", models / "hdp")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", '{"version": 99}', '{"version": 1}', '{"version": 1, "group_field": 3, "columns": null}',
+     '{"version": 1, "group_field": null, "columns": [3], "patches": null, "n_patches": null}'],
+)  # fmt: skip
+def test_damaged_settings_are_a_sentence(refuse, models, place, tmp_path, content):
+    import shutil
+
+    shutil.copytree(models / "hdp", tmp_path / "m")
+    (tmp_path / "m" / "input.json").write_text(content)
+    assert "input.json" in refuse("topics", tmp_path / "m")
+    assert "input.json" in refuse("transform", tmp_path / "m", place / "folder")
+
+
+def test_a_model_that_python_saved_is_told_and_asked(run, place, planted, tmp_path):
+    stickbreak.GaussianHDP(n_components=4, n_laps=2, random_state=0).fit(planted).save(tmp_path / "m")
+    assert "x0" in run("topics", tmp_path / "m").stdout
+    assert len(run("transform", tmp_path / "m", place / "folder", "--quiet").stdout.splitlines()) == 21
