@@ -134,7 +134,7 @@ def test_imports_are_found():
     arrows = graph()
     assert "variational" in arrows[FACE]
     assert "fitting.laps" in arrows["variational.words.estimator"]
-    assert "storage.persistence" in arrows["model.topic_model"], "`from stickbreak.storage import persistence`"
+    assert "storage.persistence" in arrows["model.estimator"], "`from stickbreak.storage import persistence`"
     assert "variational.kernels.statistics" in arrows["variational.local_step"]
     assert sum(map(len, arrows.values())) > 100
 
