@@ -79,6 +79,14 @@ def random_start(corpus: Corpus, n_topics: int, seed: int) -> CollapsedState:
     return assembled(turns, corpus.n_words, np.full(n_topics, 1 / (n_topics + 1)))
 
 
+def given_start(corpus: Corpus, counts: Float, smallest: float, seed: int) -> CollapsedState:
+    """Start with r_dwk proportional to the expected count of word w in topic k, counts (K, W)."""
+    mass = counts.sum(axis=1)
+    topic_word, weights = np.ascontiguousarray((counts / mass[:, None]).T), mass / mass.sum()
+    theta = np.broadcast_to(weights, (corpus.n_documents, mass.size))
+    return start_from(corpus, topic_word, theta, weights * (1.0 - 1.0 / (mass.size + 1)), smallest, seed)
+
+
 def start_from(
     corpus: Corpus, topic_word: Float, theta: Float, beta: Float, smallest: float, seed: int
 ) -> CollapsedState:

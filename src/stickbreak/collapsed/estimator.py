@@ -7,13 +7,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
 from stickbreak.collapsed.laps import CollapsedLaps, Rules, columns_of
 from stickbreak.collapsed.requirements import check_tables
-from stickbreak.collapsed.state import MOST_TOPICS, Priors
+from stickbreak.collapsed.state import MOST_TOPICS, Float, Priors
 from stickbreak.collapsed.streaming import StepRules, Topics, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, sweeps, whole
@@ -21,7 +21,10 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
+from stickbreak.fitting.run import Identity
 from stickbreak.fitting.steps import step_size
+from stickbreak.model.given_topics import check_given, given_counts, number_given
+from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.streams import seed_from
 
 
@@ -44,6 +47,9 @@ class CollapsedHDP(FittedCollapsed):
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha",)
         Hyperparameters that are learned from the expected tables and counts, from lap 20 on: alpha and gamma after each
         lap, eta after every fifth, under Gamma(1, 1) priors.
+    init : "random", array-like of shape (K, W) or fitted model, default="random"
+        Where the topics start: every stored count in a topic at random, or given topics: word distributions, expected
+        counts, or a fitted model of any family over the same words. With given topics `n_topics` is ignored.
     merge_laps : int, default=50
         Laps, from the first, in which some of the tokens are held back, and topics merged where these tokens are
         predicted as well, to half a standard error and to 0.1 nats for each of the smaller topic's. Two topics with
@@ -141,6 +147,7 @@ class CollapsedHDP(FittedCollapsed):
         "gamma": CONCENTRATION,
         "eta": CONCENTRATION,
         "learn": [list, tuple],
+        "init": [StrOptions({"random"}), "array-like", TopicModel],
         "merge_laps": [whole(0)],
         "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
@@ -164,6 +171,7 @@ class CollapsedHDP(FittedCollapsed):
         gamma: float = 1.0,
         eta: float = 0.05,
         learn: Sequence[str] = ("alpha",),
+        init: Any = "random",
         merge_laps: int = 50,
         held_back: float = 0.1,
         smallest_share: float = SMALLEST_SHARE,
@@ -183,6 +191,7 @@ class CollapsedHDP(FittedCollapsed):
         self.gamma = gamma
         self.eta = eta
         self.learn = learn
+        self.init = init
         self.merge_laps = merge_laps
         self.held_back = held_back
         self.smallest_share = smallest_share
@@ -197,6 +206,11 @@ class CollapsedHDP(FittedCollapsed):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not isinstance(self.init, str):
+            check_given(self.init, "'random'")
+
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
         laps = min(self.n_laps, self.merge_laps)
@@ -204,9 +218,9 @@ class CollapsedHDP(FittedCollapsed):
 
     def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> CollapsedLaps:
         moves = int(self.merge_laps), float(self.held_back)
-        rules = Rules(
-            self.starting_topics(documents), self._priors(), float(self.smallest_share), tuple(self.learn), seed, *moves
-        )
+        smallest, given = float(self.smallest_share), self._given(documents)
+        n_topics = self.starting_topics(documents)
+        rules = Rules(n_topics, self._priors(), smallest, tuple(self.learn), seed, *moves, given)
         return CollapsedLaps(documents, rules, executor)
 
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
@@ -226,7 +240,8 @@ class CollapsedHDP(FittedCollapsed):
         self._seed = seed_from(self.random_state)
         self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
         sweeps = self.starting_topics(minibatch), int(self.init_sweeps)
-        return begin(minibatch, *sweeps, self._priors(), self._step_rules(), total / minibatch.n_documents, executor)
+        share, given = total / minibatch.n_documents, self._given(minibatch)
+        return begin(minibatch, *sweeps, self._priors(), self._step_rules(), share, executor, given)
 
     def _step(self, minibatch: Corpus, total: int, executor: ThreadExecutor, start: tuple[Topics, float] | None) -> Lap:
         rules = self._step_rules()
@@ -243,6 +258,33 @@ class CollapsedHDP(FittedCollapsed):
         priors = learned(topics, priors, rules.learn)
         self._take_topics(topics, priors, self._seed)
         return Lap(log_p / float(minibatch.n_tokens), alive(topics.N).size, False, columns_of(priors))
+
+    def _identity(self, documents: Corpus, seed: int) -> Identity:
+        found = super()._identity(documents, seed)
+        return {name: value for name, value in found.items() if name != "init" or not isinstance(value, str)}
+
+    @property
+    def _finds_topics(self) -> bool:
+        return isinstance(self.init, str)
+
+    def starting_topics(self, X: Any) -> int:
+        """Return the number of topics that a fit to some documents starts with.
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        int
+            Those that are given as `init`, or `n_topics`. Where that is None: the default, or for a small collection a
+            quarter of its tokens.
+        """
+        return super().starting_topics(X) if isinstance(self.init, str) else number_given(self.init)
+
+    def _given(self, corpus: Corpus) -> Float | None:
+        """Return the expected counts of given topics, (K, W)."""
+        return None if isinstance(self.init, str) else given_counts(self.init, corpus)
 
     def _priors(self) -> Priors:
         """Return the hyperparameters that were given."""

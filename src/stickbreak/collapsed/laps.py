@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.collapsed.cvb0 import add_up, assembled, random_start, sweep
+from stickbreak.collapsed.cvb0 import add_up, assembled, given_start, random_start, sweep
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.merging import due, give_back, hold_back, merge
 from stickbreak.collapsed.state import (
@@ -41,6 +41,7 @@ class Rules:
     seed: int
     merge_laps: int  # laps, from the first, in which tokens are held back
     held_back: float  # their share
+    given: Float | None = None  # (K, W)  expected counts of the topics to start from
 
 
 class CollapsedLaps:
@@ -66,8 +67,12 @@ class CollapsedLaps:
         return columns_of(self.rules.priors)
 
     def begin(self, report: Callback, stop: Stop) -> None:
-        """Put every stored count in a topic at random: too short to be reported or stopped."""
-        self.state = random_start(self._corpus, self.rules.n_topics, self.rules.seed)
+        """Put every stored count in a topic, at random or as given: too short to be reported or stopped."""
+        rules = self.rules
+        if rules.given is None:
+            self.state = random_start(self._corpus, rules.n_topics, rules.seed)
+        else:
+            self.state = given_start(self._corpus, rules.given, rules.smallest, rules.seed)
         self._hold_back()
 
     def laps(self, done: int) -> Iterator[Lap]:

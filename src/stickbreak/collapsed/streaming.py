@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
 
-from stickbreak.collapsed.cvb0 import corpus_weights, random_start, replace, sweep, updated
+from stickbreak.collapsed.cvb0 import corpus_weights, given_start, random_start, replace, sweep, updated
 from stickbreak.collapsed.learning import RATE, SHAPE, best_eta, best_gamma
 from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Int, Priors, Shard, Shares, cut
 from stickbreak.corpus import Corpus
@@ -116,7 +116,14 @@ def offset_for(given: float | None, decay: float, share: float) -> float:
 
 
 def begin(
-    corpus: Corpus, n_topics: int, n_sweeps: int, priors: Priors, rules: StepRules, share: float, executor: Executor
+    corpus: Corpus,
+    n_topics: int,
+    n_sweeps: int,
+    priors: Priors,
+    rules: StepRules,
+    share: float,
+    executor: Executor,
+    given: Float | None = None,
 ) -> tuple[Topics, float]:
     """Return the topics that sweeps over the first minibatch find, and their log p of its tokens.
 
@@ -129,8 +136,13 @@ def begin(
     share : float
         Documents of the stream to those of the minibatch.
     executor : Executor
+    given : ndarray of shape (K, W), optional
+        Expected counts of the topics to start from.
     """
-    state = random_start(corpus, n_topics, rules.seed)
+    if given is None:
+        state = random_start(corpus, n_topics, rules.seed)
+    else:
+        state = given_start(corpus, given, rules.smallest, rules.seed)
     for _ in range(n_sweeps):
         sweep(state, priors, rules.smallest, rules.seed, executor)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)

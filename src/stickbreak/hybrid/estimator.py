@@ -23,6 +23,8 @@ from stickbreak.hybrid.requirements import check_parameters, check_sizes
 from stickbreak.hybrid.starts import RANDOM, begin, offset_after
 from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
+from stickbreak.model.given_topics import number_given
+from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.streams import seed_from
 
 # a fit that goes on may change these
@@ -63,9 +65,10 @@ class HybridHDP(FittedHybrid):
     phi_weight : {"ratio", "mean_field"}, default="ratio"
         What a topic's words are to a document: E phi, or exp(E log phi), which is hard on words that a topic has little
         of: from a random start it stays with poor topics. Over many laps of the same documents it holds better.
-    init : str or array-like of shape (K, W), default="collapsed"
+    init : str, array-like of shape (K, W) or fitted model, default="collapsed"
         Where the topics start: topics that are found first ("collapsed", "near-uniform", "documents", "anchors", see
-        `VariationalHDP`) or given (word distributions or expected counts); or tokens in topics at random ("random", the
+        `VariationalHDP`) or given (word distributions, expected counts, or a fitted model of topics over the same
+        words); or tokens in topics at random ("random", the
         paper's), which costs nothing and takes more laps: for very many topics.
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
@@ -160,7 +163,7 @@ class HybridHDP(FittedHybrid):
         "sampler": [StrOptions(set(SAMPLERS))],
         "g_weight": [StrOptions(set(G_WEIGHTS))],
         "phi_weight": [StrOptions(set(WEIGHTS))],
-        "init": [str, "array-like"],
+        "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
         "n_laps": [whole(1)],
         "batch_size": [whole(1)],
@@ -240,7 +243,7 @@ class HybridHDP(FittedHybrid):
 
     def _starting_columns(self, corpus: Corpus) -> int:
         """Return the number of topics that a start has."""
-        return self.starting_topics(corpus) if isinstance(self.init, str) else len(self.init)
+        return self.starting_topics(corpus) if isinstance(self.init, str) else number_given(self.init)
 
     def _check_documents(self, documents: Corpus) -> None:
         self._check_start(documents, int(self.batch_size))

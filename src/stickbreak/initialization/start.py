@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stickbreak.collapsed import COUNT_BYTES, CollapsedState, cvb0
 from stickbreak.corpus import Corpus
@@ -15,6 +14,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.initialization.anchors import anchors
 from stickbreak.initialization.base import Float, Start, StartSettings, even_weights, largest_first, weights_of
 from stickbreak.initialization.documents import documents
+from stickbreak.model.given_topics import check_given, given_counts
 from stickbreak.numerics.streams import stream
 
 logger = logging.getLogger("stickbreak")
@@ -86,7 +86,7 @@ def check_init(init: Any, names: Collection[str]) -> None:
 
     Parameters
     ----------
-    init : str or array-like of shape (K, W)
+    init : str, array-like of shape (K, W) or fitted model of topics
     names : collection of str
         The starts that the model knows.
 
@@ -97,27 +97,11 @@ def check_init(init: Any, names: Collection[str]) -> None:
     if isinstance(init, str):
         if init not in names:
             known = ", ".join(map(repr, names))
-            raise InputError(f"init is {init!r}; give one of {known}, or an array of topics (K, W).")
+            raise InputError(
+                f"init is {init!r}; give one of {known}, an array of topics (K, W), or a fitted model of topics."
+            )
         return
-    array = _as_numbers(init)
-    if array.ndim == 0:
-        raise InputError(f"init is {init!r}; give a name of a start, or an array of topics (K, W).")
-    if array.ndim == 2:  # another shape is refused with that of the documents
-        _check_distributions(array)
-
-
-def _as_numbers(topics: Any) -> Float:
-    try:
-        return np.asarray(topics, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(
-            f"init is not a table of numbers ({error}); give a name or an array of topics (K, W)."
-        ) from None
-
-
-def _check_distributions(topics: Float) -> None:
-    if not np.isfinite(topics).all() or (topics < 0).any() or (topics.sum(axis=1) <= 0).any():
-        raise InputError("init holds a negative, infinite or missing value or an empty row; give word distributions.")
+    check_given(init, "a name of a start")
 
 
 def make_start(name: str, corpus: Corpus, settings: StartSettings) -> Start:
@@ -126,14 +110,13 @@ def make_start(name: str, corpus: Corpus, settings: StartSettings) -> Start:
     return STARTS[name](corpus, settings)
 
 
-def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
+def start_from_topics(topics: Any, corpus: Corpus) -> Start:
     """Start from given topics.
 
     Parameters
     ----------
-    topics : array-like of shape (K, W)
-        Non-negative rows: word distributions (rows that sum to one; each then stands for an equal share of the
-        tokens) or expected counts.
+    topics : array-like of shape (K, W) or fitted model of topics
+        See `stickbreak.model.given_topics.given_counts`.
     corpus : Corpus
 
     Raises
@@ -141,29 +124,8 @@ def start_from_topics(topics: NDArray, corpus: Corpus) -> Start:
     InputError
         If the shape does not fit the corpus, or a row is negative, not finite or empty.
     """
-    array = given_topics(topics, corpus.n_words)
-    _check_distributions(array)
-    mass = array.sum(axis=1)
-    if np.allclose(mass, 1.0):
-        array = array * (corpus.n_tokens / array.shape[0])
-        mass = array.sum(axis=1)
-    return largest_first(Start(np.ascontiguousarray(array.T), weights_of(mass)))
-
-
-def given_topics(topics: Any, n_words: int) -> Float:
-    """Return topics that were given as `init`, (K, W).
-
-    Raises
-    ------
-    InputError
-        If they are not a table of numbers with at least one row and a column for each word.
-    """
-    array = _as_numbers(topics)
-    if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != n_words:
-        raise InputError(
-            f"init has shape {array.shape}; give a row for each topic and {n_words} columns, one for each word."
-        )
-    return array
+    counts = given_counts(topics, corpus)
+    return largest_first(Start(np.ascontiguousarray(counts.T), weights_of(counts.sum(axis=1))))
 
 
 def _documents_that_fit(corpus: Corpus, rng: np.random.Generator) -> Corpus:

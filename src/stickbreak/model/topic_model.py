@@ -251,7 +251,18 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return {"n_topics": self.starting_topics(documents)}
 
     def _identity(self, documents: Corpus, seed: int) -> Identity:
-        return identity_of(self, documents, seed, free=(*FREE, *self._free), **self._settled(documents))
+        settled = {**self._settled(documents), **self._plain_init()}
+        return identity_of(self, documents, seed, free=(*FREE, *self._free), **settled)
+
+    def _plain_init(self) -> dict[str, Any]:
+        """Return what stands for a fitted model as `init` in a file; nothing for anything else."""
+        from stickbreak.model.given_topics import plain  # it asks what a model of topics is
+
+        init = self.get_params(deep=False).get("init")
+        return {"init": plain(init)} if isinstance(init, TopicModel) else {}
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        return {**super()._saved_parameters(), **self._plain_init()}
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
         return {"vocabulary": list(self.vocabulary_), "n_features": self.n_features_in_}

@@ -18,6 +18,7 @@ from stickbreak.fitting.constraints import CONCENTRATION, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
+from stickbreak.model.topic_model import TopicModel
 from stickbreak.sampling.chain import REPRESENTATIONS, ChainSettings
 from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
 from stickbreak.sampling.fitted import FittedGibbs
@@ -63,11 +64,11 @@ class GibbsHDP(FittedGibbs):
         Sweeps in which these run, from the first. None: all. (Paper: 50.)
     split_merge_scans : int, default=0
         Restricted Gibbs scans of a proposal (Jain and Neal 2004). 0: sequential allocation (the paper's).
-    init : str or array-like of shape (K, W), default="random"
+    init : str, array-like of shape (K, W) or fitted model, default="random"
         Where the chain starts: each token in one of `n_topics` topics at random ("random"); one after the other, each
         given those before ("sequential", the paper's); all in one ("single"); drawn from topics that are found first
         ("collapsed", "near-uniform", "documents", "anchors", see `VariationalHDP`) or given (word distributions or
-        expected counts, for example `other.components_` of another model).
+        expected counts, or a fitted model of topics over the same words).
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     n_laps : int, default=200
@@ -168,7 +169,7 @@ class GibbsHDP(FittedGibbs):
         "split_merge_trials": [whole(0)],
         "split_merge_sweeps": [None, whole(1)],
         "split_merge_scans": [whole(0)],
-        "init": [str, "array-like"],
+        "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
         "n_laps": [whole(1)],
         "burn_in": [None, whole(0)],

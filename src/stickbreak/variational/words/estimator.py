@@ -17,6 +17,8 @@ from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.fitting.requirements import check_names, check_tokens
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.model.given_topics import number_given
+from stickbreak.model.topic_model import TopicModel
 from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps, batch_loaders
@@ -61,9 +63,11 @@ class VariationalHDP(FittedHDP):
     bound : {"surrogate", "quadratic"}, default="surrogate"
         The lower bound of the expected log normaliser of document weights in the objective: that of the paper, tight
         for alpha well below 1; or one that is never below it and nearly tight unless one topic dominates.
-    init : {"collapsed", "near-uniform", "documents", "anchors"} or array-like of shape (K, W), default="collapsed"
-        Where the topics start: a short collapsed run (CVB0), nearly uniform topics, K random documents (the paper's
-        start), K anchor words (Arora et al. 2013), or given topics (then `n_topics` is ignored).
+    init : str, array-like of shape (K, W) or fitted model, default="collapsed"
+        Where the topics start: a short collapsed run (CVB0, "collapsed"), nearly uniform topics ("near-uniform"), K
+        random documents (the paper's start, "documents"), K anchor words (Arora et al. 2013, "anchors"), or given
+        topics: word distributions, expected counts, or a fitted model of any family over the same words. With given
+        topics `n_topics` is ignored.
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     moves : sequence of {"merge", "delete", "birth", "refine", "reorder"}
@@ -176,7 +180,7 @@ class VariationalHDP(FittedHDP):
         "eta": CONCENTRATION,
         "learn": [None, list, tuple],
         "bound": [StrOptions(set(BOUNDS))],
-        "init": [str, "array-like"],
+        "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
         "moves": [list, tuple],
         "delete_documents": [None, whole(1)],
@@ -274,7 +278,7 @@ class VariationalHDP(FittedHDP):
         n_batches = 1 if streaming else self._n_batches(corpus)
         check_sizes(
             corpus,
-            self.starting_topics(corpus) if isinstance(self.init, str) else np.shape(self.init)[0],
+            self.starting_topics(corpus) if isinstance(self.init, str) else number_given(self.init),
             n_batches,
             n_batches if memoized else 0,
             trials=memoized and any(issubclass(MOVES[name], Trial) for name in self.moves),
