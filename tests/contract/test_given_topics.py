@@ -36,7 +36,7 @@ def test_start_from_a_model_survives_saving_checkpoints_and_going_on(name, tmp_p
 @pytest.mark.parametrize("name", STARTED)
 def test_what_cannot_be_given_topics_is_refused(name):
     X = data_of(name)
-    with pytest.raises(InputError, match="init is .*1.5.*give"):
+    with pytest.raises(InputError, match=r"init is .*1\.5.*give"):
         unfitted(name, init=np.array(1.5)).fit(X)
     with pytest.raises(ValueError, match="not fitted"):
         unfitted(name, init=unfitted("CollapsedHDP")).fit(X)
