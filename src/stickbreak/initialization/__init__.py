@@ -1,7 +1,7 @@
 """Starts: where the topics of a fit begin."""
 
 from stickbreak.initialization.base import Start, StartSettings, weights_of
-from stickbreak.initialization.seeding import SAMPLE, SAMPLE_PER_COMPONENT, seeded
+from stickbreak.initialization.seeding import SAMPLE, SAMPLE_PER_COMPONENT, gains_alone, seeded
 from stickbreak.initialization.start import (
     RESPONSIBILITY_BYTES,
     STARTS,
@@ -19,6 +19,7 @@ __all__ = [
     "Start",
     "StartSettings",
     "check_init",
+    "gains_alone",
     "make_start",
     "seeded",
     "smoothed_cvb0",

@@ -87,7 +87,7 @@ def _seeds(likelihood: VectorLikelihood, sample: NDArray, n: int, rng: np.random
     found = rng.choice(len(sample), n - n_far, replace=False).tolist()
     if not n_far:
         return found
-    alone = _alone(likelihood, sample)
+    alone = gains_alone(likelihood, sample)
     best = likelihood.expected_log(_of_each(likelihood, sample[found]), sample).max(axis=1)
     for _ in range(n_far):
         even, gain = np.ones(len(sample)), np.maximum(alone - best, 0.0)
@@ -99,8 +99,8 @@ def _seeds(likelihood: VectorLikelihood, sample: NDArray, n: int, rng: np.random
     return found
 
 
-def _alone(likelihood: VectorLikelihood, sample: NDArray) -> Float:
-    """Return E log p(x | the posterior given x alone) of each vector, (n,)."""
+def gains_alone(likelihood: VectorLikelihood, sample: NDArray) -> Float:
+    """Return E log p(x | the posterior given x alone) of each vector, (n,): what a component of its own gives it."""
     out = np.empty(len(sample))
     for begin in range(0, len(sample), AT_ONCE):
         part = sample[begin : begin + AT_ONCE]

@@ -32,12 +32,13 @@ from stickbreak.variational.moves import Delete, Merge, Move, Reorder
 from stickbreak.variational.state import Float, GlobalParameters, runs
 from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vectors.batch import VectorBatch
+from stickbreak.variational.vectors.birth import VectorBirth
 from stickbreak.variational.vectors.model import LIKELIHOODS, VectorModel
 
 VECTORS_PER_BATCH = 50_000
 LARGEST_ERROR = 1e-3  # of a vector in float32, in standard deviations of its coordinates
 FIRST_MOVES = 4  # lap: in those before it components are still broad, and merges would join what laps tell apart
-VECTOR_MOVES: tuple[str, ...] = (Merge.name, Delete.name, Reorder.name)
+VECTOR_MOVES: tuple[str, ...] = (Merge.name, Delete.name, VectorBirth.name, Reorder.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ class VectorFit(VectorModel):
             delete = Delete(None, most, merges_first=True)
         else:
             delete = Delete(self.delete_vectors, merges_first=True)
-        made: dict[str, Move] = {move.name: move for move in (Merge(exhaustive=True), delete, Reorder())}
+        made: dict[str, Move] = {move.name: move for move in (Merge(exhaustive=True), delete, VectorBirth(), Reorder())}
         return [made[name] for name in VECTOR_MOVES if name in self.moves]
 
     def _begin(self, vectors: Vectors, seed: int, report: Callback, stop: Stop) -> GlobalParameters:

@@ -45,9 +45,10 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     init : "seeding", array-like of shape (K, dim) or fitted model, default="seeding"
         Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
         model of the same likelihood.
-    moves : sequence of {"merge", "delete", "reorder"}, default=("merge", "delete", "reorder")
-        Tried after each lap from the fourth on; kept only if the whole objective rises. The stochastic schedule has
-        "reorder" alone.
+    moves : sequence of {"merge", "delete", "birth", "reorder"}, default=("merge", "delete", "reorder")
+        Tried after each lap from the fourth on; kept only if the whole objective rises. "birth" adds components found
+        in the vectors that the present ones explain worst, and lasts as long as some ten laps. The stochastic schedule
+        has "reorder" alone.
     delete_vectors : int or None, default=50000
         Deletes are tried for the smallest components that together have at most so many vectors with a responsibility
         other than zero. None: for every component.
