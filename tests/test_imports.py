@@ -24,7 +24,8 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {"model"},
     {"collapsed"},
     {"initialization"},
-    {"variational", "hybrid", "sampling", "backoff_tree"},
+    {module.split(".")[1] for module in (stickbreak.ESTIMATORS | stickbreak.VECTOR_ESTIMATORS).values()}
+    - {"collapsed"},
     {"evaluation", "report"},
     {"cli"},
     {"__main__"},

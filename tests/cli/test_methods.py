@@ -140,10 +140,7 @@ def test_start_of_another_method_is_refused(refuse, documents, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (
-            ["--method", "luck"],
-            "--method is 'luck'; give collapsed, variational, gibbs, hybrid, tree, gaussian-hdp or gaussian-mixture",
-        ),
+        (["--method", "luck"], f"--method is 'luck'; give {', '.join([*METHODS][:-1])} or {[*METHODS][-1]}"),
         ([*GIBBS, "--estimate", "mean"], "--estimate is 'mean'; give last, best or average"),
         ([*GIBBS, "--representation", "crf"], "--representation is 'crf'"),
         ([*GIBBS, "--burn-in", "6"], "burn_in is 6, but n_laps is 6"),

@@ -49,7 +49,7 @@ def followed_laps(made, start, moves, n_laps):
     bound=st.sampled_from(["surrogate", "quadratic"]),
     learned=st.sampled_from([(), ("alpha", "gamma", "eta")]),
     most=st.sampled_from([2, None]),
-    order=st.permutations(["merge", "delete", "birth", "refine", "reorder"]),
+    order=st.permutations(list(MOVES)),
 )
 def test_objective_never_falls_and_equals_recomputation_with_all_moves(
     seed, n_documents, n_words, n_topics, n_batches, fractional, alpha, eta, bound, learned, most, order
@@ -70,7 +70,7 @@ def test_every_move_is_accepted_and_followed_on_bars(bound, learned):
     made, _ = schedule(corpus, 2, bound=bound, learned=learned, settings=RESTARTS)
     together = {name: 0 for name in MOVES}
     for n_topics in (12, 1):
-        moves = [Merge(), Delete(), Birth(), Refine(), Reorder()]
+        moves = [kind() for kind in MOVES.values()]
         _, infos, followed = followed_laps(made, begin(corpus, n_topics, 3), moves, 8)
         for name, n in followed.items():
             together[name] += n
@@ -95,7 +95,7 @@ def test_all_moves_are_the_same_to_the_last_bit_for_1_and_2_threads(monkeypatch)
         with ThreadExecutor(n_jobs) as executor:
             made, _ = schedule(corpus, 2, executor=executor, settings=RESTARTS)
             state, _ = first_lap(made, begin(corpus, 8, 1))
-            moves, accepted = [Merge(), Delete(), Birth(), Refine(), Reorder()], 0
+            moves, accepted = [kind() for kind in MOVES.values()], 0
             for _, (_, info) in zip(range(9), laps(made, state, moves, 1), strict=False):
                 accepted += sum(counts[1] for counts in info.moves.values())
             assert accepted > 3
