@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.backoff_tree.laps import TreeLaps
+from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves, checked_seen
@@ -50,6 +51,7 @@ class FittedTree(TopicModel):
         "start_seconds_",
     )
     sparse_weights: ClassVar[bool] = True
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
     word_start_: Int

@@ -38,7 +38,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """
 
     _free: ClassVar[tuple[str, ...]] = ()  # parameters that a fit that goes on may change, beyond those of all
-    objective_name: ClassVar[str] = "objective"  # what `objective_` is
     sparse_weights: ClassVar[bool] = False  # too many topics for dense weights of documents: it completes them itself
 
     default_topics: ClassVar[int] = 100  # where `n_topics` is None
@@ -70,11 +69,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     @abstractmethod
     def topic_weights_(self) -> Float:
         """Expected corpus weights of the topics, (K,)."""
-
-    @property
-    def learned(self) -> tuple[str, ...]:
-        """Names of the hyperparameters of the fitted model that were learned."""
-        return tuple(self.get_params(deep=False).get("learn") or ())
 
     @property
     def n_topics_(self) -> int:

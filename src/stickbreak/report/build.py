@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,7 @@ from stickbreak.report.data import (
     WordShare,
     finite_or_none,
 )
-from stickbreak.report.fit import describe_fit, package_version
+from stickbreak.report.fit import FittedRun, describe_fit, package_version
 from stickbreak.report.shares import TopicShares
 from stickbreak.report.shown import ShownTopics, all_topics, largest_leaves
 from stickbreak.report.snippets import Texts, best_passage, fetch_texts
@@ -36,8 +37,12 @@ _SIMILAR_TOPICS = 4
 _COHERENCE_WORDS = 10
 
 
+class ReportedModel(FittedTopics, FittedRun, Protocol):
+    """What a report asks: any estimator of words answers, and so can a model of your own."""
+
+
 def build_report(
-    model: FittedTopics,
+    model: ReportedModel,
     corpus: Corpus,
     *,
     title: str | None = None,
@@ -55,7 +60,8 @@ def build_report(
     Parameters
     ----------
     model : fitted model
-        Any family. Of a tree the report shows its largest nodes (2,000) and its largest topics (300).
+        Any family, or an object with what `FittedTopics` and `FittedRun` name. Of a tree the report shows its largest
+        nodes (2,000) and its largest topics (300).
     corpus : Corpus
         Documents to describe the topics by, usually those that the model was fitted on.
     title : str, optional
