@@ -172,6 +172,11 @@ class VectorModel(StreamingVariational):
             whole_number(name, getattr(self, name))
         self._check_parameters()
 
+    @property
+    def tree_(self) -> None:
+        """The root of the tree of the components: None, as they form none."""
+        return None
+
     def shown_components(self, n_directions: int = 3) -> list[ShownComponent]:
         """Describe the components, the largest first: mean, spread, leading eigenvectors of the covariance.
 
