@@ -401,7 +401,7 @@ def test_no_leaves_have_no_words(fitted):
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, "3", True])
 def test_number_of_words_or_leaves_is_whole(fitted, n):
-    for ask in (fitted.top_words, lambda n: fitted.largest_leaves(1, n), fitted.largest_leaves, fitted.tree_.words):
+    for ask in (fitted.top_words, fitted.shown_topics, lambda most: fitted.shown_topics(most=most), fitted.tree_.words):
         with pytest.raises(InputError, match=f" is {n!r}; give a whole number of at least 1"):
             ask(n)
 

@@ -11,8 +11,8 @@ from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree.kernels import lacking as lacking_kernels
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.evaluation.coherence import top_word_indices
 from stickbreak.exceptions import InputError
+from stickbreak.prediction.words import top_word_indices
 
 from .sequences import DenseTree, TreeStep, tree_rule
 
@@ -162,24 +162,24 @@ def test_tree_of_a_million_leaves_is_a_distribution(seed):
 
 
 @pytest.mark.parametrize("branching", [(5,), (2, 3), (3, 4, 5), (2, 2, 2, 2)])
-def test_probable_words_are_those_of_the_dense_table(seed, branching):
+def test_top_word_indices_are_those_of_the_dense_table(seed, branching):
     model = fit(branching, seed=seed, n_documents=30, n_words=25)
     for n in (1, 3, 10, 25, 40):
-        np.testing.assert_array_equal(model.probable_words(n), top_word_indices(model.topic_word_, n))
-    assert model.probable_words().shape == (model.n_topics_, 10)
+        np.testing.assert_array_equal(model.top_word_indices(n), top_word_indices(model.topic_word_, n))
+    assert model.top_word_indices().shape == (model.n_topics_, 10)
 
 
-def test_probable_words_of_equal_probability_come_by_index():
+def test_top_word_indices_of_equal_probability_come_by_index():
     """Two words that always occur together are at the same leaves, or at others; many ties in either case."""
     counts = np.repeat(np.eye(6, dtype=int), 3, axis=1)[:, ::-1]
     for seed in range(5):
         model = BackoffTreeTopics(branching=(3, 3), n_laps=2, learn=(), random_state=seed).fit(counts)
-        np.testing.assert_array_equal(model.probable_words(9), top_word_indices(model.topic_word_, 9))
+        np.testing.assert_array_equal(model.top_word_indices(9), top_word_indices(model.topic_word_, 9))
 
 
-def test_probable_words_that_make_no_sense_are_refused(full_tree):
+def test_top_word_indices_that_make_no_sense_are_refused(full_tree):
     with pytest.raises(InputError, match="n is 0"):
-        full_tree.probable_words(0)
+        full_tree.top_word_indices(0)
 
 
 def test_ranking_needs_no_word_at_every_leaf():

@@ -4,10 +4,10 @@ import math
 import numpy as np
 
 from stickbreak.cli.output import describe_topics, print_json, print_topics, printable
+from stickbreak.prediction.topics import FlatTopics
 
 
-class Model:
-    sparse_weights = False
+class Model(FlatTopics):
     vocabulary_ = ("a", "[red]b", "c\x1b[2J")
     topic_word_ = np.array([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]])
     topic_weights_ = np.array([0.3, 0.6])

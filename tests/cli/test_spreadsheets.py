@@ -12,9 +12,6 @@ from stickbreak.corpus import Corpus
 
 
 class Model:
-    sparse_weights = False
-    topic_word_ = np.zeros((2, 1))
-
     def transform(self, X):
         return np.full((len(X), 2), 0.5)
 

@@ -6,8 +6,8 @@ import pytest
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import coherence, coherence_of_words
-from stickbreak.evaluation.coherence import top_word_indices
 from stickbreak.exceptions import InputError
+from stickbreak.prediction.words import top_word_indices
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation.json").read_text())["coherence"]
 

@@ -35,8 +35,8 @@ class GivenTopics(TopicModel):
         self.components_ = TOPICS * np.nan_to_num(self.strength)
         self.vocabulary_ = corpus.words
         columns = {"lap": [1, 2], "objective": [-2.0, -1.5], "n_topics": [2, 2], "seconds": [0.5, 0.5], "moved": [0, 0]}
-        self._trace = Trace(columns)
-        self.note_, self.objective_, self.n_laps_ = float("inf"), -1.5, 2
+        self._record(Trace(columns))
+        self.note_ = float("inf")
         self.converged_, self.stop_reason_, self.start_seconds_ = False, "as it was given", 0.0
         return self
 

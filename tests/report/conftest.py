@@ -26,6 +26,9 @@ class SmallModel:
             "merge_gain": np.array([np.nan, 1.5, np.nan]),
         }
     )
+    objective_name: str = "objective"
+    objective_: float = -8.25
+    learned_: list = field(default_factory=list)
     n_laps_: int = 3
     converged_: bool = True
     stop_reason_: str = "the objective rose by less than 0.001"

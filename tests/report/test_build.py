@@ -118,7 +118,7 @@ def test_report_rests_on_a_seeded_sample_of_a_large_corpus(model):
 
 
 def test_report_of_an_empty_trace_has_no_objective(model, corpus):
-    fit = build_report(replace(model, trace_={}), corpus).fit
+    fit = build_report(replace(model, trace_={}, objective_=np.nan), corpus).fit
     assert (fit.objective, fit.seconds, fit.trace) == (None, None, {"lap": ()})
 
 

@@ -35,7 +35,7 @@ def report(forest, documents):
 
 @pytest.fixture
 def five_leaves(forest, documents, monkeypatch):
-    monkeypatch.setattr(shown, "_MOST_LEAVES", 5)
+    monkeypatch.setattr(shown, "_MOST_TOPICS", 5)
     return build_report(forest, documents, n_examples=2)
 
 

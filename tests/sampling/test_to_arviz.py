@@ -46,7 +46,7 @@ def test_hyperparameters_that_were_not_learned_are_left_out(corpus, learn):
     model = fit(corpus, learn=learn, n_laps=7)
     names = set(model.set_params(learn=["eta"]).to_arviz()["posterior"].data_vars)
     assert names == {"log_joint", "n_topics", "n_tables", *learn}
-    assert model.learned == learn
+    assert model.learned_ == list(learn)
 
 
 def test_samples_are_those_of_the_fit_whatever_the_parameters_become(corpus):

@@ -315,17 +315,17 @@ def test_fitted_hyperparameters_are_the_parameters_when_nothing_is_learned(corpu
 def test_eta_is_learned_by_default_in_the_memoized_schedule_alone(corpus):
     settings = {name: value for name, value in FIT.items() if name != "learn"}
     default = VariationalHDP(**settings).fit(corpus)
-    assert default.learned == ("eta",)
+    assert default.learned_ == ["eta"]
     assert (default.alpha_, default.gamma_) == (0.5, 10.0)
     assert default.eta_ == VariationalHDP(**settings, learn=["eta"]).fit(corpus).eta_ != 0.1
     stochastic = VariationalHDP(**settings, schedule="stochastic").fit(corpus)
-    assert (stochastic.learned, stochastic.eta_) == ((), 0.1)
+    assert (stochastic.learned_, stochastic.eta_) == ([], 0.1)
     stream = VariationalHDP(**settings).partial_fit(corpus)
-    assert (stream.learned, stream.eta_) == ((), 0.1)
+    assert (stream.learned_, stream.eta_) == ([], 0.1)
 
 
 def test_learned_names_are_those_of_the_fit_whatever_is_set_later(model):
-    assert deepcopy(model).set_params(learn=()).learned == LEARNABLE
+    assert deepcopy(model).set_params(learn=()).learned_ == list(LEARNABLE)
 
 
 def test_transform_uses_the_learned_alpha(corpus, model):

@@ -88,6 +88,8 @@ class BackoffTreeTopics(FittedTree):
         Discounts of documents and words.
     alpha_, eta_ : float
         Their sums.
+    learned_ : list of str
+        Names of the hyperparameters that were learned in the fit: whose discounts.
     word_start_, word_leaf_, word_count_ : ndarray
         Leaves of each word and its tokens there: those of word w stand at word_start_[w] .. word_start_[w + 1] - 1.
     objective_ : float

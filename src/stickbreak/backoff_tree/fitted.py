@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.backoff_tree.laps import TreeLaps
+from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves, checked_seen
@@ -25,7 +26,8 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.ranges import are_discounts
-from stickbreak.prediction.document_completion import Completion
+from stickbreak.prediction.completion import Completion, scored_documents
+from stickbreak.prediction.topics import ShownTopics
 from stickbreak.prediction.words import words_to_show
 
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
@@ -49,7 +51,7 @@ class FittedTree(TopicModel):
         "stop_reason_",
         "start_seconds_",
     )
-    sparse_weights: ClassVar[bool] = True
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
     word_start_: Int
@@ -129,7 +131,8 @@ class FittedTree(TopicModel):
         return self.word_distributions(self.leaves_)
 
     @property
-    def _n_features_out(self) -> int:
+    def n_columns_(self) -> int:
+        """Columns of what `transform` returns: one for each leaf, with tokens or without."""
         return self.n_leaves_
 
     def word_distributions(self, leaves: ArrayLike) -> Float:
@@ -199,7 +202,7 @@ class FittedTree(TopicModel):
         check_is_fitted(self)
         return self.tree_.leaf(leaf)
 
-    def probable_words(self, n: int = 10) -> Int:
+    def top_word_indices(self, n: int = 10) -> Int:
         """Return the words of highest P(w | z) of every topic, the highest first: what coherence is about.
 
         `top_words` ranks by what a word says about a topic; this is the plain order of the rows of `topic_word_`, ties
@@ -218,15 +221,15 @@ class FittedTree(TopicModel):
         check_is_fitted(self)
         return ranked_words(self._model, check_whole("n", n, 1))
 
-    def largest_leaves(self, n_leaves: int, n_words: int = 10) -> list[tuple[int, float, list[str], list[float]]]:
-        """Return the leaves with the most tokens: leaf, share of all tokens, top words and P(w | z) of these.
+    def shown_topics(self, n_words: int = 10, *, most: int = 100) -> ShownTopics:
+        """Return the leaves with the most tokens, the largest first.
 
         Parameters
         ----------
-        n_leaves : int
-            Most leaves.
         n_words : int, default=10
             Most words of each, as `top_words` ranks them.
+        most : int, default=100
+            Most leaves.
 
         Raises
         ------
@@ -234,13 +237,13 @@ class FittedTree(TopicModel):
             If a number is not whole or less than 1.
         """
         check_is_fitted(self)
-        order = np.argsort(-self.leaf_tokens_, kind="stable")[: check_whole("n_leaves", n_leaves, 1)]
-        leaves, weights = self.leaves_[order], self.topic_weights_[order]
-        ranked = self._ranked(check_whole("n_words", n_words, 1), leaves)
-        return [
-            (int(z), float(weight), [str(self.vocabulary_[w]) for w in words], prob.tolist())
-            for z, weight, (words, prob) in zip(leaves, weights, ranked, strict=True)
+        order = np.argsort(-self.leaf_tokens_, kind="stable")[: check_whole("most", most, 1)]
+        leaves = self.leaves_[order]
+        words = [
+            [(str(self.vocabulary_[w]), float(p)) for w, p in zip(found, probability, strict=True)]
+            for found, probability in self._ranked(check_whole("n_words", n_words, 1), leaves)
         ]
+        return ShownTopics(leaves, self.topic_weights_[order], words)
 
     def expected_weights(self, X: Any) -> Float:
         """Refuse: weights that are nowhere zero, of documents times leaves, are what a tree of this size avoids."""
@@ -266,24 +269,7 @@ class FittedTree(TopicModel):
         with ThreadExecutor(self.n_jobs) as executor:
             return self._model.weights(corpus, executor)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the held-out document completion, in nats per token (larger is better).             math.md (T11)
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Documents that the model was not fitted on.
-        y : ignored
-
-        Raises
-        ------
-        InputError
-            If no document has two tokens.
-        """
-        check_is_fitted(self)
-        return self.complete(*self._corpus(X).halves(seed=0)).active
-
-    def complete(self, observed: Corpus, held_out: Corpus, *, seen: ArrayLike | None = None) -> Completion:
+    def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
         """Score how the model completes documents: leaves from the observed halves, words of the held-out ones.
 
         Parameters
@@ -305,17 +291,7 @@ class FittedTree(TopicModel):
         """
         check_is_fitted(self)
         observed, held_out = self._corpus(observed), self._corpus(held_out)
-        if observed.n_documents != held_out.n_documents:
-            raise InputError(
-                f"the observed half has {observed.n_documents} documents and the held-out half "
-                f"{held_out.n_documents}; give the two halves of the same documents, as Corpus.halves makes them."
-            )
-        rows = np.flatnonzero((observed.document_lengths > 0) & (held_out.document_lengths > 0))
-        if rows.size == 0:
-            raise InputError(
-                "no document has tokens in both halves, so there is nothing to complete; "
-                "give documents of two words or more."
-            )
+        rows = scored_documents(observed, held_out)
         scored = held_out[rows].counts
         if seen is not None:
             scored = sparse.csr_matrix(scored.multiply(checked_seen(seen, self.n_features_in_)))

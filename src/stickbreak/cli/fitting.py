@@ -198,8 +198,8 @@ class FitResult:
             f"objective  {model.objective_:.4f} nats per {material.unit}"
             + ("" if model.objective_name == "objective" else f" ({model.objective_name})"),
         ]
-        if model.learned:
-            learned = ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learned)
+        if model.learned_:
+            learned = ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learned_)
             lines.append(f"learned    {learned}")
         if self.score is not None:
             lines.append(f"held-out   {self.score.sentence}")

@@ -6,9 +6,12 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
+
+if TYPE_CHECKING:
+    from stickbreak.prediction.topics import FlatTopics
 
 __all__ = [
     "Line",
@@ -28,16 +31,6 @@ __all__ = [
 _MOST_LINES = 100  # of topics that are the leaves of a tree
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _UNREADABLE = "\ufffd"
-
-
-class _Topics(Protocol):
-    """What is read of a fitted model here."""
-
-    vocabulary_: Sequence[str]
-    topic_word_: Any
-    topic_weights_: Any
-    sparse_weights: bool  # of a tree
-    largest_leaves: Any  # of a tree
 
 
 class Line(Protocol):
@@ -90,7 +83,7 @@ def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
     return [{"word": word, "probability": probability} for word, probability in words]
 
 
-def describe_topics(model: _Topics, n_words: int) -> list[TopicLine]:
+def describe_topics(model: "FlatTopics", n_words: int) -> list[TopicLine]:
     """Gather the topics of a fitted model, by decreasing weight, with their numbers; the largest leaves of a tree.
 
     Parameters
@@ -104,23 +97,10 @@ def describe_topics(model: _Topics, n_words: int) -> list[TopicLine]:
     -------
     list of TopicLine
     """
-    from stickbreak.evaluation.coherence import top_word_indices
-
-    if model.sparse_weights:
-        return [
-            TopicLine(leaf, weight, tuple(words), tuple(probabilities))
-            for leaf, weight, words, probabilities in model.largest_leaves(_MOST_LINES, n_words)
-        ]
-    phi, weights = model.topic_word_, model.topic_weights_
-    top = top_word_indices(phi, n_words)
+    shown = model.shown_topics(n_words, most=_MOST_LINES)
     lines = [
-        TopicLine(
-            k,
-            float(weights[k]),
-            tuple(model.vocabulary_[w] for w in words),
-            tuple(float(p) for p in phi[k, words]),
-        )
-        for k, words in enumerate(top)
+        TopicLine(int(number), float(weight), tuple(word for word, _ in words), tuple(p for _, p in words))
+        for number, weight, words in zip(shown.numbers, shown.weights, shown.words, strict=True)
     ]
     return sorted(lines, key=lambda line: -line.weight)
 

@@ -135,12 +135,13 @@ def _way(leaf: "TopicNode", n_words: int) -> _Branch:
 
 def _root(fitted: Any, folder: Path) -> "TopicNode":
     """Return the root of a model, refuse a model that is no tree."""
-    if not hasattr(type(fitted), "tree_"):
+    root: TopicNode | None = fitted.tree_
+    if root is None:
         raise InputError(
             f"the topics of {folder} form no tree, as it is a {type(fitted).__name__}; print them with "
             "stickbreak topics, or fit a tree with --method tree"
         )
-    return fitted.tree_
+    return root
 
 
 def _path(text: str) -> tuple[int, ...]:

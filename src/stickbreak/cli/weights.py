@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from stickbreak.cli.output import printable, strict_json
 from stickbreak.exceptions import InputError
@@ -55,6 +55,7 @@ class WeightTable:
     n_rows: int
     names: Callable[[slice], Sequence[str]]
     of_rows: Callable[[slice], Any]
+    formats: ClassVar[tuple[str, ...]] = WEIGHT_FORMATS
 
     def blocks(self) -> Blocks:
         """Yield the names and the weights of consecutive rows, in blocks that need little memory."""
@@ -73,6 +74,8 @@ class WeightTable:
 @dataclass(frozen=True, slots=True)
 class SparseWeightTable(WeightTable):
     """Weights of the leaves of a tree, of which a document has few; `columns` is empty."""
+
+    formats: ClassVar[tuple[str, ...]] = (".npz",)
 
     def arrays(self) -> "dict[str, np.ndarray]":
         """Return the members of a file that `scipy.sparse.load_npz` reads."""
@@ -95,15 +98,15 @@ def document_weights(model: Any, corpus: "Corpus") -> WeightTable:
     corpus : Corpus
         Documents in the words of the model.
     """
-    if model.sparse_weights:
-        from scipy.sparse import csr_array
+    from scipy.sparse import issparse
 
-        def sparse(rows: slice) -> Any:
-            return model.transform(corpus[rows]) if len(corpus) else csr_array((0, model.n_leaves_))
-
-        return SparseWeightTable("document", (), len(corpus), lambda rows: corpus.document_names[rows], sparse)
-    columns = tuple(f"topic_{k}" for k in range(model.topic_word_.shape[0]))
     names = corpus.document_names
+    nothing = model.transform(corpus[:0])  # the weights of no document: how those of any come
+    if issparse(nothing):
+        return SparseWeightTable(
+            "document", (), len(corpus), lambda rows: names[rows], lambda rows: model.transform(corpus[rows])
+        )
+    columns = tuple(f"topic_{k}" for k in range(nothing.shape[1]))
     return WeightTable(
         "document", columns, len(corpus), lambda rows: names[rows], lambda rows: model.transform(corpus[rows])
     )

@@ -62,16 +62,14 @@ class Words(Material):
     @classmethod
     def nothing(cls, model: Any, given: InputSettings) -> Self:
         """Return no documents, in the words of a model."""
-        from stickbreak.corpus import Corpus
-
-        words = model.vocabulary_
-        return cls.of(Corpus.from_counts([[0] * len(words)], words)[:0], given)
+        return cls.of(_no_documents(model), given)
 
     @staticmethod
     def check_weight_file(model: Any, path: Path | None) -> None:
         """Refuse a file that cannot hold sparse weights, of a tree."""
-        if model.sparse_weights and (path is None or path.suffix != ".npz"):
-            raise InputError("the weights of a tree are sparse; give --out FILE.npz")
+        table = document_weights(model, _no_documents(model))
+        if (".csv" if path is None else path.suffix) not in table.formats:
+            raise InputError(f"the weights of this model are sparse; give --out FILE{table.formats[0]}")
 
     @staticmethod
     def lines(model: Any, folder: Path, n: int) -> Sequence[Line]:
@@ -165,3 +163,9 @@ class Words(Material):
 
         value = None if held_out is None else held_out.value
         write_report(build_report(model, self.data, title=title, held_out=value, texts=self.documents.texts), path)
+
+
+def _no_documents(model: Any) -> Corpus:
+    from stickbreak.prediction.words import no_documents
+
+    return no_documents(model.vocabulary_)

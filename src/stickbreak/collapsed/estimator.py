@@ -96,6 +96,8 @@ class CollapsedHDP(FittedCollapsed):
         Expected tables of each topic.
     alpha_, gamma_, eta_ : float
         The hyperparameters at the end: learned, or those that were given.
+    learned_ : list of str
+        Names of the hyperparameters that were learned in the fit.
     objective_ : float
         Last entry of the trace's "objective".
     trace_ : dict of ndarray of shape (n_laps_,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,13 +41,13 @@ class FittedCollapsed(TopicModel, StreamingEstimator):
     )
 
     default_topics: ClassVar[int] = 200
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
 
     alpha_: float
     gamma_: float
     eta_: float
     learning_offset_: float | None
-    learn: Sequence[str]
     _topics: Topics
     _seed: int
 

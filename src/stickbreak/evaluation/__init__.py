@@ -2,7 +2,8 @@
 
 from stickbreak.evaluation.coherence import coherence, coherence_of_words
 from stickbreak.evaluation.evaluate import Evaluation, evaluate
-from stickbreak.prediction.document_completion import Completion, document_completion
+from stickbreak.prediction.completion import Completion
+from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.left_to_right import LeftToRight, left_to_right
 
 __all__ = [

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.kernels import frequencies as frequency_kernels
 from stickbreak.exceptions import InputError
+from stickbreak.prediction.words import top_word_indices
 
 
 def coherence(topic_word: ArrayLike, corpus: Corpus, n_words: int = 10, eps: float = 1e-12) -> NDArray[np.float64]:
@@ -109,36 +110,3 @@ def check_options(n_words: int, eps: float = 1e-12) -> None:
     """
     if n_words < 2 or not eps > 0:
         raise InputError(f"coherence needs n_words >= 2 and eps > 0, but n_words is {n_words} and eps is {eps}.")
-
-
-def top_word_indices(topic_word: NDArray[np.float64], n_words: int) -> NDArray[np.intp]:
-    """Return the most probable words of each topic, in decreasing order, ties by index.
-
-    Parameters
-    ----------
-    topic_word : ndarray of shape (n_topics, n_words_total)
-        Word probabilities.
-    n_words : int
-        Length of each list; at most all words.
-
-    Returns
-    -------
-    ndarray of int, of shape (n_topics, min(n_words, n_words_total))
-        Word indices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> top_word_indices(np.array([[0.2, 0.4, 0.2, 0.2]]), 3)
-    array([[1, 0, 2]])
-    """
-    length = min(n_words, topic_word.shape[1])
-    top = np.empty((topic_word.shape[0], length), dtype=np.intp)
-    for k, row in enumerate(topic_word):
-        if length == 0:
-            continue
-        # Sort only what reaches the length-th value: all ties of it are kept until the stable sort.
-        threshold = np.partition(row, row.size - length)[row.size - length]
-        candidates = np.flatnonzero(row >= threshold)
-        top[k] = candidates[np.argsort(-row[candidates], kind="stable")][:length]
-    return top

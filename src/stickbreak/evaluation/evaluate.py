@@ -7,11 +7,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation.coherence import check_options, coherence, coherence_of_words
-from stickbreak.exceptions import InputError
-from stickbreak.prediction.document_completion import Completion, document_completion
+from stickbreak.evaluation.coherence import check_options, coherence_of_words
+from stickbreak.prediction.completion import Completion
+from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.fitted import FittedTopics
 from stickbreak.prediction.left_to_right import LeftToRight
+from stickbreak.prediction.topics import FlatTopics, as_topics
 from stickbreak.prediction.words import check_same_words
 
 
@@ -61,7 +62,7 @@ def evaluate(
     Parameters
     ----------
     model : fitted model
-        Any family.
+        Any family, or an object with what `FittedTopics` names; without a left-to-right likelihood, then.
     corpus : Corpus
         Documents that the model has not been fitted on.
     seed : int, default=0
@@ -93,35 +94,23 @@ def evaluate(
     corpus = Corpus.from_counts(corpus)
     observed, held_out = corpus.halves(seed=seed)
     completion = document_completion(model, observed, held_out, seen=seen)
-    values = _coherence(model, corpus if reference is None else reference, n_words)
+    topics = as_topics(model)
+    values = _coherence(topics, corpus if reference is None else Corpus.from_counts(reference), n_words)
     defined = values[~np.isnan(values)]
     mean = float(defined.mean()) if defined.size else float("nan")
     sequential = None
     if n_particles is not None:
-        sequential = _left_to_right(model, _only(corpus, seen), n_particles, resample, seed)
+        sequential = topics.left_to_right(
+            _only(corpus, seen), n_particles=n_particles, resample=resample, random_state=seed
+        )
     return Evaluation(completion, values, mean, corpus.n_documents, seed, sequential)
 
 
-def _coherence(model: FittedTopics, reference: Corpus, n_words: int) -> NDArray[np.float64]:
-    """Return the coherence of the topics, by their top words where a model has too many of them for one table."""
-    probable_words = getattr(model, "probable_words", None)
-    if probable_words is None:
-        return coherence(model.topic_word_, reference, n_words)
+def _coherence(topics: FlatTopics, reference: Corpus, n_words: int) -> NDArray[np.float64]:
+    """Return the coherence of the topics by their top words, found without a table of all words."""
     check_options(n_words)
-    check_same_words(model, reference)
-    return coherence_of_words(probable_words(n_words), reference)
-
-
-def _left_to_right(model: FittedTopics, corpus: Corpus, n_particles: int, resample: bool, seed: int) -> LeftToRight:
-    """Ask a model for the left-to-right likelihood."""
-    score = getattr(model, "left_to_right", None)
-    if score is None:
-        raise InputError(
-            f"a {type(model).__name__} has no left_to_right; give its topics and prior to "
-            "stickbreak.evaluation.left_to_right."
-        )
-    found: LeftToRight = score(corpus, n_particles=n_particles, resample=resample, random_state=seed)
-    return found
+    check_same_words(topics, reference)
+    return coherence_of_words(topics.top_word_indices(n_words), reference)
 
 
 def _only(corpus: Corpus, seen: ArrayLike | None) -> Corpus:

@@ -219,12 +219,7 @@ def check_learned(model: Any, names: Collection[str]) -> None:
     """
     for name in names:
         value = getattr(model, f"{name}_")
-        if (
-            name in getattr(model, "learned", ())
-            and isinstance(value, float)
-            and 0 < value < math.inf
-            and not is_concentration(value)
-        ):
+        if name in model.learned_ and isinstance(value, float) and 0 < value < math.inf and not is_concentration(value):
             logger.warning("%s was learned as %g; it is now %g, the end of its range", name, value, within(value))
             value = within(value)
             setattr(model, f"{name}_", value)

@@ -113,6 +113,8 @@ class HybridHDP(FittedHybrid):
         Expected tables of each topic.
     alpha_, gamma_, eta_ : float
         The hyperparameters at the end: learned, or those that were given.
+    learned_ : list of str
+        Names of the hyperparameters that were learned in the fit.
     learning_offset_ : float
         The offset of the steps.
     objective_ : float

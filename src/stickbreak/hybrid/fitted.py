@@ -16,6 +16,7 @@ from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, wh
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Packed
 from stickbreak.hybrid.laps import Room, packed, unpacked
+from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.state import Float, HybridState, Priors
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.streaming import StreamingEstimator
@@ -43,6 +44,7 @@ class FittedHybrid(TopicModel, StreamingEstimator):
         "n_documents_seen_",
     )
 
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "predictive log-likelihood"
 
     alpha_: float

@@ -52,10 +52,13 @@ class Estimator(AllOrNothing):
     _fitted_arrays: ClassVar[tuple[str, ...]]
     _fitted_values: ClassVar[tuple[str, ...]]
     _renamed: ClassVar[dict[str, str]] = {"n_sweeps": "n_laps"}  # parameters of models that were saved before
+    _learnable: ClassVar[tuple[str, ...]] = ()  # the names that `learn` may hold
     unit: ClassVar[str] = "token"  # what the objective is counted by
+    objective_name: ClassVar[str] = "objective"  # what `objective_` is
 
     n_laps: int
     tolerance: float | None = 0.0
+    learn: Any = ()  # names of hyperparameters, or None for a default of the family
     random_state: int | np.random.RandomState | None
     n_jobs: int | None = None
     verbose: bool = False
@@ -64,6 +67,7 @@ class Estimator(AllOrNothing):
     converged_: bool
     stop_reason_: str
     start_seconds_: float
+    learned_: list[str]
     n_features_in_: int
     _trace: Trace
     _kept: KeptState | None = None
@@ -204,6 +208,11 @@ class Estimator(AllOrNothing):
         """Take a trace for that of the model."""
         self._trace, self.n_laps_ = trace, len(trace)
         self.objective_ = float(trace.columns["objective"][-1])
+        self.learned_ = self._names_learned()
+
+    def _names_learned(self) -> list[str]:
+        """Return the names of the hyperparameters that were learned."""
+        return list(self.learn)
 
     def forget_state(self) -> None:
         """Drop where the fit stood: the model keeps what it found and its trace, and cannot `continue_fit`.
@@ -270,7 +279,7 @@ class Estimator(AllOrNothing):
             "parameters": {
                 name: packed(f"parameter.{name}", value, arrays) for name, value in self._saved_parameters().items()
             },
-            "values": {name: getattr(self, name) for name in self._fitted_values},
+            "values": {name: getattr(self, name) for name in (*self._fitted_values, "learned_")},
             "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
             **self._description(arrays),
         }
@@ -294,6 +303,7 @@ class Estimator(AllOrNothing):
                 setattr(model, name, meta["values"][name])
             columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
             model._trace = Trace.from_arrays(columns)
+            model.learned_ = cls._checked_names(meta["values"].get("learned_", model._names_learned()))
             n_features = whole_number("n_features_in_", model.n_features_in_)
             if meta["feature_names"]:
                 names = names_in(meta["feature_names"], n_features, "feature names")
@@ -309,6 +319,13 @@ class Estimator(AllOrNothing):
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None
         return model
+
+    @classmethod
+    def _checked_names(cls, names: Any) -> list[str]:
+        """Return the names of what was learned; a ValueError for others."""
+        if not isinstance(names, list) or any(name not in cls._learnable for name in names):
+            raise ValueError(f"learned_ is {names!r}, and names something else than hyperparameters")
+        return names
 
     def _saved_parameters(self) -> dict[str, Any]:
         """Return the parameters of a saved model."""

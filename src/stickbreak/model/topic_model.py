@@ -24,23 +24,21 @@ from stickbreak.fitting.run import Identity
 from stickbreak.model.estimator import Estimator
 from stickbreak.model.parameters import names_in
 from stickbreak.model.tables import checked_table
-from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
+from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
 
 Float = NDArray[np.float64]
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, Estimator):
     """Base of the estimators: D documents, W words, K topics.
 
-    A family implements `expected_weights` and `_predictive_rule`, and what `Estimator` asks of its fit.
+    A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`
+    asks of its fit. What else can be asked of topics comes from `FlatTopics`.
     """
 
     _free: ClassVar[tuple[str, ...]] = ()  # parameters that a fit that goes on may change, beyond those of all
-    objective_name: ClassVar[str] = "objective"  # what `objective_` is
-    sparse_weights: ClassVar[bool] = False  # too many topics for dense weights of documents: it completes them itself
-
     default_topics: ClassVar[int] = 100  # where `n_topics` is None
 
     n_topics: int | None
@@ -54,27 +52,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return tags
 
     @abstractmethod
-    def expected_weights(self, X: Any) -> Float:
-        """Return the expected topic weights of documents with the inactive rest last, (D, K + 1)."""
-
-    @abstractmethod
     def _predictive_rule(self) -> PredictiveRule:
         """Return how the topic of a token follows from those before it in its document, and what topics emit."""
-
-    @property
-    @abstractmethod
-    def topic_word_(self) -> Float:
-        """Expected word distributions, (K, W)."""
-
-    @property
-    @abstractmethod
-    def topic_weights_(self) -> Float:
-        """Expected corpus weights of the topics, (K,)."""
-
-    @property
-    def learned(self) -> tuple[str, ...]:
-        """Names of the hyperparameters of the fitted model that were learned."""
-        return tuple(self.get_params(deep=False).get("learn") or ())
 
     @property
     def n_topics_(self) -> int:
@@ -90,7 +69,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_topics_
+        return self.n_columns_
 
     @property
     def rest_word_(self) -> Float:
@@ -176,7 +155,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             If no document has two tokens.
         """
         check_is_fitted(self)
-        return document_completion(self, *self._corpus(X).halves(seed=0)).active
+        return self.complete(*self._corpus(X).halves(seed=0)).active
 
     def left_to_right(
         self,

@@ -1,15 +1,74 @@
 """Document completion: how well topic weights from one half of a document predict the other half."""
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 
 _CHUNK_ELEMENTS = 1 << 21  # doubles per gathered (tokens x topics) block: 16 MiB, twice
 _SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Score of a document completion.
+
+    Attributes
+    ----------
+    active : float
+        Nats per held-out token with the weights of the active topics renormalised (comparable with models of
+        a fixed number of topics; the default convention).
+    with_inactive : float
+        Nats per held-out token with all K + 1 weights, the inactive mass spread as the prior mean word
+        distribution.
+    n_tokens : float
+        Held-out tokens scored.
+    n_documents : int
+        Documents with tokens in both halves; only these are scored.
+    """
+
+    active: float
+    with_inactive: float
+    n_tokens: float
+    n_documents: int
+
+    @property
+    def perplexity(self) -> float:
+        """Perplexity per token, ``exp(-active)`` (SPEC 5)."""
+        return math.exp(-self.active) if self.active > -700 else math.inf
+
+
+def scored_documents(observed: Corpus, held_out: Corpus) -> NDArray[np.int64]:
+    """Return the rows of the documents that have tokens in both of their halves.
+
+    Parameters
+    ----------
+    observed, held_out : Corpus
+        The two halves of the same documents.
+
+    Raises
+    ------
+    InputError
+        If they are halves of other documents, or no document has tokens in both.
+    """
+    if observed.n_documents != held_out.n_documents:
+        raise InputError(
+            f"the observed half has {observed.n_documents} documents and the held-out half "
+            f"{held_out.n_documents}; give the two halves of the same documents, as Corpus.halves makes them."
+        )
+    rows = np.flatnonzero((observed.document_lengths > 0) & (held_out.document_lengths > 0))
+    if rows.size == 0:
+        raise InputError(
+            "no document has tokens in both halves, so there is nothing to complete; "
+            "give documents of two words or more."
+        )
+    return rows
 
 
 def completion_log_likelihood(

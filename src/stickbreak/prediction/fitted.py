@@ -10,7 +10,10 @@ _BLOCK_ELEMENTS = 1 << 22  # doubles of topic weights held at once: 32 MiB
 
 
 class FittedTopics(Protocol):
-    """The fitted surface that every family shares, as far as it is read here (K topics, W words)."""
+    """The fitted surface that every family shares, as far as it is read here (K topics, W words).
+
+    `evaluate` and `document_completion` take any object that has it: they ask it through `prediction.topics.as_topics`.
+    """
 
     @property
     def n_topics_(self) -> int:

@@ -85,6 +85,39 @@ def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> 
     return given
 
 
+def top_word_indices(topic_word: NDArray[np.float64], n_words: int) -> NDArray[np.intp]:
+    """Return the most probable words of each topic, in decreasing order, ties by index.
+
+    Parameters
+    ----------
+    topic_word : ndarray of shape (n_topics, n_words_total)
+        Word probabilities.
+    n_words : int
+        Length of each list; at most all words.
+
+    Returns
+    -------
+    ndarray of int, of shape (n_topics, min(n_words, n_words_total))
+        Word indices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> top_word_indices(np.array([[0.2, 0.4, 0.2, 0.2]]), 3)
+    array([[1, 0, 2]])
+    """
+    length = min(n_words, topic_word.shape[1])
+    top = np.empty((topic_word.shape[0], length), dtype=np.intp)
+    for k, row in enumerate(topic_word):
+        if length == 0:
+            continue
+        # Sort only what reaches the length-th value: all ties of it are kept until the stable sort.
+        threshold = np.partition(row, row.size - length)[row.size - length]
+        candidates = np.flatnonzero(row >= threshold)
+        top[k] = candidates[np.argsort(-row[candidates], kind="stable")][:length]
+    return top
+
+
 class NamedColumns:
     """The columns of a model that finds words by their names, and to which new ones are added at the end.
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import coherence
 from stickbreak.exceptions import InputError
-from stickbreak.prediction.document_completion import Completion
+from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
+from stickbreak.prediction.topics import as_topics
 from stickbreak.prediction.words import check_same_words
 from stickbreak.report.data import (
     CorpusReport,
@@ -22,9 +24,9 @@ from stickbreak.report.data import (
     WordShare,
     finite_or_none,
 )
-from stickbreak.report.fit import describe_fit, package_version
+from stickbreak.report.fit import FittedRun, describe_fit, package_version
 from stickbreak.report.shares import TopicShares
-from stickbreak.report.shown import ShownTopics, all_topics, largest_leaves
+from stickbreak.report.shown import ReportTopics, report_topics
 from stickbreak.report.snippets import Texts, best_passage, fetch_texts
 from stickbreak.report.topic_map import affinities, map_positions, most_similar
 from stickbreak.report.tree import describe_tree
@@ -36,8 +38,12 @@ _SIMILAR_TOPICS = 4
 _COHERENCE_WORDS = 10
 
 
+class ReportedModel(FittedTopics, FittedRun, Protocol):
+    """What a report asks: any estimator of words answers, and so can a model of your own."""
+
+
 def build_report(
-    model: FittedTopics,
+    model: ReportedModel,
     corpus: Corpus,
     *,
     title: str | None = None,
@@ -55,7 +61,8 @@ def build_report(
     Parameters
     ----------
     model : fitted model
-        Any family. Of a tree the report shows its largest nodes (2,000) and its largest topics (300).
+        Any family, or an object with what `FittedTopics` and `FittedRun` name. Of a tree the report shows its largest
+        nodes (2,000) and its largest topics (300).
     corpus : Corpus
         Documents to describe the topics by, usually those that the model was fitted on.
     title : str, optional
@@ -92,9 +99,10 @@ def build_report(
     """
     corpus = Corpus.from_counts(corpus)
     check_same_words(model, corpus)
-    is_tree = getattr(model, "sparse_weights", False)
+    asked = as_topics(model)
+    tree = describe_tree(asked)
     if max_documents is None:
-        max_documents = _TREE_DOCUMENTS if is_tree else _MOST_DOCUMENTS
+        max_documents = _MOST_DOCUMENTS if tree is None else _TREE_DOCUMENTS
     for name, value, least in (
         ("n_words", n_words, 1),
         ("n_examples", n_examples, 0),
@@ -105,7 +113,7 @@ def build_report(
             raise InputError(f"{name} is {value}; give at least {least}.")
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
     rows = _described_rows(lengths, max_documents, seed)
-    shown = (largest_leaves if is_tree else all_topics)(model, corpus, weights, n_words)
+    shown = report_topics(asked, corpus, weights, n_words)
     shares = _gather_shares(shown, rows, lengths, n_examples)
     mass = float(lengths[rows].sum())
     topics = _TopicWriter(shown, corpus, model.vocabulary_, lengths, shares, mass, texts, snippet_length).write()
@@ -125,7 +133,7 @@ def build_report(
         mean_coherence=float(np.mean(defined)) if defined else None,
         inactive_share=max(0.0, 1.0 - float(np.sum(shown.weights))),
         topics=topics,
-        tree=describe_tree(model) if is_tree else None,
+        tree=tree,
     )
 
 
@@ -139,7 +147,7 @@ def _described_rows(lengths: NDArray[np.float64], max_documents: int, seed: int)
 
 
 def _gather_shares(
-    shown: ShownTopics,
+    shown: ReportTopics,
     rows: NDArray[np.int64],
     lengths: NDArray[np.float64],
     n_examples: int,
@@ -157,7 +165,7 @@ def _gather_shares(
 class _TopicWriter:
     """Turns arrays over topics into one `TopicReport` each."""
 
-    shown: ShownTopics
+    shown: ReportTopics
     corpus: Corpus
     vocabulary: Sequence[str]
     lengths: NDArray[np.float64]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -12,7 +12,25 @@ from stickbreak.report.data import FitReport, finite_or_none
 _TRACE_POINTS = 1000
 
 
-def describe_fit(model: Any) -> FitReport:
+class FittedRun(Protocol):
+    """What is read here of a fitted model; every estimator has it."""
+
+    objective_name: ClassVar[str]
+    objective_: float
+    n_laps_: int
+    converged_: bool
+    stop_reason_: str
+    learned_: list[str]
+
+    @property
+    def trace_(self) -> Mapping[str, Any]:
+        """Equally long arrays, one entry per lap."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+
+
+def describe_fit(model: FittedRun) -> FitReport:
     """Read the trace, the settings and the reason for stopping off a fitted model.
 
     Parameters
@@ -33,33 +51,28 @@ def describe_fit(model: Any) -> FitReport:
     trace = {name: values for name, values in trace.items() if values.size == n_entries}
     trace.setdefault("lap", np.arange(1.0, n_entries + 1.0))
     keep = np.unique(np.linspace(0, n_entries - 1, min(n_entries, _TRACE_POINTS)).round().astype(int))
-    last = trace["objective"][-1] if n_entries and "objective" in trace else None
-    objective = getattr(model, "objective_", last)
-    converged = getattr(model, "converged_", None)
-    n_laps = getattr(model, "n_laps_", None)
     return FitReport(
         family=type(model).__name__,
-        objective_name=getattr(model, "objective_name", "objective"),
-        n_laps=None if n_laps is None else int(n_laps),
-        converged=None if converged is None else bool(converged),
-        stop_reason=str(getattr(model, "stop_reason_", "")),
+        objective_name=model.objective_name,
+        n_laps=model.n_laps_,
+        converged=model.converged_,
+        stop_reason=model.stop_reason_,
         seconds=finite_or_none(float(trace["seconds"].sum())) if n_entries and "seconds" in trace else None,
-        objective=finite_or_none(objective),
+        objective=finite_or_none(model.objective_),
         settings=_settings(model),
         trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},
     )
 
 
-def _settings(model: Any) -> tuple[tuple[str, str], ...]:
-    """Return the parameters of a model as text, by name."""
-    get_params = getattr(model, "get_params", None)
-    parameters: Mapping[str, Any] = get_params(deep=False) if get_params is not None else {}
+def _settings(model: FittedRun) -> tuple[tuple[str, str], ...]:
+    """Return the parameters of a model as text, by name; beside those that were learned what they became."""
+    parameters = model.get_params(deep=False)
     texts = {name: _setting_text(value) for name, value in parameters.items()}
-    learned = getattr(model, "learned", ())
     if parameters.get("learn", ()) is None:
-        texts["learn"] = ", ".join(learned) or "none"
-    for name in learned:
-        texts[name] = f"{getattr(model, name + '_'):.4g}, learned from {texts[name]}"
+        texts["learn"] = ", ".join(model.learned_) or "none"
+    for name in model.learned_:
+        given = f" from {texts[name]}" if name in texts else ""
+        texts[name] = f"{getattr(model, name + '_'):.4g}, learned{given}"
     return tuple(sorted(texts.items()))
 
 

@@ -1,8 +1,7 @@
-"""The topics that a report shows: all of a model, or the largest leaves of a tree."""
+"""The topics that a report shows, and their weights in documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,119 +10,87 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation.coherence import top_word_indices
 from stickbreak.exceptions import InputError
-from stickbreak.prediction.fitted import FittedTopics
+from stickbreak.prediction.topics import FlatTopics
 
 Float = NDArray[np.float64]
-WeightSource = Callable[[NDArray[np.int64]], tuple[Float, Float]]
 
-_MOST_LEAVES = 300
-_MOST_NUMBERS = 1 << 24  # of the words of leaves, held at once: 128 MiB
+_MOST_TOPICS = 300  # of a tree
+_MOST_NUMBERS = 1 << 24  # of the words of these, held at once: 128 MiB
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTopics:
-    """What the report needs to know of K topics.
+class ReportTopics:
+    """What the report needs to know of n topics that it shows.
 
     Attributes
     ----------
     numbers : tuple of int
-        What each is called: its row in ``topic_word_``, its leaf in a tree; its column in the result of ``transform``.
-    topic_word : ndarray of shape (K, W)
-    weights : ndarray of shape (K,)
+        What each is called (`ShownTopics`); its column in the result of ``transform``.
+    topic_word : ndarray of shape (n, W)
+    weights : ndarray of shape (n,)
         Expected corpus weights; shares of the tokens of the fit, of a tree.
     words : list of lists of (str, float)
         Top words, with their probabilities, in the order that the model ranks them by.
-    of_documents : callable
-        From rows of the corpus to their weights, (n, K), and the largest weight of any topic, (n,).
+    model : FlatTopics
+        Whose they are.
+    corpus : Corpus
+        The documents.
+    given : ndarray or csr_array, optional
+        Weights of the documents, if already known, a column for each of `transform`.
     """
 
     numbers: tuple[int, ...]
     topic_word: Float
     weights: Float
     words: list[list[tuple[str, float]]]
-    of_documents: WeightSource
+    model: FlatTopics
+    corpus: Corpus
+    given: Any
+
+    def of_documents(self, rows: NDArray[np.int64]) -> tuple[Float, Float]:
+        """Return the weights of these topics in some documents, (D, n), and the largest weight of any there, (D,)."""
+        found = self.model.transform(self.corpus[rows]) if self.given is None else self.given[rows]
+        columns = np.array(self.numbers)
+        if isinstance(found, sparse.csr_array):
+            return found[:, columns].toarray(), found.max(axis=1).toarray().ravel()
+        found = np.asarray(found, dtype=np.float64)
+        if self.given is not None:  # rest of the weight left out
+            total = found.sum(axis=1, keepdims=True)
+            found = found / np.where(total > 0, total, 1.0)
+        return found[:, columns], found.max(axis=1)
 
 
-def all_topics(model: FittedTopics, corpus: Corpus, given: ArrayLike | None, n_words: int) -> ShownTopics:
-    """Show every topic of a model.
+def report_topics(model: FlatTopics, corpus: Corpus, given: Any, n_words: int) -> ReportTopics:
+    """Gather the topics that a report shows: all, or of a tree the largest 300 at most.
 
     Parameters
     ----------
-    model : fitted model
-        Any family but a tree.
+    model : FlatTopics
     corpus : Corpus
-    given : array-like of shape (D, K) or (D, K + 1), optional
+    given : array-like of shape (D, n_columns_) or (D, n_columns_ + 1), or sparse of shape (D, n_columns_), optional
         Weights of the documents, if already known.
     n_words : int
-        Top words of each topic, by their probability.
+        Top words of each topic, as the model ranks them.
 
     Raises
     ------
     InputError
         If the weights do not fit.
     """
-    phi = np.asarray(model.topic_word_, dtype=np.float64)
-    words = [
-        [(model.vocabulary_[w], float(phi[k, w])) for w in row] for k, row in enumerate(top_word_indices(phi, n_words))
-    ]
-    known = None if given is None else _checked(np.asarray(given), corpus, (phi.shape[0], phi.shape[0] + 1))
-
-    def of_documents(rows: NDArray[np.int64]) -> tuple[Float, Float]:
-        if known is None:
-            found = np.asarray(model.transform(corpus[rows]), dtype=np.float64)
-        else:
-            active = known[rows, : phi.shape[0]].astype(np.float64)
-            found = active / active.sum(axis=1, keepdims=True)
-        return found, found.max(axis=1)
-
-    weights = np.asarray(model.topic_weights_, dtype=np.float64)
-    return ShownTopics(tuple(range(phi.shape[0])), phi, weights, words, of_documents)
+    shown = model.shown_topics(n_words, most=max(1, min(_MOST_TOPICS, _MOST_NUMBERS // corpus.n_words)))
+    known = None if given is None else _checked(given, corpus, model.n_columns_)
+    phi = model.word_distributions(shown.numbers)
+    return ReportTopics(tuple(shown.numbers.tolist()), phi, shown.weights, shown.words, model, corpus, known)
 
 
-def largest_leaves(model: Any, corpus: Corpus, given: Any, n_words: int) -> ShownTopics:
-    """Show the leaves of a tree that have the most tokens, at most 300.
-
-    Parameters
-    ----------
-    model : fitted model
-        A tree.
-    corpus : Corpus
-    given : sparse matrix of shape (D, L), optional
-        Weights of the documents, if already known.
-    n_words : int
-        Top words of each leaf, as the tree ranks them.
-
-    Raises
-    ------
-    InputError
-        If the weights do not fit.
-    """
-    most = max(1, min(_MOST_LEAVES, _MOST_NUMBERS // corpus.n_words))
-    order = np.argsort(-model.leaf_tokens_, kind="stable")[:most]
-    leaves = model.leaves_[order]
-    known = None if given is None else _checked(sparse.csr_array(given), corpus, (model.n_leaves_,))
-    root = model.tree_
-
-    def of_documents(rows: NDArray[np.int64]) -> tuple[Float, Float]:
-        found = sparse.csr_array(model.transform(corpus[rows]) if known is None else known[rows])
-        return found[:, leaves].toarray(), found.max(axis=1).toarray().ravel()
-
-    return ShownTopics(
-        numbers=tuple(leaves.tolist()),
-        topic_word=model.word_distributions(leaves),
-        weights=model.topic_weights_[order],
-        words=[root.leaf(z).words(n_words) for z in leaves.tolist()],
-        of_documents=of_documents,
-    )
-
-
-def _checked(given: Any, corpus: Corpus, n_columns: tuple[int, ...]) -> Any:
-    """Refuse weights that are not those of the documents and the topics."""
-    if given.ndim != 2 or given.shape[0] != corpus.n_documents or given.shape[1] not in n_columns:
+def _checked(given: ArrayLike, corpus: Corpus, n_columns: int) -> Any:
+    """Return weights without that of the rest, refuse those that are not of the documents and the topics."""
+    table: Any = sparse.csr_array(given) if sparse.issparse(given) else np.asarray(given)
+    widths = (n_columns,) if sparse.issparse(given) else (n_columns, n_columns + 1)
+    if table.ndim != 2 or table.shape[0] != corpus.n_documents or table.shape[1] not in widths:
         raise InputError(
-            f"weights have shape {given.shape} but there are {corpus.n_documents} documents and {n_columns[0]} "
+            f"weights have shape {table.shape} but there are {corpus.n_documents} documents and {n_columns} "
             "topics; give the result of transform on the same corpus."
         )
-    return given
+    return table[:, :n_columns]

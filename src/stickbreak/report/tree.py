@@ -12,7 +12,7 @@ MOST_NODES = 2000
 _NODE_WORDS = 10
 
 
-def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport:
+def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport | None:
     """Gather the largest nodes of a fitted tree.
 
     A node has no more tokens than its parent, so the largest nodes are a tree themselves: they are found from the root
@@ -20,19 +20,21 @@ def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport:
 
     Parameters
     ----------
-    model : fitted model
-        A tree.
+    model : FlatTopics
     most_nodes : int, default=2000
         Nodes to describe.
 
     Returns
     -------
-    TreeReport
-        By decreasing number of tokens, parents before their children.
+    TreeReport or None
+        By decreasing number of tokens, parents before their children. None where the topics form no tree.
     """
+    root = model.tree_
+    if root is None:
+        return None
     nodes: list[TreeNode] = []
     order = count()
-    waiting = [(0, next(order), model.tree_, -1)]  # (tokens, negative; order; node; place of its parent)
+    waiting = [(0, next(order), root, -1)]  # (tokens, negative; order; node; place of its parent)
     while waiting and len(nodes) < most_nodes:
         _, _, node, parent = heapq.heappop(waiting)
         children = node.children

@@ -122,7 +122,7 @@ class GibbsHDP(FittedGibbs):
     n_chains_ : int
         Number of chains.
     learned_ : list of str
-        Hyperparameters that were sampled.
+        Names of the hyperparameters that were learned in the fit: sampled, with the topics.
     burn_in_ : int
         Sweeps before the first sample.
     n_laps_ : int

@@ -38,10 +38,10 @@ class FittedGibbs(TopicModel):
         "chain_",
         "burn_in_",
         "n_chains_",
-        "learned_",
         "n_tokens_",
     )
 
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "joint log-likelihood"
 
     components_: Float
@@ -52,7 +52,6 @@ class FittedGibbs(TopicModel):
     chain_: int
     burn_in_: int
     n_chains_: int
-    learned_: list[str]
     n_tokens_: int
     n_laps_: int
     learn: Sequence[str]
@@ -141,15 +140,9 @@ class FittedGibbs(TopicModel):
             learned=self.learned_,
         )
 
-    @property
-    def learned(self) -> tuple[str, ...]:
-        """Names of the hyperparameters that were sampled."""
-        check_is_fitted(self)
-        return tuple(self.learned_)
-
     def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
         columns, burn_in = self._trace.columns, laps.sampling.burn_in
-        self.n_chains_, self.learned_ = len(laps.chains), list(self.learn)
+        self.n_chains_ = len(laps.chains)
         self.chain_ = best_chain(columns, self.n_chains_, burn_in)
         show_chain(columns, self.chain_)
         sample = laps.estimate(self.chain_)
@@ -176,8 +169,6 @@ class FittedGibbs(TopicModel):
         check_learned(self, ("alpha", "gamma", "eta"))
         for name in ("chain_", "n_chains_", "burn_in_", "n_tokens_"):
             whole_number(name, getattr(self, name))
-        if any(name not in LEARNABLE for name in self.learned_):
-            raise ValueError(f"learned_ is {self.learned_!r}, and names something else than hyperparameters")
         require(self.n_chains_ <= len(self.trace_), f"its trace is not that of {self.n_chains_} chains")
         chains = range(self.n_chains_) if self.n_chains_ > 1 else ()
         missing = {*COLUMNS, *(f"{name}_{c}" for name in COLUMNS for c in chains)} - self.trace_.keys()

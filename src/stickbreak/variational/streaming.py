@@ -48,6 +48,10 @@ class StreamingVariational(StreamingEstimator):
     def _begin(self, documents: Any, seed: int, report: Any, stop: Any) -> GlobalParameters:
         """Return the globals at the start."""
 
+    def _names_learned(self) -> list[str]:
+        """Return those with a column in the trace: the memoized schedule alone learns, and its default depends."""
+        return [name for name in self._learnable if name in self._trace.columns]
+
     def _open_stream(
         self, minibatch: Any, total: int, executor: ThreadExecutor, interruption: Interruption
     ) -> GlobalParameters:

@@ -28,12 +28,22 @@ class FittedGaussianHDP(VectorFit):
 
     _fitted_values: ClassVar[tuple[str, ...]] = (*VectorFit._fitted_values, "alpha_")
     _moves_of_documents: ClassVar[bool] = True
+    _learnable: ClassVar[tuple[str, ...]] = ("alpha", "gamma", "scale")
     grouped: ClassVar[bool] = True
 
     alpha_: float
     bound: str
     local_tolerance: float
     local_sweeps: int
+
+    @property
+    def scale_(self) -> float:
+        """Scale of the prior of the likelihood, where it has one: learned, or the one that it was given."""
+        check_is_fitted(self)
+        values = self.likelihood_.hyperparameters
+        if "scale" not in values:
+            raise AttributeError(f"a {type(self.likelihood_).__name__} has no scale; read its hyperparameters.")
+        return float(values["scale"])
 
     def _checked(self, X: Any) -> GroupedVectors:
         """Return groups of vectors of the dimension of the fit."""

@@ -106,7 +106,10 @@ class GaussianHDP(FittedGaussianHDP):
         Beta factors of the sticks: u_k ~ Beta(rho_k omega_k, (1 - rho_k) omega_k).
     likelihood_ : VectorLikelihood
         With its prior.
-    alpha_, gamma_ : float
+    alpha_, gamma_, scale_ : float
+        The hyperparameters at the end: learned, or given; the scale is that of the prior of `likelihood_`.
+    learned_ : list of str
+        Names of the hyperparameters that were learned in the fit.
     n_laps_, converged_, stop_reason_, start_seconds_
 
     References
@@ -207,7 +210,7 @@ class GaussianHDP(FittedGaussianHDP):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_names("learn", self.learn, ("alpha", "gamma", "scale"))
+        check_names("learn", self.learn, self._learnable)
         check_learned(self.learn, memoized=self.schedule == "memoized")
 
     def _documents(self, X: Any, *, reset: bool = False) -> Vectors:

@@ -91,6 +91,8 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     likelihood_ : VectorLikelihood
         With its prior.
     gamma_ : float
+    learned_ : list of str
+        Names of the hyperparameters that were learned in the fit: none, as gamma and the prior are given.
     n_laps_, converged_, stop_reason_, start_seconds_
 
     References

@@ -47,6 +47,7 @@ class VectorModel(StreamingVariational):
         "n_documents_seen_",
     )
     unit: ClassVar[str] = "vector"
+    grouped: ClassVar[bool] = False  # whether vectors come in groups, with weights of their own
 
     statistics_: Float
     counts_: Float
@@ -171,13 +172,10 @@ class VectorModel(StreamingVariational):
             whole_number(name, getattr(self, name))
         self._check_parameters()
 
-    grouped: ClassVar[bool] = False  # whether vectors come in groups, with weights of their own
-    objective_name: ClassVar[str] = "objective"  # what `objective_` is
-
     @property
-    def learned(self) -> tuple[str, ...]:
-        """Names of the hyperparameters of the fitted model that were learned, and are attributes of it."""
-        return tuple(name for name in self.get_params(deep=False).get("learn") or () if name in ("alpha", "gamma"))
+    def tree_(self) -> None:
+        """The root of the tree of the components: None, as they form none."""
+        return None
 
     def shown_components(self, n_directions: int = 3) -> list[ShownComponent]:
         """Describe the components, the largest first: mean, spread, leading eigenvectors of the covariance.

@@ -140,6 +140,8 @@ class VariationalHDP(FittedHDP):
         The objective in nats per token, with all its constants.
     alpha_, gamma_, eta_ : float
         The hyperparameters at the end: learned, or the parameters of these names.
+    learned_ : list of str
+        Names of the hyperparameters that were learned in the fit.
     start_seconds_ : float
         Seconds that the start took, before the first lap.
     n_laps_ : int

@@ -41,6 +41,8 @@ class FittedHDP(TopicModel, StreamingVariational):
         "n_documents_seen_",
     )
 
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
+
     alpha_: float
     gamma_: float
     eta_: float
@@ -50,11 +52,6 @@ class FittedHDP(TopicModel, StreamingVariational):
     local_tolerance: float
     local_sweeps: int
     document_weights: str
-
-    @property
-    def learned(self) -> tuple[str, ...]:
-        """Names of the hyperparameters that were learned: those with a column in the trace."""
-        return tuple(name for name in LEARNABLE if name in self.trace_)
 
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.

@@ -1,0 +1,259 @@
+"""What report, command line and evaluation ask of fitted topics, and how topics of one table answer."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.requirements import check_whole
+from stickbreak.prediction.completion import Completion, completion_log_likelihood, scored_documents
+from stickbreak.prediction.fitted import FittedTopics, document_blocks
+from stickbreak.prediction.left_to_right import LeftToRight
+from stickbreak.prediction.words import check_same_words, top_word_indices
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTopics:
+    """The topics of a model that a table or a page shows.
+
+    Attributes
+    ----------
+    numbers : ndarray of int, of shape (n,)
+        What each is called: its row in ``topic_word_``, or its leaf in a tree; its column in the result of `transform`.
+    weights : ndarray of shape (n,)
+        Expected corpus weights; shares of the tokens of the fit, of a tree.
+    words : list of lists of (str, float)
+        Top words, with their probabilities, in the order that the model ranks them by.
+    """
+
+    numbers: Int
+    weights: Float
+    words: list[list[tuple[str, float]]]
+
+
+class FlatTopics:
+    """What can be asked of the topics of any fitted model, answered from one table of them (K topics, W words).
+
+    A model whose topics fit in no table, or are ranked in another way, overrides what it answers otherwise: a tree of a
+    million leaves does. Who asks need not know which it is.
+    """
+
+    vocabulary_: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+
+    @property
+    @abstractmethod
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights of the topics, (K,)."""
+
+    @property
+    @abstractmethod
+    def rest_word_(self) -> Float:
+        """Word distribution of the inactive topics, (W,)."""
+
+    @abstractmethod
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last, (D, K + 1)."""
+
+    @abstractmethod
+    def transform(self, X: Any) -> Any:
+        """Return the weights of the topics in documents, (D, `n_columns_`), dense or sparse."""
+
+    @abstractmethod
+    def left_to_right(
+        self,
+        X: Any,
+        *,
+        n_particles: int = 20,
+        resample: bool = True,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> LeftToRight:
+        """Estimate the probability of documents, each token given those before it."""
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics K of the fitted model."""
+        return int(self.topic_word_.shape[0])
+
+    @property
+    def n_columns_(self) -> int:
+        """Columns of what `transform` returns: one for each topic."""
+        return self.n_topics_
+
+    @property
+    def tree_(self) -> Any:
+        """The root of the tree of the topics; None where they form none, as here."""
+        return None
+
+    def word_distributions(self, topics: ArrayLike) -> Float:
+        """Return the probabilities of all words at some topics.
+
+        Parameters
+        ----------
+        topics : array-like of int, of shape (n,)
+            Rows of ``topic_word_``.
+
+        Returns
+        -------
+        ndarray of shape (n, W)
+            Rows sum to one.
+
+        Raises
+        ------
+        InputError
+            If a number is not that of a topic.
+        """
+        phi, chosen = self.topic_word_, np.atleast_1d(np.asarray(topics))
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise InputError(f"topics is {topics!r}; give a list of whole numbers.")
+        if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(phi):
+            raise InputError(f"topics is {topics!r}; give numbers from 0 to {len(phi) - 1}.")
+        return np.asarray(phi[chosen.astype(np.int64)], dtype=np.float64)
+
+    def top_word_indices(self, n: int = 10) -> NDArray[np.integer]:
+        """Return the most probable words of every topic, the first first: what coherence is about.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Words of a topic; at most all.
+
+        Returns
+        -------
+        ndarray of shape (K, min(n, W))
+            Columns of words; those of equal probability by their place.
+
+        Raises
+        ------
+        InputError
+            If `n` is no whole number of at least 1.
+        """
+        return top_word_indices(np.asarray(self.topic_word_, dtype=np.float64), check_whole("n", n, 1))
+
+    def shown_topics(self, n_words: int = 10, *, most: int = 100) -> ShownTopics:
+        """Return the topics that a table or a page shows: all, in their order.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            Most words of each topic.
+        most : int, default=100
+            Of a tree, which may have a million, show the largest, so many; here all are shown.
+
+        Raises
+        ------
+        InputError
+            If a number is not whole or less than 1.
+        """
+        check_whole("most", most, 1)
+        phi = np.asarray(self.topic_word_, dtype=np.float64)
+        top = top_word_indices(phi, check_whole("n_words", n_words, 1))
+        words = [[(self.vocabulary_[w], float(phi[k, w])) for w in row] for k, row in enumerate(top)]
+        return ShownTopics(np.arange(len(phi)), np.asarray(self.topic_weights_, dtype=np.float64), words)
+
+    def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
+        """Score how the model completes documents: weights from the observed halves, words of the held-out ones.
+
+        SPEC 5; Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
+
+        Parameters
+        ----------
+        observed, held_out : Corpus
+            The two halves of the same documents, as `Corpus.halves` cuts them.
+        seen : array-like of bool, of shape (W,), optional
+            Words to score; the default scores all.
+
+        Returns
+        -------
+        Completion
+            Nats per token in both conventions, and what they were measured on.
+
+        Raises
+        ------
+        InputError
+            If the halves do not belong together or to the model, or no document has tokens in both.
+        """
+        phi = self.topic_word_
+        observed, held_out = self._corpus(observed), self._corpus(held_out)
+        scored, K = scored_documents(observed, held_out), phi.shape[0]
+        active = inactive = n_tokens = 0.0
+        for block in document_blocks(scored.size, K):
+            rows = scored[block]
+            weights = np.asarray(self.expected_weights(observed[rows]), dtype=np.float64)
+            counts = held_out[rows].counts
+            renormalised = weights[:, :K] / weights[:, :K].sum(axis=1, keepdims=True)
+            total, tokens = completion_log_likelihood(renormalised, phi, counts, seen=seen)
+            active += total
+            n_tokens += tokens
+            inactive += completion_log_likelihood(weights, phi, counts, rest_word=self.rest_word_, seen=seen)[0]
+        if n_tokens == 0:
+            raise InputError("none of the held-out words is among the seen ones, so there is nothing to score.")
+        return Completion(active / n_tokens, inactive / n_tokens, n_tokens, int(scored.size))
+
+    def _corpus(self, X: Any) -> Corpus:
+        """Make documents a Corpus over the words of the model."""
+        corpus = Corpus.from_counts(X)
+        check_same_words(self, corpus)
+        return corpus
+
+
+class ForeignTopics(FlatTopics):
+    """The topics of a model of another make: of an object with what `FittedTopics` names, and nothing else."""
+
+    def __init__(self, model: FittedTopics) -> None:
+        self.model = model
+        self.vocabulary_ = model.vocabulary_
+
+    @property
+    def topic_word_(self) -> Float:
+        """Those of the object."""
+        return self.model.topic_word_
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Those of the object."""
+        return self.model.topic_weights_
+
+    @property
+    def rest_word_(self) -> Float:
+        """That of the object."""
+        return self.model.rest_word_
+
+    def expected_weights(self, X: Any) -> Float:
+        """Ask the object."""
+        return self.model.expected_weights(X)
+
+    def transform(self, X: Any) -> Any:
+        """Ask the object."""
+        return self.model.transform(X)
+
+    def left_to_right(self, X: Any, **options: Any) -> LeftToRight:
+        """Refuse: how the topic of a token follows from those before it is not known."""
+        raise InputError(
+            f"a {type(self.model).__name__} has no left_to_right; give its topics and prior to "
+            "stickbreak.evaluation.left_to_right."
+        )
+
+
+def as_topics(model: FittedTopics) -> FlatTopics:
+    """Return a model that can be asked what `FlatTopics` says: itself, or an adapter around a foreign one.
+
+    Parameters
+    ----------
+    model : fitted model
+        Any family, or an object with what `FittedTopics` names.
+    """
+    return model if isinstance(model, FlatTopics) else ForeignTopics(model)

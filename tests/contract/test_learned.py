@@ -1,0 +1,82 @@
+"""`learned_` of the seven estimators: the names of the hyperparameters that were learned in the fit."""
+
+import copy
+
+import pytest
+from sklearn.exceptions import NotFittedError
+from tests.contract.small import SMALL, data_of, fitted, unfitted
+
+import stickbreak
+from stickbreak.exceptions import ModelFormatError
+from stickbreak.report.fit import describe_fit
+from stickbreak.storage import persistence
+
+LEARNED = {
+    "CollapsedHDP": [["alpha"], [], ["alpha", "gamma", "eta"]],
+    "VariationalHDP": [["eta"], [], ["alpha", "gamma", "eta"]],
+    "GibbsHDP": [["alpha"], [], ["eta", "gamma"]],
+    "HybridHDP": [["gamma"], [], ["alpha", "gamma", "eta"]],
+    "BackoffTreeTopics": [["alpha", "eta"], [], ["eta"]],
+    "GaussianHDP": [["alpha"], [], ["alpha", "gamma", "scale"]],
+    "GaussianDPMixture": [[]],
+}
+CASES = [(name, learn) for name, sets in LEARNED.items() for learn in sets]
+
+
+def fit(name, learn):
+    return unfitted(name, **({"learn": learn} if learn or name != "GaussianDPMixture" else {})).fit(data_of(name))
+
+
+@pytest.mark.parametrize(("name", "learn"), CASES)
+def test_learned_names_what_the_fit_learned_and_each_is_an_attribute(name, learn, tmp_path):
+    model = fit(name, learn)
+    assert model.learned_ == learn
+    for hyperparameter in learn:
+        assert getattr(model, hyperparameter + "_") > 0
+    model.save(tmp_path / "model")
+    assert stickbreak.load(tmp_path / "model").learned_ == learn
+    settings = dict(describe_fit(model).settings)
+    assert sorted(key for key, text in settings.items() if ", learned" in text) == sorted(learn)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_learned_is_of_the_fit_whatever_the_parameters_become(name):
+    model = fitted(name)
+    before = copy.copy(model.learned_)
+    if "learn" in model.get_params():
+        model.set_params(learn=("alpha", "eta") if before == ["gamma"] else ("gamma",))
+    assert model.learned_ == before
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_estimator_that_is_not_fitted_has_learned_nothing(name):
+    assert not hasattr(unfitted(name), "learned_")
+    assert not hasattr(unfitted(name), "learned")
+
+
+@pytest.mark.parametrize("wrong", ["alpha", ["delta"], [["alpha"]], 3])
+def test_saved_names_that_are_no_hyperparameters_are_refused(wrong, tmp_path):
+    fitted("GibbsHDP").save(tmp_path / "model")
+    arrays, meta = persistence.read_folder(tmp_path / "model", kind="GibbsHDP")
+    meta["values"]["learned_"] = wrong
+    persistence.write_folder(tmp_path / "model", kind="GibbsHDP", arrays=arrays, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError, match="learned_ is"):
+        stickbreak.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_model_that_was_saved_without_the_names_has_those_of_its_parameters(name, tmp_path):
+    model = fitted(name)
+    model.save(tmp_path / "model")
+    arrays, meta = persistence.read_folder(tmp_path / "model", kind=name)
+    del meta["values"]["learned_"]
+    persistence.write_folder(tmp_path / "model", kind=name, arrays=arrays, meta=meta, overwrite=True)
+    assert stickbreak.load(tmp_path / "model").learned_ == model.learned_
+
+
+def test_scale_is_that_of_the_prior_and_moves_where_it_is_learned():
+    kept, learned = fit("GaussianHDP", ["alpha"]), fit("GaussianHDP", ["scale"])
+    assert kept.scale_ == kept.likelihood_.scale != learned.scale_
+    assert learned.scale_ == learned.likelihood_.scale == learned.trace_["scale"][-1]
+    with pytest.raises(NotFittedError):
+        unfitted("GaussianHDP").scale_  # noqa: B018
