@@ -13,7 +13,7 @@ from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
 from stickbreak.collapsed.laps import CollapsedLaps, Rules, columns_of
 from stickbreak.collapsed.requirements import check_tables
-from stickbreak.collapsed.state import MOST_TOPICS, Float, Priors
+from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, Topics, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, sweeps, whole
@@ -25,6 +25,7 @@ from stickbreak.fitting.run import Identity
 from stickbreak.fitting.steps import step_size
 from stickbreak.model.given_topics import check_given, given_counts, number_given
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import seed_from
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.collapsed.learning import LEARNABLE
-from stickbreak.collapsed.state import Float, Priors
+from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.streaming import Topics, alive
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
@@ -18,6 +18,7 @@ from stickbreak.fitting.requirements import check_names
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.streaming import StreamingEstimator
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule

@@ -16,7 +16,6 @@ from stickbreak.collapsed.state import (
     SMALLEST_BETA,
     SUM_TOLERANCE,
     CollapsedState,
-    Float,
     Priors,
     cut,
     packed_shares,
@@ -27,6 +26,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import are_sums, is_concentration
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import digamma
 
 from stickbreak.collapsed.kernels import shares as share_kernels
-from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Priors
+from stickbreak.collapsed.state import ALIVE, CollapsedState, Priors
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.ranges import within
 

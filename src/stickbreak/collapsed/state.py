@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import shards
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from stickbreak.numerics.arrays import Float, Int
 
 MOST_TOPICS = 1 << 16  # topics of shares are stored in two bytes
 SMALLEST_BETA = 1e-12

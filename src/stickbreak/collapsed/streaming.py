@@ -12,9 +12,10 @@ from scipy.special import digamma
 
 from stickbreak.collapsed.cvb0 import corpus_weights, given_start, random_start, replace, sweep, updated
 from stickbreak.collapsed.learning import RATE, SHAPE, best_eta, best_gamma
-from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Int, Priors, Shard, Shares, cut
+from stickbreak.collapsed.state import ALIVE, CollapsedState, Priors, Shard, Shares, cut
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums, are_tables, within
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.exceptions import InvalidCorpus
-
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
+from stickbreak.numerics.arrays import Int, Int32
 
 
 def whole_counts(corpus: Corpus) -> Int:

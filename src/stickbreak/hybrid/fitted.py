@@ -16,10 +16,11 @@ from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, wh
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Packed
 from stickbreak.hybrid.laps import Room, packed, unpacked
-from stickbreak.hybrid.state import Float, HybridState, Priors
+from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.streaming import StreamingEstimator
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule

@@ -12,7 +12,8 @@ import numpy as np
 from scipy.special import digamma
 
 from stickbreak.hybrid.kernels.learning import poisson_tails
-from stickbreak.hybrid.state import Float, HybridState, Int, Learned, Priors
+from stickbreak.hybrid.state import HybridState, Learned, Priors
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.ranges import within
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stickbreak.fitting.checkpoint import is_table
 from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import are_sums, are_tables, is_concentration
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
 
 TRUNCATED, UNBOUNDED = "truncated", "unbounded"
 ALIVE_TOKENS = 0.5  # a topic with fewer expected tokens is not shown

@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.hybrid.kernels import words as word_kernels
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
+from stickbreak.numerics.arrays import Float, Int, Int32
 
 SMALLEST_SCALE = 1e-100  # below it the scale is multiplied into the counts
 

@@ -24,11 +24,10 @@ from stickbreak.fitting.run import Identity
 from stickbreak.model.estimator import Estimator
 from stickbreak.model.parameters import names_in
 from stickbreak.model.tables import checked_table
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
 from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
-
-Float = NDArray[np.float64]
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.kernels import weights as weight_kernels
-
-Float = NDArray[np.float64]
 
 TOLERANCE, SWEEPS = 1e-4, 300
 _SHARD_COUNTS = 16_384  # stored counts of a shard

@@ -14,12 +14,10 @@ from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import Executor, ThreadExecutor, shards
 from stickbreak.fitting.requirements import check_many
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import seed_from
 from stickbreak.prediction.kernels import sequences as sequence_kernels
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 _SHARD_NUMBERS, _SHARD_DRAWS = 1 << 22, 1 << 18  # doubles that a shard gathers (32 MiB); draws of a shard
 _SUM_TOLERANCE = 1e-6

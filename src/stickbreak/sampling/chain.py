@@ -14,6 +14,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.initialization import Start
+from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
@@ -26,7 +27,7 @@ from stickbreak.sampling.joint import log_joint
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import start_seating
-from stickbreak.sampling.state import Concentrations, Int, Int32, TopicCounts
+from stickbreak.sampling.state import Concentrations, TopicCounts
 
 REPRESENTATIONS = ("franchise", "direct", "indicator")
 ROOTS = ("marginal", "indicator")

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import gammaln
 
 from stickbreak.exceptions import InputError
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LARGEST, LARGEST_PRIOR, SMALLEST, SMALLEST_PRIOR, within
 from stickbreak.sampling.counts import pair_counts
-from stickbreak.sampling.state import Concentrations, Float, Int, TopicCounts
+from stickbreak.sampling.state import Concentrations, TopicCounts
 
 LEARNABLE = ("alpha", "gamma", "eta")
 _WIDTH = 1.0  # of the first interval of a slice, in log eta

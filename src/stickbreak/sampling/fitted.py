@@ -13,12 +13,12 @@ from stickbreak.fitting.checkpoint import check_learned, is_table, require, whol
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import SMALLEST, are_sums, are_tables
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.sampling.concentrations import LEARNABLE
 from stickbreak.sampling.laps import COLUMNS, GibbsLaps, best_chain, show_chain
-from stickbreak.sampling.state import Float
 from stickbreak.sampling.to_arviz import arviz_samples
 
 

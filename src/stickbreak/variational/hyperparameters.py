@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.variational.bound import QUADRATIC, expected_squares, quadratic_slopes
 from stickbreak.variational.local_step import weight_statistics
 from stickbreak.variational.model import HDP, Inference
 from stickbreak.variational.objective import expected_log_normaliser, expected_log_sticks
-from stickbreak.variational.state import DocumentTopics, Float, expected_beta
+from stickbreak.variational.state import DocumentTopics, expected_beta
 
 LEARNABLE = ("alpha", "gamma", "eta")
 ALPHA_LIMITS = (1e-3, 1e3)

@@ -10,6 +10,7 @@ import numpy as np
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.steps import step_size
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise
@@ -18,7 +19,7 @@ from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.natural_gradient import INTERPOLATE
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Observations
-from stickbreak.variational.state import PER_TOPIC, Float, GlobalParameters, Summary, expected_beta
+from stickbreak.variational.state import PER_TOPIC, GlobalParameters, Summary, expected_beta
 from stickbreak.variational.visits import Visited
 
 SMALLEST_SCALE = 1e-100  # below it the scale is multiplied into the counts

@@ -23,13 +23,14 @@ from stickbreak.fitting.run import Identity, Run
 from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.priors import FLOOR
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.moves import Delete, Merge, Move, Reorder
-from stickbreak.variational.state import Float, GlobalParameters, runs
+from stickbreak.variational.state import GlobalParameters, runs
 from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vectors.batch import VectorBatch
 from stickbreak.variational.vectors.model import LIKELIHOODS, VectorModel

@@ -19,7 +19,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.model.tables import checked_table
-from stickbreak.variational.state import Float
+from stickbreak.numerics.arrays import Float
 from stickbreak.variational.vectors.estimator import VectorFit, Vectors
 from stickbreak.variational.vectors.mixture import DPMixture
 

@@ -16,9 +16,10 @@ from stickbreak.fitting.requirements import check_many, check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
 from stickbreak.model.parameters import packed, unpacked
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
-from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.streaming import StreamingVariational
 from stickbreak.variational.vectors.shown import ShownComponent, shown_components
 

@@ -12,13 +12,14 @@ from stickbreak.fitting.checkpoint import check_learned, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.model import Model
-from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.streaming import StreamingVariational
 
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
