@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.collapsed.learning import LEARNABLE
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.streaming import Topics, alive
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_names
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.streaming import StreamingEstimator

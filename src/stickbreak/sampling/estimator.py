@@ -16,11 +16,11 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.constraints import CONCENTRATION, whole
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.sampling.chain import REPRESENTATIONS, ChainSettings
-from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
 from stickbreak.sampling.requirements import check_continuation, check_parameters

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, POSITIVES, TOLERANCES, whole
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.fitting.requirements import check_names, check_tokens
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
@@ -20,7 +21,6 @@ from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.variational.bound import BOUNDS, SURROGATE
-from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps, batch_loaders
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule

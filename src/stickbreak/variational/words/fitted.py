@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import check_learned, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import TopicRule
-from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.model import Model
 from stickbreak.variational.state import GlobalParameters, expected_beta
