@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -122,20 +122,17 @@ class BackoffTreeTopics(FittedTree):
     (50, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedTree._parameter_constraints,
         "n_topics": [whole(1)],
         "branching": [StrOptions({"wide", "tall"}), list, tuple, np.ndarray],
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
         "learn": [list, tuple],
         "learn_every": [whole(1)],
-        "n_laps": [whole(1)],
         "stages": [list, tuple],
         "stage_sweeps": [whole(1)],
         "updates": [StrOptions({"parallel", "serial"})],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
     }
 
     def __init__(

@@ -43,11 +43,7 @@ class FittedTree(TopicModel):
     )
     _fitted_values: ClassVar[tuple[str, ...]] = (
         "branching_",
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *TopicModel._fitted_values,
     )
     sparse_weights: ClassVar[bool] = True
     objective_name: ClassVar[str] = "log probability of each word given all others"

@@ -16,7 +16,7 @@ from stickbreak.collapsed.requirements import check_tables
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, Topics, alive, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -142,26 +142,19 @@ class CollapsedHDP(FittedCollapsed):
     # for streams alone
     _free = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedCollapsed._parameter_constraints,
+        **CONCENTRATIONS,
+        **STEPS,
         "n_topics": [None, Interval(Integral, 1, MOST_TOPICS, closed="both")],
-        "alpha": CONCENTRATION,
-        "gamma": CONCENTRATION,
-        "eta": CONCENTRATION,
         "learn": [list, tuple],
         "init": [StrOptions({"random"}), "array-like", TopicModel],
         "merge_laps": [whole(0)],
         "held_back": [Interval(Real, 0, 0.5, closed="right")],
         "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
-        "n_laps": [whole(1)],
         "tolerance": [None, *TOLERANCES],
         "local_sweeps": [sweeps(1)],
         "init_sweeps": [sweeps(1)],
-        "learning_decay": [Interval(Real, 0, 1, closed="right")],
-        "learning_offset": [None, OFFSET],
-        "total_documents": [None, whole(1)],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
     }
 
     def __init__(

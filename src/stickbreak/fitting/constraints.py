@@ -11,7 +11,12 @@ from sklearn.utils._param_validation import Interval, Options
 from stickbreak.numerics.ranges import LARGEST, LARGEST_OFFSET, LARGEST_SUM, MOST_SWEEPS, MOST_WHOLE, SMALLEST
 
 CONCENTRATION = [Interval(Real, SMALLEST, LARGEST, closed="both")]
+CONCENTRATIONS = {"alpha": CONCENTRATION, "gamma": CONCENTRATION, "eta": CONCENTRATION}
 OFFSET = Interval(Real, 0, LARGEST_OFFSET, closed="both")
+STEPS = {  # of a stream whose counts move towards those of a minibatch
+    "learning_decay": [Interval(Real, 0, 1, closed="right")],
+    "learning_offset": [None, OFFSET],
+}
 _INFINITY = Options(Real, {np.inf})  # ends a fit, or the work on a document, as soon as it may end
 TOLERANCES = [Interval(Real, 0, LARGEST_SUM, closed="both"), _INFINITY]
 POSITIVES = [Interval(Real, 0, LARGEST_SUM, closed="right"), _INFINITY]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -153,29 +152,22 @@ class HybridHDP(FittedHybrid):
 
     _free = ("total_documents", "grow_vocabulary")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedHybrid._parameter_constraints,
+        **CONCENTRATIONS,
+        **STEPS,
         "n_topics": [None, whole(1)],
         "top_level": [StrOptions({TRUNCATED, UNBOUNDED})],
-        "alpha": CONCENTRATION,
-        "gamma": CONCENTRATION,
-        "eta": CONCENTRATION,
         "learn": [list, tuple],
         "sampler": [StrOptions(set(SAMPLERS))],
         "g_weight": [StrOptions(set(G_WEIGHTS))],
         "phi_weight": [StrOptions(set(WEIGHTS))],
         "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
-        "n_laps": [whole(1)],
         "batch_size": [whole(1)],
         "burn_in_sweeps": [sweeps(0)],
         "saved_sweeps": [sweeps(1)],
-        "learning_decay": [Interval(Real, 0, 1, closed="right")],
-        "learning_offset": [None, OFFSET],
-        "total_documents": [None, whole(1)],
         "grow_vocabulary": ["boolean"],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
     }
 
     def __init__(

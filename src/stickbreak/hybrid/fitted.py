@@ -32,11 +32,7 @@ class FittedHybrid(TopicModel, StreamingEstimator):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ()
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *TopicModel._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.constraints import CONCENTRATION, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.fitting.laps import Callback, Stop
@@ -155,11 +154,10 @@ class GibbsHDP(FittedGibbs):
     50
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedGibbs._parameter_constraints,
+        **CONCENTRATIONS,
         "n_topics": [whole(1)],
-        "alpha": CONCENTRATION,
-        "gamma": CONCENTRATION,
-        "eta": CONCENTRATION,
         "learn": [list, tuple],
         "alpha_prior": [list, tuple],
         "gamma_prior": [list, tuple],
@@ -171,15 +169,11 @@ class GibbsHDP(FittedGibbs):
         "split_merge_scans": [whole(0)],
         "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
-        "n_laps": [whole(1)],
         "burn_in": [None, whole(0)],
         "thin": [whole(1)],
         "n_chains": [whole(1)],
         "estimate": [StrOptions(set(ESTIMATES))],
         "n_shards": [whole(1)],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
     }
 
     def __init__(

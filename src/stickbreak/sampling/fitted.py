@@ -27,11 +27,7 @@ class FittedGibbs(TopicModel):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *TopicModel._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",

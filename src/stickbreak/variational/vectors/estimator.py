@@ -10,11 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus.batches import partition
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import FREE
+from stickbreak.fitting.constraints import whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Laps, Stop
 from stickbreak.fitting.loop import Interruption
@@ -73,6 +75,14 @@ class Vectors:
 class VectorFit(VectorModel):
     """The side of the vector models that fits them; a model says what allocates its vectors."""
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **VectorModel._parameter_constraints,
+        "n_components": [whole(1)],
+        "likelihood": [str, VectorLikelihood],
+        "init": "no_validation",
+        "delete_vectors": [None, whole(1)],
+        "dtype": [StrOptions({"float32", "float64"})],
+    }
     _free: ClassVar[tuple[str, ...]] = ("total_documents",)
     _moves_of_documents: ClassVar[bool]  # whether `delete_vectors` counts groups' vectors, not documents
 

@@ -37,11 +37,7 @@ class VectorModel(StreamingVariational):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *StreamingVariational._fitted_values,
         "gamma_",
         "n_features_in_",
         "n_steps_",

@@ -30,11 +30,7 @@ class FittedHDP(TopicModel, StreamingVariational):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *TopicModel._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",
