@@ -14,8 +14,9 @@ from stickbreak.collapsed.fitted import FittedCollapsed
 from stickbreak.collapsed.laps import CollapsedLaps, Rules, columns_of
 from stickbreak.collapsed.requirements import check_tables
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
-from stickbreak.collapsed.streaming import StepRules, Topics, alive, begin, learned, offset_for, step
+from stickbreak.collapsed.streaming import StepRules, Topics, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.alive import alive
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap

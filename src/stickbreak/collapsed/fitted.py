@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.streaming import Topics, alive
+from stickbreak.collapsed.streaming import Topics
+from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE

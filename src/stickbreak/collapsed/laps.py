@@ -21,8 +21,9 @@ from stickbreak.collapsed.state import (
     packed_shares,
     unpack_shares,
 )
-from stickbreak.collapsed.streaming import Topics, alive
+from stickbreak.collapsed.streaming import Topics
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop

@@ -7,8 +7,9 @@ from collections.abc import Collection
 from scipy.special import digamma
 
 from stickbreak.collapsed.kernels import shares as share_kernels
-from stickbreak.collapsed.state import ALIVE, CollapsedState, Priors
+from stickbreak.collapsed.state import CollapsedState, Priors
 from stickbreak.fitting import hyperparameters
+from stickbreak.fitting.alive import ALIVE
 from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS, LARGE, PRIOR, mean_alpha, opened
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser

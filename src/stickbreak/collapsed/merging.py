@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.collapsed.kernels import merges as merge_kernels
-from stickbreak.collapsed.state import ALIVE, SMALLEST_BETA, CollapsedState, Priors, Shard, Shares
+from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, Shard, Shares
+from stickbreak.fitting.alive import ALIVE
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream

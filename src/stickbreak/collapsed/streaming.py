@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from stickbreak.collapsed.cvb0 import corpus_weights, given_start, random_start, replace, sweep, updated
 from stickbreak.collapsed.learning import best_eta, best_gamma
-from stickbreak.collapsed.state import ALIVE, CollapsedState, Priors, Shard, Shares, cut
+from stickbreak.collapsed.state import CollapsedState, Priors, Shard, Shares, cut
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.alive import ALIVE, alive
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.hyperparameters import mean_alpha, opened
 from stickbreak.numerics.arrays import Float, Int
@@ -94,12 +95,6 @@ class StepRules:
     sweeps: int  # of a minibatch
     learn: tuple[str, ...]
     seed: int
-
-
-def alive(N: Float) -> Int:
-    """Return the topics with at least half an expected token, the largest first; the largest in any case."""
-    order = np.argsort(-N, kind="stable")
-    return order[: max(1, int((N >= ALIVE).sum()))]
 
 
 def offset_for(given: float | None, decay: float, share: float) -> float:
