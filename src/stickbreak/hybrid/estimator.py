@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
@@ -238,6 +239,7 @@ class HybridHDP(FittedHybrid):
         return self.starting_topics(corpus) if isinstance(self.init, str) else number_given(self.init)
 
     def _check_documents(self, documents: Corpus) -> None:
+        refuse_fractions(documents)  # before the first minibatch: rows have their numbers here
         self._check_start(documents, int(self.batch_size))
 
     def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> HybridLaps:
@@ -259,6 +261,7 @@ class HybridHDP(FittedHybrid):
         return super()._minibatch(X, first=True) if first else self._joining(X)
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
+        refuse_fractions(minibatch)
         if first:
             self._check_start(minibatch, minibatch.n_documents, stream=self.top_level == TRUNCATED)
         else:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
@@ -162,7 +161,6 @@ class FittedHybrid(TopicModel, StreamingEstimator):
         """Let new words of a minibatch join, without tokens."""
         if minibatch.n_words == self.n_features_in_:
             return
-        whole_counts(minibatch)  # refuses what no step can be taken on, before anything has changed
         columns = self._named_columns()
         columns.add(minibatch.words)
         self._state.pairs.grow(minibatch.n_words)
