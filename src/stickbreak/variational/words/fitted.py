@@ -15,7 +15,7 @@ from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
-from stickbreak.prediction.document_weights import collapsed_weights
+from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.model import Model
@@ -85,19 +85,11 @@ class FittedHDP(TopicModel, StreamingVariational):
 
     def _collapsed_weights(self, corpus: Corpus) -> Float:
         """Return the weights with means in place of exp(E log .).                              math.md (D1)"""
-        prior = self._prior()
+        tolerance, max_sweeps = float(self.local_tolerance), self.local_sweeps
         with ThreadExecutor(self.n_jobs) as executor:
-            active = collapsed_weights(
-                corpus,
-                self.topic_word_,
-                prior[:-1],
-                executor,
-                tolerance=float(self.local_tolerance),
-                max_sweeps=self.local_sweeps,
+            return weights_and_rest(
+                corpus, self.topic_word_, self._prior(), executor, tolerance=tolerance, max_sweeps=max_sweeps
             )
-        lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-        rest = prior[-1] / (lengths + prior.sum())
-        return np.column_stack([active * (1.0 - rest)[:, None], rest])
 
     def _predictive_rule(self) -> TopicRule:
         return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
