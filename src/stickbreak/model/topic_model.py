@@ -16,7 +16,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InvalidCorpus
-from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, whole_number
+from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.loop import logger
 from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
@@ -251,7 +251,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def _identity(self, documents: Corpus, seed: int) -> Identity:
         settled = {**self._settled(documents), **self._plain_init()}
-        return identity_of(self, documents, seed, free=(*FREE, *self._free), **settled)
+        return identity_of(self, identity_of_corpus(documents), seed, free=(*FREE, *self._free), **settled)
 
     def _plain_init(self) -> dict[str, Any]:
         """Return what stands for a fitted model as `init` in a file; nothing for anything else."""
