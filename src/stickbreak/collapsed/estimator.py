@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
@@ -17,7 +15,7 @@ from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, Topics, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.alive import alive
-from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, one_of, share, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -147,12 +145,12 @@ class CollapsedHDP(FittedCollapsed):
         **FittedCollapsed._parameter_constraints,
         **CONCENTRATIONS,
         **STEPS,
-        "n_topics": [None, Interval(Integral, 1, MOST_TOPICS, closed="both")],
+        "n_topics": [None, whole(1, MOST_TOPICS)],
         "learn": [list, tuple],
-        "init": [StrOptions({"random"}), "array-like", TopicModel],
+        "init": [one_of(("random",)), "array-like", TopicModel],
         "merge_laps": [whole(0)],
-        "held_back": [Interval(Real, 0, 0.5, closed="right")],
-        "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
+        "held_back": [share(0.5, zero=False)],
+        "smallest_share": [share(0.5)],
         "tolerance": [None, *TOLERANCES],
         "local_sweeps": [sweeps(1)],
         "init_sweeps": [sweeps(1)],

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
-from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, one_of, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -158,11 +157,11 @@ class HybridHDP(FittedHybrid):
         **CONCENTRATIONS,
         **STEPS,
         "n_topics": [None, whole(1)],
-        "top_level": [StrOptions({TRUNCATED, UNBOUNDED})],
+        "top_level": [one_of((TRUNCATED, UNBOUNDED))],
         "learn": [list, tuple],
-        "sampler": [StrOptions(set(SAMPLERS))],
-        "g_weight": [StrOptions(set(G_WEIGHTS))],
-        "phi_weight": [StrOptions(set(WEIGHTS))],
+        "sampler": [one_of(SAMPLERS)],
+        "g_weight": [one_of(G_WEIGHTS)],
+        "phi_weight": [one_of(WEIGHTS)],
         "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
         "batch_size": [whole(1)],

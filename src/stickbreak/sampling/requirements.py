@@ -12,7 +12,8 @@ from stickbreak.fitting.requirements import check_names, check_whole
 from stickbreak.initialization import STARTS, check_init
 from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 
-CHAIN_STARTS = ("sequential", "random", "single")
+SEQUENTIAL, RANDOM = "sequential", "random"
+CHAIN_STARTS = (SEQUENTIAL, RANDOM, "single")
 
 
 class Parameters(Protocol):

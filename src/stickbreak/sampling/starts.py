@@ -23,10 +23,9 @@ from stickbreak.sampling.kernels import counts as counts_kernels
 from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.representation import Sweep
-from stickbreak.sampling.requirements import CHAIN_STARTS
+from stickbreak.sampling.requirements import CHAIN_STARTS, RANDOM, SEQUENTIAL
 from stickbreak.sampling.state import Concentrations, Seating, TopicCounts
 
-SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, one_of, share, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -28,8 +25,8 @@ class StreamingVariational(StreamingEstimator):
         **StreamingEstimator._parameter_constraints,
         "moves": [list, tuple],
         "gamma": CONCENTRATION,
-        "schedule": [StrOptions({"memoized", "stochastic"})],
-        "learning_decay": [Interval(Real, 0, 1, closed="both")],
+        "schedule": [one_of(("memoized", "stochastic"))],
+        "learning_decay": [share()],
         "learning_offset": [OFFSET],
         "tolerance": [*TOLERANCES],
         "n_batches": [None, whole(1)],

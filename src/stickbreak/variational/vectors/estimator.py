@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus.batches import partition
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import FREE, checksum, identity_of
-from stickbreak.fitting.constraints import whole
+from stickbreak.fitting.constraints import one_of, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Laps, Stop
 from stickbreak.fitting.loop import Interruption
@@ -80,7 +79,7 @@ class VectorFit(VectorModel):
         "likelihood": [str, VectorLikelihood],
         "init": "no_validation",
         "delete_vectors": [None, whole(1)],
-        "dtype": [StrOptions({"float32", "float64"})],
+        "dtype": [one_of(("float32", "float64"))],
     }
     _free: ClassVar[tuple[str, ...]] = ("total_documents",)
     _moves_of_documents: ClassVar[bool]  # whether `delete_vectors` counts groups' vectors, not documents

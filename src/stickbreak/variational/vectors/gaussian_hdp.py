@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
-from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, whole
+from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.requirements import check_names
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.bound import BOUNDS, SURROGATE
@@ -127,8 +126,8 @@ class GaussianHDP(FittedGaussianHDP):
         **FittedGaussianHDP._parameter_constraints,
         "alpha": CONCENTRATION,
         "learn": [list, tuple],
-        "bound": [StrOptions(set(BOUNDS))],
-        "stick_rule": [StrOptions(set(STICK_RULES))],
+        "bound": [one_of(BOUNDS)],
+        "stick_rule": [one_of(STICK_RULES)],
         "local_tolerance": [*POSITIVES],
         "local_sweeps": [whole(1)],
         "restarts": [whole(0)],

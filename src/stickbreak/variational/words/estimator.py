@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, whole
+from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
@@ -178,15 +177,15 @@ class VariationalHDP(FittedHDP):
         "alpha": CONCENTRATION,
         "eta": CONCENTRATION,
         "learn": [None, list, tuple],
-        "bound": [StrOptions(set(BOUNDS))],
+        "bound": [one_of(BOUNDS)],
         "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
         "delete_documents": [None, whole(1)],
-        "stick_rule": [StrOptions(set(STICK_RULES))],
+        "stick_rule": [one_of(STICK_RULES)],
         "local_tolerance": [*POSITIVES],
         "local_sweeps": [whole(1)],
         "restarts": [whole(0)],
-        "document_weights": [StrOptions({"mean_field", "collapsed"})],
+        "document_weights": [one_of(("mean_field", "collapsed"))],
     }
 
     def __init__(
