@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.initialization import Start
 from stickbreak.sampling.chain import Chain, ChainSettings
-from stickbreak.sampling.concentrations import GammaPrior
 from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.state import Concentrations, Tokens
 

@@ -34,10 +34,10 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.evaluation import document_completion
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.laps import HybridLaps, Room, Rules, Steps
-from stickbreak.hybrid.learning import LEARNABLE
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.word_weights import Tables, weigh

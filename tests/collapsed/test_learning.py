@@ -5,8 +5,9 @@ import pytest
 from scipy.special import gammaln, psi
 
 from stickbreak.collapsed.kernels import shares as share_kernels
-from stickbreak.collapsed.learning import ETA_EVERY, FIRST_LAP, best_alpha, best_eta, best_gamma, learn
+from stickbreak.collapsed.learning import ETA_EVERY, FIRST_LAP, best_eta, best_gamma, learn
 from stickbreak.collapsed.state import CollapsedState, Priors
+from stickbreak.fitting.hyperparameters import mean_alpha, opened
 
 
 def argmax(function, low, high):
@@ -19,7 +20,7 @@ def test_alpha_at_rest_has_the_tables_that_it_expects():
     lengths, tables = np.array([3.0, 10.0, 0.0, 55.0]), 9.3
     alpha = 1.0
     for _ in range(500):
-        alpha = best_alpha(tables, alpha, lengths)
+        alpha = mean_alpha(tables, opened(alpha, lengths))
 
     def posterior(x):
         return (1 + tables) * np.log(x) - x + (gammaln(x) - gammaln(x + lengths)).sum()

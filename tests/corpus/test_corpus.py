@@ -143,13 +143,6 @@ def test_from_counts_refuses_names_that_do_not_fit():
         Corpus.from_counts(TABLE, names=["a", "b"])
 
 
-def test_require_integer_names_row_and_value():
-    Corpus.from_counts(TABLE).require_integer("the sampler")
-    corpus = Corpus.from_counts([[1.0, 2.0], [0.0, 0.25]])
-    with pytest.raises(InvalidCorpus, match=r"the sampler needs whole token counts, but row 1 holds 0\.25"):
-        corpus.require_integer("the sampler")
-
-
 def test_sizes_count_empty_documents_too():
     corpus = Corpus.from_counts(TABLE)
     assert (corpus.n_documents, len(corpus), corpus.n_words, corpus.n_tokens) == (3, 3, 3, 6)

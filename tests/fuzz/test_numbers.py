@@ -11,8 +11,9 @@ from fuzz.odd_values import NONSENSE, SMALL, ends, of_arguments, of_parameters
 
 import stickbreak
 from fuzz import numbers
+from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
-from stickbreak.sampling.concentrations import GammaPrior, resample_alpha, resample_gamma
+from stickbreak.sampling.concentrations import resample_alpha, resample_gamma
 
 
 def check_outcomes(cases):

@@ -14,12 +14,13 @@ import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import planted_lda, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.fitting.alive import ALIVE
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid import laps as steps
 from stickbreak.hybrid.document_sampler import Sweeps
 from stickbreak.hybrid.laps import Rules
 from stickbreak.hybrid.starts import random_state
-from stickbreak.hybrid.state import ALIVE_TOKENS, Priors
+from stickbreak.hybrid.state import Priors
 from stickbreak.initialization import start
 from stickbreak.storage.persistence import read_folder, write_folder
 
@@ -156,7 +157,7 @@ def test_topics_without_tokens_are_not_shown(corpus):
     ).fit(corpus)
     assert model.n_topics_ < 60
     tokens = model._state.tokens
-    assert (tokens >= ALIVE_TOKENS).sum() == model.n_topics_ == len(model.topic_weights_) == len(model.tables_)
+    assert (tokens >= ALIVE).sum() == model.n_topics_ == len(model.topic_weights_) == len(model.tables_)
     assert model.trace_["n_topics"][-1] == model.n_topics_
     weights = model.expected_weights(corpus)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)

@@ -5,12 +5,12 @@ import pytest
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid import word_topics
 from stickbreak.hybrid.document_sampler import Found, Sweeps, words_of
 from stickbreak.hybrid.global_step import LEAST_TOKENS, take_step
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.numerics import scaled
 
 from ..sampling.reference import Stream
 from .problems import expected_counts, found_under, state_of
@@ -118,7 +118,7 @@ def test_what_a_step_adds_is_not_forgotten_in_the_next():
 def test_many_steps_do_not_underflow(seed, monkeypatch):
     states = [some_state(seed), some_state(seed)]
     for smallest, state in zip((1e-100, 1e-3), states, strict=True):
-        monkeypatch.setattr(word_topics, "SMALLEST_SCALE", smallest)
+        monkeypatch.setattr(scaled, "SMALLEST_SCALE", smallest)
         for t in range(20):
             tokens, found = minibatch(seed + t)
             take_step(state, tokens, WORDS, found, 12.0, 0.5, KEY)

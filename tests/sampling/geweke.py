@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
 from stickbreak.sampling.state import Concentrations
 
 from .chains import ONE_THREAD

@@ -8,8 +8,9 @@ import pytest
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.sampling import concentrations as module
-from stickbreak.sampling.concentrations import GammaPrior, WordLikelihood, resample, resample_alpha, resample_gamma
+from stickbreak.sampling.concentrations import WordLikelihood, resample, resample_alpha, resample_gamma
 from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
 
@@ -80,10 +81,10 @@ def test_likelihood_of_eta_is_that_of_every_topic():
 def test_resample_changes_what_is_learned_alone():
     now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
     counts, lengths = topic_counts(TABLE, np.array([2, 2, 1])), np.array([6, 0, 5])
-    priors = dict.fromkeys(module.LEARNABLE, GammaPrior(1.0, 1.0))
-    for name in module.LEARNABLE:
+    priors = dict.fromkeys(LEARNABLE, GammaPrior(1.0, 1.0))
+    for name in LEARNABLE:
         after = resample(now, (name,), priors, counts, lengths, np.random.default_rng(1))
-        changed = [key for key in module.LEARNABLE if getattr(after, key) != getattr(now, key)]
+        changed = [key for key in LEARNABLE if getattr(after, key) != getattr(now, key)]
         assert changed == [name]
     assert resample(now, (), {}, counts, lengths, np.random.default_rng(1)) == now
 
@@ -92,8 +93,8 @@ def test_resample_takes_tables_and_topics_from_the_counts():
     """Gamma, then alpha, then eta, from one stream."""
     now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
     counts, lengths = topic_counts(TABLE, np.array([2, 2, 1])), np.array([6, 0, 5])
-    priors = {name: GammaPrior(1.0, rate) for name, rate in zip(module.LEARNABLE, (1.0, 2.0, 3.0), strict=True)}
-    after = resample(now, module.LEARNABLE, priors, counts, lengths, np.random.default_rng(4))
+    priors = {name: GammaPrior(1.0, rate) for name, rate in zip(LEARNABLE, (1.0, 2.0, 3.0), strict=True)}
+    after = resample(now, LEARNABLE, priors, counts, lengths, np.random.default_rng(4))
     rng = np.random.default_rng(4)
     assert after.gamma == resample_gamma(1.5, priors["gamma"], 3, 5, rng)
     assert after.alpha == resample_alpha(0.5, priors["alpha"], 5, lengths, rng)
@@ -112,8 +113,8 @@ def test_steps_stay_above_zero_under_a_prior_that_rounds_to_it():
 def test_resample_without_tokens_changes_nothing():
     now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
     counts = replace(topic_counts(TABLE, np.array([2, 2, 1])), n_topics=0)
-    priors = dict.fromkeys(module.LEARNABLE, GammaPrior(1.0, 1.0))
-    assert resample(now, module.LEARNABLE, priors, counts, np.array([0, 0]), np.random.default_rng(1)) == now
+    priors = dict.fromkeys(LEARNABLE, GammaPrior(1.0, 1.0))
+    assert resample(now, LEARNABLE, priors, counts, np.array([0, 0]), np.random.default_rng(1)) == now
 
 
 @pytest.mark.parametrize(("shape", "rate"), [(0.0, 1.0), (1.0, -1.0), (float("nan"), 1.0), (1.0, float("inf"))])

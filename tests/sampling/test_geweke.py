@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
+from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 
 from .chains import KINDS, settings
 from .geweke import Joint

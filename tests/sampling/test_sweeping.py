@@ -8,9 +8,9 @@ import pytest
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.numerics.keys import key_of
 from stickbreak.sampling.chain import Chain, ChainSettings
-from stickbreak.sampling.concentrations import GammaPrior
 from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.state import Concentrations, DocumentTopics
 from stickbreak.sampling.sweeping import cut, run_pass

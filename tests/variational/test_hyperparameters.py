@@ -13,8 +13,9 @@ import stickbreak
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.variational import hyperparameters
-from stickbreak.variational.hyperparameters import GAMMA_LIMITS, LEARNABLE, best_gamma, learn
+from stickbreak.variational.hyperparameters import GAMMA_LIMITS, best_gamma, learn
 from stickbreak.variational.moves import Merge, Reorder
 
 from . import reference

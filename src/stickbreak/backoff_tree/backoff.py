@@ -8,7 +8,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Discounts, Float, Int
+from stickbreak.backoff_tree.state import Discounts
+from stickbreak.numerics.arrays import Float, Int
 
 _SLACK = 1.001  # C is at least so many times the largest smoothing of a leaf
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from stickbreak.backoff_tree.backoff import sums_below
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Float, Int, Int32
+from stickbreak.numerics.arrays import Float, Int, Int32
 
 MOST = 0.95  # what discounts of a path sum to at most, wherever stickbreak chooses them
 _FACTORS, _WIDTH, _LEAST, _ROUNDS = (0.8, 1.25), 3, 1e-4, 30

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from stickbreak.backoff_tree.fitted import FittedTree
 from stickbreak.backoff_tree.laps import TreeLaps
@@ -16,7 +15,7 @@ from stickbreak.backoff_tree.requirements import check_parameters, tree_settings
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.constraints import whole
+from stickbreak.fitting.constraints import one_of, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_whole
@@ -124,20 +123,17 @@ class BackoffTreeTopics(FittedTree):
     (50, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedTree._parameter_constraints,
         "n_topics": [whole(1)],
-        "branching": [StrOptions({"wide", "tall"}), list, tuple, np.ndarray],
+        "branching": [one_of(("wide", "tall")), list, tuple, np.ndarray],
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
         "learn": [list, tuple],
         "learn_every": [whole(1)],
-        "n_laps": [whole(1)],
         "stages": [list, tuple],
         "stage_sweeps": [whole(1)],
-        "updates": [StrOptions({"parallel", "serial"})],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
+        "updates": [one_of(("parallel", "serial"))],
     }
 
     def __init__(

@@ -17,7 +17,6 @@ from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves, checked_seen
 from stickbreak.backoff_tree.sequence import TreeRule
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Float, Int, Int32
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
@@ -25,6 +24,7 @@ from stickbreak.fitting.checkpoint import check_end, is_table, require
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import are_discounts
 from stickbreak.prediction.completion import Completion, scored_documents
 from stickbreak.prediction.topics import ShownTopics
@@ -45,11 +45,7 @@ class FittedTree(TopicModel):
     )
     _fitted_values: ClassVar[tuple[str, ...]] = (
         "branching_",
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *TopicModel._fitted_values,
     )
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log probability of each word given all others"

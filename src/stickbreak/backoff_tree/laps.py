@@ -13,11 +13,11 @@ from stickbreak.backoff_tree.discounts import MOST
 from stickbreak.backoff_tree.learning import learn
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Float
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import are_discounts
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from stickbreak.backoff_tree.state import Float, Int, Int32
+from stickbreak.numerics.arrays import Float, Int, Int32
 
 
 @dataclass(frozen=True, slots=True)

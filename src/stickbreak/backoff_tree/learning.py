@@ -12,8 +12,8 @@ from stickbreak.backoff_tree.discounts import (
     word_likelihood,
 )
 from stickbreak.backoff_tree.sampler import TreeSampler
-from stickbreak.backoff_tree.state import Int, Int32
 from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.keys import key_of
 
 LEARNABLE = ("alpha", "eta")

@@ -7,9 +7,10 @@ import numpy as np
 from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
 from stickbreak.backoff_tree.kernels import lists as list_kernels
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int, Int32, WordLeaves
+from stickbreak.backoff_tree.state import Directory, Discounts, WordLeaves
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import Executor, shards
+from stickbreak.numerics.arrays import Float, Int, Int32
 
 _SHARD_TOKENS = 16_384
 

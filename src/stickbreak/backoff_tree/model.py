@@ -13,10 +13,11 @@ from stickbreak.backoff_tree.kernels import fixed as fixed_kernels
 from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.lists import directories
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int, Int32, Scratch, WordLeaves
+from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordLeaves
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tokens import Tokens
+from stickbreak.corpus.tokens import Tokens, refuse_fractions
 from stickbreak.fitting.executor import Executor, shards
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.keys import key_of
 
 N_BURN, N_KEPT = 10, 10  # passes over a new document: before the first that counts, and that count
@@ -135,6 +136,7 @@ class TreeModel:
 
     def _blocks(self, corpus: Corpus) -> Iterator[Tokens]:
         """Yield the tokens of known words of documents, in blocks that need little memory."""
+        refuse_fractions(corpus)
         lengths, first = corpus.document_lengths, 0
         known = self.word_tokens > 0
         while first < corpus.n_documents or first == 0:

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from stickbreak.backoff_tree.kernels import ranking as ranking_kernels
 from stickbreak.backoff_tree.model import TreeModel
-from stickbreak.backoff_tree.state import Int
+from stickbreak.numerics.arrays import Int
 
 
 def ranked_words(model: TreeModel, n_words: int) -> Int:

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.backoff_tree.laps import TreeSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
-from stickbreak.backoff_tree.state import Float, Int
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_names, check_whole
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LEAST_DISCOUNT, are_discounts
 
 

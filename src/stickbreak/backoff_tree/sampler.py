@@ -9,9 +9,10 @@ from stickbreak.backoff_tree.discounts import within
 from stickbreak.backoff_tree.kernels import documents as document_kernels
 from stickbreak.backoff_tree.lists import empty_lists, fill_lists, word_trees
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Directory, Discounts, Float, Int32, Scratch, WordLeaves
+from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordLeaves
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import Executor, ThreadExecutor, shards
+from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 
 _SHARD_TOKENS = 16_384

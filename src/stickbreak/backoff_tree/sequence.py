@@ -6,7 +6,8 @@ import numpy as np
 
 from stickbreak.backoff_tree.kernels import sequences as sequence_kernels
 from stickbreak.backoff_tree.model import TreeModel
-from stickbreak.backoff_tree.state import Float, Scratch
+from stickbreak.backoff_tree.state import Scratch
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.left_to_right import Particles, Sequences
 
 

@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 
 from stickbreak.backoff_tree.kernels.trees import N_COLUMNS, NOBODY
 from stickbreak.backoff_tree.shape import TreeShape
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
+from stickbreak.numerics.arrays import Float, Int, Int32
 
 
 class Discounts(NamedTuple):

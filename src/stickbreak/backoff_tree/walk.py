@@ -10,9 +10,9 @@ import numpy as np
 
 from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.model import TreeModel
-from stickbreak.backoff_tree.state import Float, Int
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.words import words_to_show
 
 

@@ -13,9 +13,10 @@ from math import ceil
 import numpy as np
 
 from stickbreak.collapsed.kernels import shares as share_kernels
-from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Float, Priors, Shard, Shares, cut
+from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, Shard, Shares, cut
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, ThreadExecutor
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import stream
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
 from stickbreak.collapsed.laps import CollapsedLaps, Rules, columns_of
 from stickbreak.collapsed.requirements import check_tables
-from stickbreak.collapsed.state import MOST_TOPICS, Float, Priors
-from stickbreak.collapsed.streaming import StepRules, Topics, alive, begin, learned, offset_for, step
+from stickbreak.collapsed.state import MOST_TOPICS, Priors
+from stickbreak.collapsed.streaming import StepRules, Topics, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, sweeps, whole
+from stickbreak.fitting.alive import alive
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, one_of, share, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -25,6 +24,7 @@ from stickbreak.fitting.run import Identity
 from stickbreak.fitting.steps import step_size
 from stickbreak.model.given_topics import check_given, given_counts, number_given
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import seed_from
 
 
@@ -143,26 +143,19 @@ class CollapsedHDP(FittedCollapsed):
     # for streams alone
     _free = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [None, Interval(Integral, 1, MOST_TOPICS, closed="both")],
-        "alpha": CONCENTRATION,
-        "gamma": CONCENTRATION,
-        "eta": CONCENTRATION,
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedCollapsed._parameter_constraints,
+        **CONCENTRATIONS,
+        **STEPS,
+        "n_topics": [None, whole(1, MOST_TOPICS)],
         "learn": [list, tuple],
-        "init": [StrOptions({"random"}), "array-like", TopicModel],
+        "init": [one_of(("random",)), "array-like", TopicModel],
         "merge_laps": [whole(0)],
-        "held_back": [Interval(Real, 0, 0.5, closed="right")],
-        "smallest_share": [Interval(Real, 0, 0.5, closed="both")],
-        "n_laps": [whole(1)],
+        "held_back": [share(0.5, zero=False)],
+        "smallest_share": [share(0.5)],
         "tolerance": [None, *TOLERANCES],
         "local_sweeps": [sweeps(1)],
         "init_sweeps": [sweeps(1)],
-        "learning_decay": [Interval(Real, 0, 1, closed="right")],
-        "learning_offset": [None, OFFSET],
-        "total_documents": [None, whole(1)],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
     }
 
     def __init__(

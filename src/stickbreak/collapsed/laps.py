@@ -16,17 +16,18 @@ from stickbreak.collapsed.state import (
     SMALLEST_BETA,
     SUM_TOLERANCE,
     CollapsedState,
-    Float,
     Priors,
     cut,
     packed_shares,
     unpack_shares,
 )
-from stickbreak.collapsed.streaming import Topics, alive
+from stickbreak.collapsed.streaming import Topics
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import are_sums, is_concentration
 
 

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.collapsed.kernels import merges as merge_kernels
-from stickbreak.collapsed.state import ALIVE, SMALLEST_BETA, CollapsedState, Float, Int, Priors, Shard, Shares
+from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, Shard, Shares
+from stickbreak.fitting.alive import ALIVE
 from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 
 FIRST_LAP, EVERY = 20, 5  # laps with merges: topics have to form first, and to settle after each

@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import shards
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from stickbreak.numerics.arrays import Float, Int
 
 MOST_TOPICS = 1 << 16  # topics of shares are stored in two bytes
 SMALLEST_BETA = 1e-12
 SUM_TOLERANCE = 1e-3  # of the sum of a count's shares, which are added in float32
-ALIVE = 0.5  # tokens of a topic that is shown
 TURNS = 16  # of a lap: the counts S are brought up to date after each
 COUNT_BYTES = 220  # that a stored count of a start takes, about: its word and number, and some thirty shares at most
 SHARD_COUNTS = 4096  # stored counts of a shard: documents that one thread works on

@@ -8,15 +8,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
 
 from stickbreak.collapsed.cvb0 import corpus_weights, given_start, random_start, replace, sweep, updated
-from stickbreak.collapsed.learning import RATE, SHAPE, best_eta, best_gamma
-from stickbreak.collapsed.state import ALIVE, CollapsedState, Float, Int, Priors, Shard, Shares, cut
+from stickbreak.collapsed.learning import best_eta, best_gamma
+from stickbreak.collapsed.state import CollapsedState, Priors, Shard, Shares, cut
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.alive import ALIVE, alive
 from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.hyperparameters import mean_alpha, opened
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums, are_tables, within
+from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums, are_tables
 
 ETA_EVERY = 20  # steps: it costs a pass over all pairs of words and topics
 SMALLEST_SCALE = 1e-6
@@ -93,17 +95,6 @@ class StepRules:
     sweeps: int  # of a minibatch
     learn: tuple[str, ...]
     seed: int
-
-
-def alive(N: Float) -> Int:
-    """Return the topics with at least half an expected token, the largest first; the largest in any case."""
-    order = np.argsort(-N, kind="stable")
-    return order[: max(1, int((N >= ALIVE).sum()))]
-
-
-def opened(alpha: float, lengths: Float) -> float:
-    """Return sum_d psi(alpha + N_d) - psi(alpha)."""
-    return float((digamma(alpha + lengths) - digamma(alpha)).sum())
 
 
 def offset_for(given: float | None, decay: float, share: float) -> float:
@@ -217,7 +208,7 @@ def learned(topics: Topics, priors: Priors, names: tuple[str, ...]) -> Priors:
     alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
     tables = float(topics.tables.sum())
     if "alpha" in names:
-        alpha = within((SHAPE + tables) / (RATE + topics.opened))
+        alpha = mean_alpha(tables, topics.opened)
     if "gamma" in names:
         gamma = best_gamma(tables, int((topics.N >= ALIVE).sum()), gamma)
     if "eta" in names and topics.n_steps % ETA_EVERY == 0:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.corpus.csr import assemble_csr, row_of_entry, row_sums
+from stickbreak.corpus.csr import assemble_csr, row_sums
 from stickbreak.corpus.halves import split_halves
 from stickbreak.corpus.selection import held_out_rows, selected_rows
 from stickbreak.corpus.validation import canonical_counts, checked_names, checked_vocabulary
-from stickbreak.exceptions import InvalidCorpus
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -157,28 +156,6 @@ class Corpus:
         a, b = int(pointers[0]), int(pointers[-1])
         counts = assemble_csr(self.counts.data[a:b], self.counts.indices[a:b], pointers - pointers[0], self.n_words)
         return replace(self, counts=counts, names=None if self.names is None else self.names[start:stop])
-
-    def require_integer(self, family: str) -> None:
-        """Refuse fractional weights.
-
-        Parameters
-        ----------
-        family : str
-            Who needs whole counts, for the message.
-
-        Raises
-        ------
-        InvalidCorpus
-            Naming the first row that holds a fraction, and its value.
-        """
-        if self.is_integer:
-            return
-        at = int(np.flatnonzero(self.counts.data != np.floor(self.counts.data))[0])
-        row = row_of_entry(self.counts, at)
-        raise InvalidCorpus(
-            f"{family} needs whole token counts, but row {row} holds {self.counts.data[at]:.6g}; "
-            "pass raw counts (not tf-idf) or use a variational family"
-        )
 
     def split(self, held_out: float = 0.1, *, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split by document, at random.

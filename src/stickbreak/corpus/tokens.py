@@ -5,13 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.csr import row_of_entry
 from stickbreak.exceptions import InvalidCorpus
+from stickbreak.numerics.arrays import Int, Int32
 
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
+
+def refuse_fractions(corpus: Corpus) -> None:
+    """Refuse counts that are not whole numbers.
+
+    Raises
+    ------
+    InvalidCorpus
+        Naming the first row that holds a fraction, and its value.
+    """
+    given = corpus.counts.data
+    if not corpus.is_integer and not np.array_equal(np.rint(given), given):
+        at = int(np.flatnonzero(np.rint(given) != given)[0])
+        raise InvalidCorpus(
+            f"row {row_of_entry(corpus.counts, at)} of the counts holds {given[at]:.6g}, but a sampler assigns each "
+            "token to a topic; give whole numbers of tokens (raw counts, not tf-idf)."
+        )
 
 
 def whole_counts(corpus: Corpus) -> Int:
@@ -22,14 +37,8 @@ def whole_counts(corpus: Corpus) -> Int:
     InvalidCorpus
         If a count is not a whole number.
     """
-    given = corpus.counts.data
-    whole = np.rint(given)
-    if not np.array_equal(whole, given):
-        found = float(given[whole != given][0])
-        raise InvalidCorpus(
-            f"the counts hold {found:g}, but a sampler assigns each token to a topic; give whole numbers of tokens."
-        )
-    return whole.astype(np.int64)
+    refuse_fractions(corpus)
+    return corpus.counts.data.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,7 @@ class AllOrNothing(BaseEstimator):
         ValueError
             Also where scikit-learn is told to skip its validation: kernels rely on it.
         """
-        if hasattr(self, "_parameter_constraints"):
-            self._validate_params()
+        self._validate_params()
 
     def _undoing(self) -> Callable[[], None]:
         """Return what takes back the changes that calls make inside the attributes of now, beyond replacing them."""

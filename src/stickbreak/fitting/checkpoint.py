@@ -30,46 +30,54 @@ FREE = ("n_laps", "tolerance", "n_jobs", "verbose")
 """Parameters that a fit that goes on may change."""
 
 
-def fingerprint(estimator: str, corpus: Corpus, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a checkpoint must agree with: estimator, counts, words, and parameters that change the numbers."""
-    counts = corpus.counts
-    checksum = 0
-    for array in (counts.indptr, counts.indices, counts.data):
-        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
-    plain = {
-        name: f"array {zlib.crc32(value.tobytes())}" if isinstance(value, np.ndarray) else value
-        for name, value in parameters.items()
-    }
-    words = zlib.crc32(json.dumps(corpus.words).encode())
-    return {"estimator": estimator, "shape": list(counts.shape), "counts": checksum, "vocabulary": words, **plain}
+def checksum(*arrays: NDArray) -> int:
+    """Return a checksum of the numbers of arrays, read block by block."""
+    value = 0
+    for array in arrays:
+        step = max(1, (1 << 22) // max(1, array[:1].nbytes))
+        for begin in range(0, len(array), step):
+            value = zlib.crc32(np.ascontiguousarray(array[begin : begin + step]).data, value)
+    return value
 
 
 def identity_of(
-    model: BaseEstimator, corpus: Corpus, seed: int, *, free: Collection[str], **settled: Any
+    model: BaseEstimator, documents: Mapping[str, Any], seed: int, *, free: Collection[str], **settled: Any
 ) -> dict[str, Any]:
-    """Return what a fit that goes on must agree with: all parameters but those that are free to change.
+    """Return what a fit that goes on must agree with: estimator, documents, and parameters that change the numbers.
 
     Parameters
     ----------
     model : estimator
-    corpus : Corpus
+    documents : mapping
+        What tells the documents from others, as plain values (`identity_of_corpus`).
     seed : int
         Stands for the parameter random_state.
     free : collection of str
+        Parameters that may change.
     **settled
-        Values that stand for parameters which leave them to the fit.
+        Values that stand for parameters: of those that leave them to the fit, and of objects.
     """
     given = {**model.get_params(deep=False), **settled}
     kept = {name: _plain(value) for name, value in given.items() if name not in free}
-    return fingerprint(type(model).__name__, corpus, {**kept, "random_state": seed})
+    return {"estimator": type(model).__name__, **documents, **kept, "random_state": seed}
+
+
+def identity_of_corpus(corpus: Corpus) -> dict[str, Any]:
+    """Return what tells a corpus from others: its shape, counts and words."""
+    counts = corpus.counts
+    return {
+        "shape": list(counts.shape),
+        "counts": checksum(counts.indptr, counts.indices, counts.data),
+        "vocabulary": zlib.crc32(json.dumps(corpus.words).encode()),
+    }
 
 
 def _plain(value: Any) -> Any:
-    """Return numbers and names in a row as a list, and a table as an array, whatever they were given as."""
+    """Return numbers and names in a row as a list, and a table as its checksum, whatever they were given as."""
     if not isinstance(value, list | tuple | np.ndarray):
         return value
     array = np.asarray(value)
-    return array.tolist() if array.ndim == 1 else array
+    return array.tolist() if array.ndim < 2 else f"array {checksum(array)}"
 
 
 def check_place(path: str | os.PathLike[str]) -> None:

@@ -30,11 +30,17 @@ def check_whole(name: str, value: object, least: int) -> int:
 
 def check_many(name: str, value: object, bytes_of_each: float) -> int:
     """Return a positive whole number of things that fit into the memory of this machine, refuse others."""
-    n, installed = check_whole(name, value, 1), memory_installed()
-    if n * bytes_of_each > installed:
-        has = f"about {n * bytes_of_each / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
-        raise InputError(f"{name} is {value!r}, which needs {has}; give a smaller number.")
+    n = check_whole(name, value, 1)
+    check_bytes(f"{name} is {value!r}, which", n * bytes_of_each, "give a smaller number")
     return n
+
+
+def check_bytes(what: str, needed: float, advice: str) -> None:
+    """Refuse what needs more bytes than this machine has."""
+    installed = memory_installed()
+    if needed > installed:
+        has = f"about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
+        raise InputError(f"{what} needs {has}; {advice}.")
 
 
 def check_tokens(corpus: Corpus) -> None:
@@ -61,10 +67,7 @@ def check_start(corpus: Corpus, n_topics: int) -> None:
 
 def check_memory(n_topics: int, n_words: int, needed: float, advice: str = "give fewer topics or fewer words") -> None:
     """Refuse a fit that needs more bytes than this machine has."""
-    installed = memory_installed()
-    if needed > installed:
-        has = f"it needs about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"
-        raise InputError(f"n_topics is {n_topics}: with {n_words} words {has}; {advice}.")
+    check_bytes(f"n_topics is {n_topics}: with {n_words} words it", needed, advice)
 
 
 def check_total(total: int, seen: int) -> None:

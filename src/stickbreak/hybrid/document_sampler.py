@@ -11,8 +11,8 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.hybrid.kernels import documents as kernels
 from stickbreak.hybrid.kernels.words import count_topics
-from stickbreak.hybrid.state import Float, Int, Int32
 from stickbreak.hybrid.word_weights import Weights
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.stirling import stirling_ratios, wide_enough
 from stickbreak.numerics.table_factors import Factors, factors_of
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, sweeps, whole
+from stickbreak.corpus.tokens import refuse_fractions
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, one_of, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -155,29 +154,22 @@ class HybridHDP(FittedHybrid):
 
     _free = ("total_documents", "grow_vocabulary")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedHybrid._parameter_constraints,
+        **CONCENTRATIONS,
+        **STEPS,
         "n_topics": [None, whole(1)],
-        "top_level": [StrOptions({TRUNCATED, UNBOUNDED})],
-        "alpha": CONCENTRATION,
-        "gamma": CONCENTRATION,
-        "eta": CONCENTRATION,
+        "top_level": [one_of((TRUNCATED, UNBOUNDED))],
         "learn": [list, tuple],
-        "sampler": [StrOptions(set(SAMPLERS))],
-        "g_weight": [StrOptions(set(G_WEIGHTS))],
-        "phi_weight": [StrOptions(set(WEIGHTS))],
+        "sampler": [one_of(SAMPLERS)],
+        "g_weight": [one_of(G_WEIGHTS)],
+        "phi_weight": [one_of(WEIGHTS)],
         "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
-        "n_laps": [whole(1)],
         "batch_size": [whole(1)],
         "burn_in_sweeps": [sweeps(0)],
         "saved_sweeps": [sweeps(1)],
-        "learning_decay": [Interval(Real, 0, 1, closed="right")],
-        "learning_offset": [None, OFFSET],
-        "total_documents": [None, whole(1)],
         "grow_vocabulary": ["boolean"],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -248,6 +240,7 @@ class HybridHDP(FittedHybrid):
         return self.starting_topics(corpus) if isinstance(self.init, str) else number_given(self.init)
 
     def _check_documents(self, documents: Corpus) -> None:
+        refuse_fractions(documents)  # before the first minibatch: rows have their numbers here
         self._check_start(documents, int(self.batch_size))
 
     def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> HybridLaps:
@@ -269,6 +262,7 @@ class HybridHDP(FittedHybrid):
         return super()._minibatch(X, first=True) if first else self._joining(X)
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
+        refuse_fractions(minibatch)
         if first:
             self._check_start(minibatch, minibatch.n_documents, stream=self.top_level == TRUNCATED)
         else:

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tokens import whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Packed
 from stickbreak.hybrid.laps import Room, packed, unpacked
-from stickbreak.hybrid.learning import LEARNABLE
-from stickbreak.hybrid.state import Float, HybridState, Priors
+from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.streaming import StreamingEstimator
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule
@@ -32,11 +32,7 @@ class FittedHybrid(TopicModel, StreamingEstimator):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ()
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *TopicModel._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",
@@ -167,7 +163,6 @@ class FittedHybrid(TopicModel, StreamingEstimator):
         """Let new words of a minibatch join, without tokens."""
         if minibatch.n_words == self.n_features_in_:
             return
-        whole_counts(minibatch)  # refuses what no step can be taken on, before anything has changed
         columns = self._named_columns()
         columns.add(minibatch.words)
         self._state.pairs.grow(minibatch.n_words)

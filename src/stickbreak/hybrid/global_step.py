@@ -6,7 +6,8 @@ import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid.document_sampler import Found
-from stickbreak.hybrid.state import HybridState, Int32
+from stickbreak.hybrid.state import HybridState
+from stickbreak.numerics.arrays import Int32
 
 LEAST_TOKENS = 0.1  # of a pair that is kept; fewer are rounded
 

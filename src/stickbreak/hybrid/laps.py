@@ -20,9 +20,10 @@ from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, wor
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.learning import learn_from
 from stickbreak.hybrid.new_topics import make_room
-from stickbreak.hybrid.state import HybridState, Int, Learned, Priors
+from stickbreak.hybrid.state import HybridState, Learned, Priors
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.hybrid.word_weights import Tables, weigh
+from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import stream
 

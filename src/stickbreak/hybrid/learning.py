@@ -11,16 +11,14 @@ from collections.abc import Collection
 import numpy as np
 from scipy.special import digamma
 
+from stickbreak.fitting import hyperparameters
+from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS, LARGE, PRIOR, mean_alpha, opened
 from stickbreak.hybrid.kernels.learning import poisson_tails
-from stickbreak.hybrid.state import Float, HybridState, Int, Learned, Priors
+from stickbreak.hybrid.state import HybridState, Learned, Priors
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.maximum import maximiser
-from stickbreak.numerics.ranges import within
 
-LEARNABLE = ("alpha", "gamma", "eta")
-SHAPE, RATE = 1.0, 1.0  # of the Gamma prior of each, as the samplers have it
-GAMMA_LIMITS = (1e-3, 1e3)
 ETA_LIMITS = (0.002, 1e2)  # below it exp(psi(eta)) is no number that can be computed with
-LARGE = 40  # tokens of a pair whose digamma is taken at their expectation
 ETA_EVERY = 32  # steps; and at the steps 1, 2, 4, 8, 16
 
 
@@ -44,26 +42,24 @@ def learn_from(
         xi of the step.
     """
     alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
-    closed, opened = (share * part for part in table_statistics(alpha, lengths))
+    closed, further = (share * part for part in table_statistics(alpha, lengths))
     if state.learned is not None:
         before = state.learned
-        closed, opened = (
-            before.closed + size * (closed - before.closed),
-            before.opened + size * (opened - before.opened),
-        )
+        closed = before.closed + size * (closed - before.closed)
+        further = before.opened + size * (further - before.opened)
     if "alpha" in names:
-        alpha = within(float((SHAPE + max(state.tables.sum() - closed, 0.0)) / (RATE + opened)))  # (B8)
+        alpha = mean_alpha(max(state.tables.sum() - closed, 0.0), further)  # (B8)
     if "gamma" in names:
         gamma = best_gamma(state, gamma)
     if "eta" in names and eta_is_due(state.n_steps):
         eta = best_eta(state, eta)
-    state.learned = Learned(alpha, gamma, eta, closed, opened)
+    state.learned = Learned(alpha, gamma, eta, closed, further)
 
 
 def table_statistics(alpha: float, lengths: Int | Float) -> tuple[float, float]:
     """Return sum_d N_d / (N_d + alpha) and sum_d psi(alpha + 1 + N_d) - psi(alpha + 1).              math.md (B8)"""
     n = np.asarray(lengths, dtype=np.float64)
-    return float((n / (n + alpha)).sum()), float((digamma(alpha + 1.0 + n) - digamma(alpha + 1.0)).sum())
+    return float((n / (n + alpha)).sum()), opened(alpha + 1.0, n)
 
 
 def best_gamma(state: HybridState, start: float) -> float:
@@ -76,29 +72,17 @@ def best_gamma(state: HybridState, start: float) -> float:
             of_topics = alive / gamma
         else:
             of_topics = float((digamma(gamma / K + M) - digamma(gamma / K)).sum()) / K
-        return float(SHAPE / gamma - RATE + of_topics - (digamma(gamma + total) - digamma(gamma)))
+        return float(PRIOR.shape / gamma - PRIOR.rate + of_topics - (digamma(gamma + total) - digamma(gamma)))
 
     alive = state.alive().size
-    return maximiser(slope, start, GAMMA_LIMITS)
+    return maximiser(slope, start, CONCENTRATION_LIMITS)
 
 
 def best_eta(state: HybridState, start: float) -> float:
-    """Return the eta that maximises its expected posterior, in log eta, for counts n_kw ~ Poisson(S_kw). math.md (B10)
-
-    psi(eta + S_kw) in place of its expectation would take many fractions of a token for many tokens, and find eta too
-    large by several times.
-    """
+    """Return the eta that maximises its expected posterior, for counts n_kw ~ Poisson(S_kw).        math.md (B10)"""
     S = state.pairs.expected()
     tails, many = poisson_tails(S, LARGE), S[S > LARGE]
-    W, order = state.n_words, np.arange(tails.size)
-
-    def slope(eta: float) -> float:
-        total = W * eta
-        topics = W * float((digamma(total + state.tokens) - digamma(total)).sum())
-        words = float((tails / (eta + order)).sum() + (digamma(eta + many) - digamma(eta)).sum())
-        return SHAPE / eta - RATE + words - topics
-
-    return maximiser(slope, start, ETA_LIMITS)
+    return hyperparameters.best_eta(tails, many, state.tokens, state.n_words, start, ETA_LIMITS)
 
 
 def eta_is_due(step: int) -> bool:

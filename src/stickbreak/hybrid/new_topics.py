@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.exceptions import InputError
+from stickbreak.fitting.requirements import check_bytes
 from stickbreak.hybrid.state import HybridState
-from stickbreak.storage.memory import memory_installed
 
 VANISHED_TOKENS = 1e-3  # a topic with fewer expected tokens leaves its column
 
@@ -57,12 +56,8 @@ def check_columns(n_words: int, n_columns: int, what: str) -> None:
     ------
     InputError
     """
-    needed, installed = 8.0 * 2.0 * n_words * n_columns, memory_installed()
-    if needed > installed:
-        raise InputError(
-            f"{what}: with {n_words} words in a minibatch it needs about {needed / 2**30:.3g} GiB, more than "
-            f"the {installed / 2**30:.3g} GiB of this machine; give fewer topics or smaller minibatches."
-        )
+    needed = 8.0 * 2.0 * n_words * n_columns
+    check_bytes(f"{what}: with {n_words} words in a minibatch it", needed, "give fewer topics or smaller minibatches")
 
 
 def _resize(state: HybridState, kept: np.ndarray, n_columns: int) -> None:

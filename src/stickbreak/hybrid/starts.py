@@ -11,9 +11,10 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.laps import Callback
-from stickbreak.hybrid.state import UNBOUNDED, HybridState, Int
+from stickbreak.hybrid.state import UNBOUNDED, HybridState
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
+from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.numerics.streams import stream
 

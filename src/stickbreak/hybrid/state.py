@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import is_table
 from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import are_sums, are_tables, is_concentration
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
-
 TRUNCATED, UNBOUNDED = "truncated", "unbounded"
-ALIVE_TOKENS = 0.5  # a topic with fewer expected tokens is not shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +86,7 @@ class HybridState:
 
     def alive(self) -> Int:
         """Return the topics with expected tokens, the largest first; never none."""
-        order = np.argsort(-self.tokens, kind="stable")
-        return order[: max(1, int(np.count_nonzero(self.tokens >= ALIVE_TOKENS)))]
+        return alive(self.tokens)
 
     def corpus_weights(self, gamma: float) -> Float:
         """Return E[G0], (K,); the slot has the share gamma / (M + gamma)."""

@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.hybrid.kernels import words as word_kernels
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
-
-SMALLEST_SCALE = 1e-100  # below it the scale is multiplied into the counts
+from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.scaled import decayed
 
 
 @dataclass(slots=True)
@@ -137,10 +133,7 @@ class WordTopics:
 
     def decay(self, factor: float) -> None:
         """S <- factor S."""
-        self.scale *= factor
-        if self.scale < SMALLEST_SCALE:
-            self.count *= self.scale
-            self.scale = 1.0
+        self.scale = decayed(self.count, self.scale, factor)
         if factor == 0.0:
             self.size[:], self.holders[:] = 0, 0
 

@@ -10,7 +10,8 @@ from scipy.special import digamma
 
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.hybrid.kernels import words as word_kernels
-from stickbreak.hybrid.state import Float, HybridState, Int, Int32, Priors
+from stickbreak.hybrid.state import HybridState, Priors
+from stickbreak.numerics.arrays import Float, Int, Int32
 
 WEIGHTS = ("mean_field", "ratio")
 G_WEIGHTS = (*WEIGHTS, "printed")

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.initialization.base import Float, Start, StartSettings, largest_first, weights_of
+from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
 from stickbreak.initialization.cooccurrence import Cooccurrence
 from stickbreak.initialization.documents import random_documents
 from stickbreak.initialization.kernels import simplex as simplex_kernels
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 
 Index = NDArray[np.int64]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
+from stickbreak.numerics.arrays import Float
+
 Progress = Callable[[int, int], None]
 
 SWEEPS = 50

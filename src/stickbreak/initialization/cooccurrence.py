@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.initialization.base import Float
+from stickbreak.numerics.arrays import Float
 
 BLOCK_BYTES = 2**27  # of the (D, columns) table of a product
 NO_PAIRS = 1e-9  # a document that holds a smaller share of pairs of different tokens has none

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.initialization.base import Float, Start, StartSettings, even_weights
+from stickbreak.initialization.base import Start, StartSettings, even_weights
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.initialization.base import Float
 from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.numerics.arrays import Float
 
 SAMPLE = 10_000  # vectors that the start looks at, and at least ...
 SAMPLE_PER_COMPONENT = 400  # ... so many for each component

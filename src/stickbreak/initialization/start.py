@@ -12,9 +12,10 @@ from stickbreak.collapsed import COUNT_BYTES, CollapsedState, cvb0
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.initialization.anchors import anchors
-from stickbreak.initialization.base import Float, Start, StartSettings, even_weights, largest_first, weights_of
+from stickbreak.initialization.base import Start, StartSettings, even_weights, largest_first, weights_of
 from stickbreak.initialization.documents import documents
 from stickbreak.model.given_topics import check_given, given_counts
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 
 logger = logging.getLogger("stickbreak")

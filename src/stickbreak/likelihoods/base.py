@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
 from stickbreak.exceptions import InputError
-
-Float = NDArray[np.float64]
+from stickbreak.numerics.arrays import Float
 
 EMPTY = 1e-6  # tokens or vectors
 PAIRS_AT_ONCE = 256  # of which the evidence is computed together

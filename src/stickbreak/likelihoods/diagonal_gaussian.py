@@ -22,8 +22,7 @@ from stickbreak.likelihoods.priors import (
 )
 from stickbreak.likelihoods.quadratic import blocks
 from stickbreak.likelihoods.wishart import learned_scale
-
-Float = NDArray[np.float64]
+from stickbreak.numerics.arrays import Float
 
 BLOCK_ROWS = 1024  # vectors that are worked on at once
 

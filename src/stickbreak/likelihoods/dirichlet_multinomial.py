@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from stickbreak.likelihoods.base import EMPTY, Likelihood
 from stickbreak.likelihoods.kernels.gains import sum_digamma_gain, sum_log_gamma_gain
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
-
-Float = NDArray[np.float64]
 
 ETA_LIMITS = (1e-4, 1e2)  # of a learned eta: topics of one word each would take it to 0, even topics to infinity
 

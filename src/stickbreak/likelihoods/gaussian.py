@@ -22,8 +22,7 @@ from stickbreak.likelihoods.priors import (
 from stickbreak.likelihoods.quadratic import as_vectors, moments, packed, packed_size, unpacked
 from stickbreak.likelihoods.student import sample_student, student_log
 from stickbreak.likelihoods.wishart import NormalWishartPosterior, learned_scale, posterior_B, relative_eigenvalues
-
-Float = NDArray[np.float64]
+from stickbreak.numerics.arrays import Float
 
 KAPPA = 0.01  # vectors that the prior mean weighs as; means may lie far apart, seen from narrow components
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.exceptions import InputError
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_PRIOR, LARGEST_STATISTIC, SMALLEST_PRIOR
-
-Float = NDArray[np.float64]
 
 FLOOR = 1e-6  # least eigenvalue of a covariance, as a share of its largest
 _BLOCK = 1 << 14  # vectors that are looked at at once

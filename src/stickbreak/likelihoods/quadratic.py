@@ -29,7 +29,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-Float = NDArray[np.float64]
+from stickbreak.numerics.arrays import Float
 
 FEATURE_ROWS = 256  # vectors of a block of features: 4 MiB at dim 64, which the cache holds
 STRIP_ROWS = 64  # vectors of a block that is whitened

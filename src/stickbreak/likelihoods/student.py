@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from stickbreak.likelihoods.wishart import NormalWishartPosterior, WishartPosterior
-
-Float = NDArray[np.float64]
+from stickbreak.numerics.arrays import Float
 
 
 def _widening(posterior: WishartPosterior) -> Float:

@@ -11,9 +11,8 @@ from scipy.linalg import solve_triangular
 from scipy.special import multigammaln, psi
 
 from stickbreak.likelihoods.quadratic import FeatureForms, WhitenedForms
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
-
-Float = NDArray[np.float64]
 
 SCALE_LIMITS = (1e-6, 1e6)  # of a learned scale of B
 

@@ -21,8 +21,7 @@ from stickbreak.likelihoods.priors import (
 from stickbreak.likelihoods.quadratic import as_vectors, moments, packed_size, unpacked
 from stickbreak.likelihoods.student import sample_student, student_log
 from stickbreak.likelihoods.wishart import WishartPosterior, learned_scale, posterior_B, relative_eigenvalues
-
-Float = NDArray[np.float64]
+from stickbreak.numerics.arrays import Float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.all_or_nothing import AllOrNothing, all_or_nothing
 from stickbreak.fitting.checkpoint import saved_seed, seed_of_fit, whole_number
+from stickbreak.fitting.constraints import whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Laps, Packed
 from stickbreak.fitting.loop import Trace
@@ -45,12 +47,24 @@ class Estimator(AllOrNothing):
     """Base of the estimators.
 
     A family says what its documents are (`_documents`, `_check_documents`), what its laps do (`_laps`), what a fit that
-    goes on must agree with (`_identity`), and what becomes of the result (`_take`); it names in `_fitted_arrays` and
-    `_fitted_values` what of a fitted model is saved.
+    goes on must agree with (`_identity`), and what becomes of the result (`_take`). It names in `_fitted_arrays` what
+    of a fitted model is saved, and adds to `_fitted_values` and `_parameter_constraints` what it has beyond all others.
     """
 
     _fitted_arrays: ClassVar[tuple[str, ...]]
-    _fitted_values: ClassVar[tuple[str, ...]]
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        "objective_",
+        "n_laps_",
+        "converged_",
+        "stop_reason_",
+        "start_seconds_",
+    )
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_laps": [whole(1)],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["boolean"],
+    }
     _renamed: ClassVar[dict[str, str]] = {"n_sweeps": "n_laps"}  # parameters of models that were saved before
     _learnable: ClassVar[tuple[str, ...]] = ()  # the names that `learn` may hold
     unit: ClassVar[str] = "token"  # what the objective is counted by

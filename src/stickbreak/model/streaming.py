@@ -5,9 +5,10 @@ from __future__ import annotations
 import signal
 import time
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.constraints import whole
 from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption, Trace
@@ -17,6 +18,11 @@ from stickbreak.model.estimator import Estimator
 
 class StreamingEstimator(Estimator):
     """Base of the estimators with `partial_fit`."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Estimator._parameter_constraints,
+        "total_documents": [None, whole(1)],
+    }
 
     total_documents: int | None
     n_documents_seen_: int

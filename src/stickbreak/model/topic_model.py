@@ -16,7 +16,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InvalidCorpus
-from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, whole_number
+from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.loop import logger
 from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
@@ -24,11 +24,10 @@ from stickbreak.fitting.run import Identity
 from stickbreak.model.estimator import Estimator
 from stickbreak.model.parameters import names_in
 from stickbreak.model.tables import checked_table
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
-
-Float = NDArray[np.float64]
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, Estimator):
@@ -231,7 +230,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
 
     def _identity(self, documents: Corpus, seed: int) -> Identity:
         settled = {**self._settled(documents), **self._plain_init()}
-        return identity_of(self, documents, seed, free=(*FREE, *self._free), **settled)
+        return identity_of(self, identity_of_corpus(documents), seed, free=(*FREE, *self._free), **settled)
 
     def _plain_init(self) -> dict[str, Any]:
         """Return what stands for a fitted model as `init` in a file; nothing for anything else."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.kernels import weights as weight_kernels
-
-Float = NDArray[np.float64]
 
 TOLERANCE, SWEEPS = 1e-4, 300
 _SHARD_COUNTS = 16_384  # stored counts of a shard
@@ -66,7 +64,15 @@ def prior_and_rest(alpha: float, weights: Float) -> Float:
     return np.append(prior, max(alpha - float(prior.sum()), 0.0))
 
 
-def weights_and_rest(corpus: Corpus, topic_word: Float, prior: Float, executor: Executor) -> Float:
+def weights_and_rest(
+    corpus: Corpus,
+    topic_word: Float,
+    prior: Float,
+    executor: Executor,
+    *,
+    tolerance: float = TOLERANCE,
+    max_sweeps: int = SWEEPS,
+) -> Float:
     """Return the weights of documents with those of the inactive topics last, which take no tokens.    math.md (D1)
 
     Parameters
@@ -78,13 +84,15 @@ def weights_and_rest(corpus: Corpus, topic_word: Float, prior: Float, executor: 
     prior : ndarray of shape (K + 1,)
         Concentrations a_k of the documents, that of the inactive topics last (`prior_and_rest`).
     executor : Executor
+    tolerance, max_sweeps
+        As in `collapsed_weights`.
 
     Returns
     -------
     ndarray of shape (D, K + 1)
         (N_dk + a_k) / (N_d + a); rows sum to one.
     """
-    active = collapsed_weights(corpus, topic_word, prior[:-1], executor)
+    active = collapsed_weights(corpus, topic_word, prior[:-1], executor, tolerance=tolerance, max_sweeps=max_sweeps)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
     rest = prior[-1] / (lengths + prior.sum())
     return np.column_stack([active * (1.0 - rest)[:, None], rest])

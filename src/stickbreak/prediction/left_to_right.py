@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tokens import whole_counts
+from stickbreak.corpus.tokens import refuse_fractions, whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import Executor, ThreadExecutor, shards
 from stickbreak.fitting.requirements import check_many
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import seed_from
 from stickbreak.prediction.kernels import sequences as sequence_kernels
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 _SHARD_NUMBERS, _SHARD_DRAWS = 1 << 22, 1 << 18  # doubles that a shard gathers (32 MiB); draws of a shard
 _SUM_TOLERANCE = 1e-6
@@ -240,7 +238,7 @@ def score_sequences(
         As `left_to_right`, for documents and particles.
     """
     check_many("n_particles", n_particles, 16)
-    whole_counts(corpus)  # refuses fractions
+    refuse_fractions(corpus)
     lengths, seed = corpus.document_lengths, seed_from(random_state)
     if not lengths.any():
         raise InputError("no document has a token, so there is nothing to score; give documents with words.")

@@ -13,11 +13,13 @@ from scipy import sparse
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.initialization import Start
+from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
-from stickbreak.sampling.concentrations import GammaPrior, resample
+from stickbreak.sampling.concentrations import resample
 from stickbreak.sampling.counts import count_topics, dense_labels, topic_word_table
 from stickbreak.sampling.direct import DirectAssignment
 from stickbreak.sampling.franchise import Franchise, table_list, with_dishes
@@ -26,7 +28,7 @@ from stickbreak.sampling.joint import log_joint
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import start_seating
-from stickbreak.sampling.state import Concentrations, Int, Int32, TopicCounts
+from stickbreak.sampling.state import Concentrations, TopicCounts
 
 REPRESENTATIONS = ("franchise", "direct", "indicator")
 ROOTS = ("marginal", "indicator")

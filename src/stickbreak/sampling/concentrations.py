@@ -8,36 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import gammaln
 
-from stickbreak.exceptions import InputError
-from stickbreak.numerics.ranges import LARGEST, LARGEST_PRIOR, SMALLEST, SMALLEST_PRIOR, within
+from stickbreak.fitting.hyperparameters import GammaPrior
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.ranges import LARGEST, SMALLEST, within
 from stickbreak.sampling.counts import pair_counts
-from stickbreak.sampling.state import Concentrations, Float, Int, TopicCounts
+from stickbreak.sampling.state import Concentrations, TopicCounts
 
-LEARNABLE = ("alpha", "gamma", "eta")
 _WIDTH = 1.0  # of the first interval of a slice, in log eta
-
-
-@dataclass(frozen=True, slots=True)
-class GammaPrior:
-    """Gamma(shape, rate); the mean is shape / rate.
-
-    Raises
-    ------
-    InputError
-        If one of them is outside of 1e-9 to 1e9.
-    """
-
-    shape: float
-    rate: float
-
-    def __post_init__(self) -> None:
-        for name in self.__slots__:
-            value = getattr(self, name)
-            if not SMALLEST_PRIOR <= value <= LARGEST_PRIOR:
-                raise InputError(
-                    f"the {name} of a Gamma prior is {value}, but must be positive and finite; give a number from "
-                    f"{SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}."
-                )
 
 
 def resample(

@@ -6,8 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.sampling.kernels import counts as kernels
-from stickbreak.sampling.state import SHIFT, TOPIC, DocumentTopics, Int, Int32, TopicCounts, WordTopics
+from stickbreak.sampling.state import SHIFT, TOPIC, DocumentTopics, TopicCounts, WordTopics
 
 
 def no_words(tokens: Tokens) -> WordTopics:

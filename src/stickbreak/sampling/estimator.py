@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.constraints import CONCENTRATION, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, one_of, whole
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
 from stickbreak.model.topic_model import TopicModel
-from stickbreak.sampling.chain import REPRESENTATIONS, ChainSettings
-from stickbreak.sampling.concentrations import LEARNABLE, GammaPrior
+from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, ChainSettings
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
 from stickbreak.sampling.requirements import check_continuation, check_parameters
@@ -155,31 +153,26 @@ class GibbsHDP(FittedGibbs):
     50
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedGibbs._parameter_constraints,
+        **CONCENTRATIONS,
         "n_topics": [whole(1)],
-        "alpha": CONCENTRATION,
-        "gamma": CONCENTRATION,
-        "eta": CONCENTRATION,
         "learn": [list, tuple],
         "alpha_prior": [list, tuple],
         "gamma_prior": [list, tuple],
         "eta_prior": [list, tuple],
-        "representation": [StrOptions(set(REPRESENTATIONS))],
-        "root": [StrOptions({"marginal", "indicator"})],
+        "representation": [one_of(REPRESENTATIONS)],
+        "root": [one_of(ROOTS)],
         "split_merge_trials": [whole(0)],
         "split_merge_sweeps": [None, whole(1)],
         "split_merge_scans": [whole(0)],
         "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
-        "n_laps": [whole(1)],
         "burn_in": [None, whole(0)],
         "thin": [whole(1)],
         "n_chains": [whole(1)],
-        "estimate": [StrOptions(set(ESTIMATES))],
+        "estimate": [one_of(ESTIMATES)],
         "n_shards": [whole(1)],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
     }
 
     def __init__(

@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import SMALLEST, are_sums, are_tables
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import TopicRule
-from stickbreak.sampling.concentrations import LEARNABLE
 from stickbreak.sampling.laps import COLUMNS, GibbsLaps, best_chain, show_chain
-from stickbreak.sampling.state import Float
 from stickbreak.sampling.to_arviz import arviz_samples
 
 
@@ -27,11 +27,7 @@ class FittedGibbs(TopicModel):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *TopicModel._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.stirling import StirlingRatios
 from stickbreak.sampling.counts import count_topics, dense_labels, packed, unpacked
 from stickbreak.sampling.kernels import franchise as kernels
 from stickbreak.sampling.kernels.topic_draw import Topics
 from stickbreak.sampling.representation import Representation, Sweep, is_ints, require
-from stickbreak.sampling.state import Int, Int32, Seating, TableList, TopicCounts, WordTopics
+from stickbreak.sampling.state import Seating, TableList, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import Shard, run_pass
 
 

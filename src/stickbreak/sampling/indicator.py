@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
 from stickbreak.numerics.table_factors import factors_of
 from stickbreak.sampling.kernels import indicator as kernels
 from stickbreak.sampling.kernels.topic_draw import RESUME, Topics
 from stickbreak.sampling.representation import Representation, Sweep
-from stickbreak.sampling.state import Float, TopicCounts, WordTopics
+from stickbreak.sampling.state import TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import run_pass
 
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import StirlingRatios
 from stickbreak.sampling.counts import count_topics, labels_of, packed, unpacked
 from stickbreak.sampling.kernels import counts as counts_kernels
 from stickbreak.sampling.kernels import franchise as franchise_kernels
-from stickbreak.sampling.state import Concentrations, DocumentTopics, Int, Int32, Seating, TopicCounts
+from stickbreak.sampling.state import Concentrations, DocumentTopics, Seating, TopicCounts
 from stickbreak.sampling.sweeping import Shard
 
 

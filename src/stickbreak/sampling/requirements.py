@@ -7,12 +7,13 @@ from numbers import Real
 from typing import Any, Protocol
 
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_names, check_whole
 from stickbreak.initialization import STARTS, check_init
 from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
-from stickbreak.sampling.concentrations import LEARNABLE
 
-CHAIN_STARTS = ("sequential", "random", "single")
+SEQUENTIAL, RANDOM = "sequential", "random"
+CHAIN_STARTS = (SEQUENTIAL, RANDOM, "single")
 
 
 class Parameters(Protocol):

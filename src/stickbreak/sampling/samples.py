@@ -12,9 +12,10 @@ from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.ranges import LARGEST_SUM, SMALLEST, are_sums, is_concentration
 from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.state import Concentrations, Float, Int32
+from stickbreak.sampling.state import Concentrations
 
 Snapshot = tuple[dict[str, NDArray], dict[str, Any]]
 

@@ -13,6 +13,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
+from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
 from stickbreak.sampling.counts import dense_labels, no_words
@@ -22,10 +23,9 @@ from stickbreak.sampling.kernels import counts as counts_kernels
 from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.representation import Sweep
-from stickbreak.sampling.requirements import CHAIN_STARTS
-from stickbreak.sampling.state import Concentrations, Float, Int32, Seating, TopicCounts
+from stickbreak.sampling.requirements import CHAIN_STARTS, RANDOM, SEQUENTIAL
+from stickbreak.sampling.state import Concentrations, Seating, TopicCounts
 
-SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
 
 

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
+from stickbreak.numerics.arrays import Int, Int32
 
 SHIFT, TOPIC = np.uint64(32), np.uint64(2**32 - 1)  # of the entries of `WordTopics`
 

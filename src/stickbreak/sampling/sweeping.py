@@ -10,8 +10,9 @@ import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.sampling.kernels.topic_draw import HIGH, RESUME, TABLES, Topics
-from stickbreak.sampling.state import Float, Int, Int32, TopicCounts, WordTopics
+from stickbreak.sampling.state import TopicCounts, WordTopics
 
 LEAST_ROOM = 1024
 _INTS, _FLOATS = ("n", "m", "free", "n_d", "m_d", "place", "here"), ("coef", "opened", "seated")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.exceptions import InputError
-from stickbreak.sampling.concentrations import LEARNABLE
+from stickbreak.fitting.hyperparameters import LEARNABLE
 
 _NUMBERS = ("n_topics", "n_tables")
 _STATISTICS = ("split_tried", "split_accepted", "merge_tried", "merge_accepted")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, psi
 
+from stickbreak.numerics.arrays import Float
 from stickbreak.variational.kernels.statistics import squared_weights
-from stickbreak.variational.state import Float
 
 SURROGATE, QUADRATIC = BOUNDS = ("surrogate", "quadratic")
 

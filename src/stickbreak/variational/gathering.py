@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import gammaln, psi
 
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.observations import Observations, Visit
-from stickbreak.variational.state import DocumentTopics, Float, Int, runs
+from stickbreak.variational.state import DocumentTopics, runs
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
+from stickbreak.numerics.arrays import Float
 from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_gain, quadratic_slopes
 from stickbreak.variational.kernels.statistics import stick_terms
-from stickbreak.variational.state import Float
 
 SMALLEST_RHO = 1e-10  # SPEC 1.13
 SMALLEST_LOG_OMEGA = -20.0

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.variational.bound import QUADRATIC, expected_squares, quadratic_slopes
 from stickbreak.variational.local_step import weight_statistics
 from stickbreak.variational.model import HDP, Inference
 from stickbreak.variational.objective import expected_log_normaliser, expected_log_sticks
-from stickbreak.variational.state import DocumentTopics, Float, expected_beta
+from stickbreak.variational.state import DocumentTopics, expected_beta
 
-LEARNABLE = ("alpha", "gamma", "eta")
-ALPHA_LIMITS = (1e-3, 1e3)
 GAMMA_LIMITS = (1e-2, 1e3)  # with more topics than the documents can tell apart, gamma would run to infinity
 
 
@@ -112,7 +112,7 @@ def _best_alpha(state: Inference, executor: Executor) -> _AtAlpha:
     def slope(alpha: float) -> float:
         return _at_alpha(state, lengths, alpha, executor).slope
 
-    after = _at_alpha(state, lengths, maximiser(slope, before.alpha, ALPHA_LIMITS), executor)
+    after = _at_alpha(state, lengths, maximiser(slope, before.alpha, CONCENTRATION_LIMITS), executor)
     return after if after.value >= before.value else before
 
 

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus, make_batches
 from stickbreak.fitting.laps import Callback, Lap, Laps, Packed, Stop
+from stickbreak.numerics.arrays import Int
 from stickbreak.variational import memoized, stochastic
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.memoized import LapInfo
 from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.moves import Move
 from stickbreak.variational.snapshot import restored, snapshot
-from stickbreak.variational.state import GlobalParameters, Int
+from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule, StreamState
 from stickbreak.variational.stream_snapshot import restored_stream, stream_snapshot
 

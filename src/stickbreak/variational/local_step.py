@@ -10,11 +10,12 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.kernels import ascent as ascent_kernels
 from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import SHARD_COUNTS, Observations, Visit
-from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, PairStatistics, Summary, runs
+from stickbreak.variational.state import DocumentTopics, GlobalParameters, PairStatistics, Summary, runs
 
 
 @dataclass(frozen=True, slots=True)

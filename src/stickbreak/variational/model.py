@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from stickbreak.fitting.executor import Executor
 from stickbreak.initialization import Start
 from stickbreak.likelihoods import Likelihood
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.bound import SURROGATE
 from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.global_step import optimise_sticks, sticks_of
@@ -20,9 +21,7 @@ from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import (
     DocumentCounts,
     DocumentTopics,
-    Float,
     GlobalParameters,
-    Int,
     StoredSummary,
     Summary,
     expected_beta,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import zeta
 
+from stickbreak.numerics.arrays import Float
 from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_slopes
 from stickbreak.variational.global_step import SMALLEST_RHO
-from stickbreak.variational.state import Float, expected_beta
+from stickbreak.variational.state import expected_beta
 
 INTERPOLATE, NATURAL = STICK_RULES = ("interpolate", "natural")
 

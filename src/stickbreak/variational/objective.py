@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, psi
 
+from stickbreak.numerics.arrays import Float
 from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_gain
-from stickbreak.variational.state import Float, Summary, expected_beta
+from stickbreak.variational.state import Summary, expected_beta
 
 SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is rounding (SPEC 1.13)
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from stickbreak.fitting.executor import Executor
-from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.variational.state import DocumentTopics, GlobalParameters
 
 SHARD_COUNTS = 16_384  # stored counts of a shard: large enough to hide the hand-over, small enough to balance threads
 

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.kernels import rows as row_kernels
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 NARROW = 2**16  # topics whose numbers fit two bytes
 

@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.likelihoods import Likelihood
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.sparse_rows import SparseRows
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 PER_TOPIC = ("N", "H", "T", "G", "Q")  # the vectors of a Summary
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.steps import step_size
+from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.scaled import decayed
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise
@@ -18,10 +20,8 @@ from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.natural_gradient import INTERPOLATE
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Observations
-from stickbreak.variational.state import PER_TOPIC, Float, GlobalParameters, Summary, expected_beta
+from stickbreak.variational.state import PER_TOPIC, GlobalParameters, Summary, expected_beta
 from stickbreak.variational.visits import Visited
-
-SMALLEST_SCALE = 1e-100  # below it the scale is multiplied into the counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,7 @@ class StreamState:
 
     def blend(self, words: np.ndarray | None, S: Float, tokens: Float, step: float) -> None:
         """Replace S by (1 - step) S + step S', S' given by its rows of `words` (all, if None).     math.md (S1)"""
-        self.scale *= 1.0 - step
-        if self.scale < SMALLEST_SCALE:
-            self.counts *= self.scale
-            self.scale = 1.0
+        self.scale = decayed(self.counts, self.scale, 1.0 - step)
         self.counts[slice(None) if words is None else words] += (step / self.scale) * S
         self.tokens = (1.0 - step) * self.tokens + step * tokens
 

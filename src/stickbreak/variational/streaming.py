@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
+from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, one_of, share, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -19,6 +20,17 @@ from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
 
 class StreamingVariational(StreamingEstimator):
     """Base of the variational estimators: `partial_fit` takes a stochastic step."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **StreamingEstimator._parameter_constraints,
+        "moves": [list, tuple],
+        "gamma": CONCENTRATION,
+        "schedule": [one_of(("memoized", "stochastic"))],
+        "learning_decay": [share()],
+        "learning_offset": [OFFSET],
+        "tolerance": [*TOLERANCES],
+        "n_batches": [None, whole(1)],
+    }
 
     @abstractmethod
     def _model(self, *, fitted: bool = False) -> Model:

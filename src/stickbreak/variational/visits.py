@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickbreak.numerics.arrays import Int
 from stickbreak.variational.local_step import better_of, summarise
 from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import GlobalParameters, Int, Summary
+from stickbreak.variational.state import GlobalParameters, Summary
 
 
 class Visited(NamedTuple):

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Int
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import Int
 
 IDLE = 1e-3  # vectors: a component of a mixture with fewer is of no use
 

@@ -12,13 +12,14 @@ import numpy as np
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.initialization import Start, smoothed_cvb0
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.moves.refine import as_corpus, refined, sample
 from stickbreak.variational.moves.trial import Trial
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import Float, GlobalParameters, Int
+from stickbreak.variational.state import GlobalParameters
 
 DOCUMENTS = 500  # of the target
 EMPTY = 1e-3  # tokens: topics with fewer after the sweeps are left out

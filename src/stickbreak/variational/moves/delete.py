@@ -7,12 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from stickbreak.numerics.arrays import Int
 from stickbreak.variational.gathering import Piece
 from stickbreak.variational.model import Documents, Inference, Schedule, Standing
 from stickbreak.variational.moves.base import IDLE, Move
 from stickbreak.variational.moves.reinference import Reinference, Target, carry_out, drop, reinfer
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import DocumentTopics, Int
+from stickbreak.variational.state import DocumentTopics
 
 MAX_DOCUMENTS = 500
 PATIENCE = 5  # rejected deletes that end the tries of a lap; halved by every lap without a success

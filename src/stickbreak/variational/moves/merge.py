@@ -10,12 +10,13 @@ from scipy import sparse
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.likelihoods.base import EMPTY
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import track_pairs
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import IDLE, Move
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import DocumentTopics, Float, Int, PairStatistics, UnionStatistics
+from stickbreak.variational.state import DocumentTopics, PairStatistics, UnionStatistics
 
 MAX_PAIRS = 50
 SMALLEST_CORRELATION = 0.05

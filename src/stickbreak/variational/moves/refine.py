@@ -11,10 +11,11 @@ from scipy import sparse
 from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.corpus import Corpus
 from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, smoothed_cvb0
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.local_step import Batch
 from stickbreak.variational.model import HDP, Inference, Schedule
 from stickbreak.variational.moves.trial import Trial
-from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int
+from stickbreak.variational.state import DocumentTopics, GlobalParameters
 
 SWEEPS = 20
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from stickbreak.numerics.arrays import Float
 from stickbreak.variational.gathering import Piece, Untouched, renormalised
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.kernels import statistics as statistics_kernels
@@ -23,7 +24,7 @@ from stickbreak.variational.local_step import Batch, better_of, summarise
 from stickbreak.variational.model import Documents, Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Observations, Visit
-from stickbreak.variational.state import PER_TOPIC, DocumentTopics, Float, GlobalParameters, StoredSummary, Summary
+from stickbreak.variational.state import PER_TOPIC, DocumentTopics, GlobalParameters, StoredSummary, Summary
 
 ROUNDS = 5  # of local and global step
 EXPLAINS = 1 / 300  # tau_kw from which exp(E log phi_kw) is no zero of doubles, whatever else multiplies it

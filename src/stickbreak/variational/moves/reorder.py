@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from stickbreak.numerics.arrays import Int
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move
-from stickbreak.variational.state import Int
 
 
 class Reorder(Move):

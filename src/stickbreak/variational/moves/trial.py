@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from stickbreak.numerics.arrays import Int
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import GlobalParameters, Int
+from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.visits import first_visits, revisit
 
 LAPS = 10  # that a trial has to overtake the state that it started from

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.quadratic import whole
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.kernels import vectors as vector_kernels
 from stickbreak.variational.observations import SHARD_COUNTS, Visit
-from stickbreak.variational.state import DocumentTopics, Float, GlobalParameters, Int, runs
+from stickbreak.variational.state import DocumentTopics, GlobalParameters, runs
 
 SHARD_VECTORS = 2048  # of which E log p is computed at once: the table of a shard stays in the cache
 LEAST_SHARE = 1e-16  # of a vector: a smaller responsibility is below the rounding of every sum that it enters

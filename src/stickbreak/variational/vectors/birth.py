@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from stickbreak.fitting.executor import Executor
 from stickbreak.initialization import gains_alone, seeded
 from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.model import Inference, Schedule
 from stickbreak.variational.moves.birth import Birth
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import GlobalParameters, Int
+from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.vectors.batch import VectorBatch
 
 COMPONENTS = 10  # that are born at once, at most

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus.batches import partition
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import FREE
+from stickbreak.fitting.checkpoint import FREE, checksum, identity_of
+from stickbreak.fitting.constraints import one_of, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Laps, Stop
 from stickbreak.fitting.loop import Interruption
@@ -23,13 +23,14 @@ from stickbreak.fitting.run import Identity, Run
 from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.priors import FLOOR
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.moves import Delete, Merge, Move, Reorder
-from stickbreak.variational.state import Float, GlobalParameters, runs
+from stickbreak.variational.state import GlobalParameters, runs
 from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vectors.batch import VectorBatch
 from stickbreak.variational.vectors.birth import VectorBirth
@@ -73,6 +74,14 @@ class Vectors:
 class VectorFit(VectorModel):
     """The side of the vector models that fits them; a model says what allocates its vectors."""
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **VectorModel._parameter_constraints,
+        "n_components": [whole(1)],
+        "likelihood": [str, VectorLikelihood],
+        "init": "no_validation",
+        "delete_vectors": [None, whole(1)],
+        "dtype": [one_of(("float32", "float64"))],
+    }
     _free: ClassVar[tuple[str, ...]] = ("total_documents",)
     _moves_of_documents: ClassVar[bool]  # whether `delete_vectors` counts groups' vectors, not documents
 
@@ -236,22 +245,19 @@ class VectorFit(VectorModel):
 
     def _identity(self, vectors: Vectors, seed: int) -> Identity:
         """Return what a checkpoint must agree with: estimator, vectors, and parameters that change the numbers."""
-        given = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in FREE and name not in self._free
-        }
-        if not isinstance(self.init, str | VectorModel):
-            given["init"] = _given_seeds(self.init, vectors.values.shape[1])  # lists of arrays, too
-        plain: dict[str, Any] = {name: _plain(value) for name, value in given.items()}
-        return {
-            "estimator": type(self).__name__,
+        init: Any = self.init
+        if isinstance(init, VectorModel):
+            sums = f"{checksum(init.statistics_)} {checksum(init.counts_)}"
+            init = f"{type(init).__name__} {sums} {_named(init.likelihood_)}"
+        elif not isinstance(init, str):
+            init = _given_seeds(init, vectors.values.shape[1])  # lists of arrays, too
+        documents = {
             "shape": [vectors.n_documents, self.likelihood_.n_rows],
-            "vectors": _checksum(vectors.values),
-            "offsets": 0 if vectors.offsets is None else _checksum(vectors.offsets),
-            **plain,
-            "random_state": seed,
+            "vectors": checksum(vectors.values),
+            "offsets": 0 if vectors.offsets is None else checksum(vectors.offsets),
         }
+        likelihood, free = _named(self.likelihood), (*FREE, *self._free)
+        return identity_of(self, documents, seed, free=free, init=init, likelihood=likelihood)
 
 
 def _given_seeds(init: Any, dim: int | None = None) -> Float:
@@ -281,24 +287,11 @@ def _check_digits(values: NDArray, origin: Float) -> None:
         )
 
 
-def _checksum(array: NDArray) -> int:
-    """Return a checksum of an array, read block by block."""
-    value, step = 0, max(1, (1 << 22) // max(1, array[:1].nbytes))
-    for begin in range(0, len(array), step):
-        value = zlib.crc32(np.ascontiguousarray(array[begin : begin + step]).data, value)
-    return value
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter as a checkpoint can hold it: tables, likelihoods and models by a checksum."""
-    if isinstance(value, VectorModel):
-        sums = f"{_checksum(value.statistics_)} {_checksum(value.counts_)}"
-        return f"{type(value).__name__} {sums} {_plain(value.likelihood_)}"
-    if isinstance(value, VectorLikelihood):
-        prior = value.posterior(np.zeros((value.n_rows, 1)), np.zeros(1))
-        tables = [np.asarray(part, dtype=np.float64).ravel() for part in vars(prior).values()]
-        values = json.dumps(value.hyperparameters, sort_keys=True)
-        return f"{type(value).__name__} {_checksum(np.concatenate(tables))} {values}"
-    if isinstance(value, np.ndarray) and value.ndim > 1:
-        return f"array {_checksum(value)}"
-    return list(value) if isinstance(value, list | tuple) else value
+def _named(likelihood: str | VectorLikelihood) -> str:
+    """Return a likelihood as a checkpoint can hold it: its name, or that of its class and a checksum of its prior."""
+    if isinstance(likelihood, str):
+        return likelihood
+    prior = likelihood.posterior(np.zeros((likelihood.n_rows, 1)), np.zeros(1))
+    tables = [np.asarray(part, dtype=np.float64).ravel() for part in vars(prior).values()]
+    values = json.dumps(likelihood.hyperparameters, sort_keys=True)
+    return f"{type(likelihood).__name__} {checksum(np.concatenate(tables))} {values}"

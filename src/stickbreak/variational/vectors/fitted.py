@@ -14,9 +14,9 @@ from stickbreak.corpus import GroupedVectors
 from stickbreak.corpus.mistakes import obvious_mistake
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.numerics.arrays import Float
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import HDP
-from stickbreak.variational.state import Float
 from stickbreak.variational.vectors.batch import VectorBatch
 from stickbreak.variational.vectors.estimator import VectorFit
 

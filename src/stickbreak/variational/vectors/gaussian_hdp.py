@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, POSITIVES, TOLERANCES, whole
+from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.requirements import check_names
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.bound import BOUNDS, SURROGATE
@@ -129,30 +127,14 @@ class GaussianHDP(FittedGaussianHDP):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [whole(1)],
-        "likelihood": [str, VectorLikelihood],
+        **FittedGaussianHDP._parameter_constraints,
         "alpha": CONCENTRATION,
-        "gamma": CONCENTRATION,
         "learn": [list, tuple],
-        "bound": [StrOptions(set(BOUNDS))],
-        "init": "no_validation",
-        "moves": [list, tuple],
-        "delete_vectors": [None, whole(1)],
-        "schedule": [StrOptions({"memoized", "stochastic"})],
-        "learning_decay": [Interval(Real, 0, 1, closed="both")],
-        "learning_offset": [OFFSET],
-        "total_documents": [None, whole(1)],
-        "stick_rule": [StrOptions(set(STICK_RULES))],
-        "n_laps": [whole(1)],
-        "tolerance": [*TOLERANCES],
-        "n_batches": [None, whole(1)],
+        "bound": [one_of(BOUNDS)],
+        "stick_rule": [one_of(STICK_RULES)],
         "local_tolerance": [*POSITIVES],
         "local_sweeps": [whole(1)],
         "restarts": [whole(0)],
-        "dtype": [StrOptions({"float32", "float64"})],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
     }
 
     def __init__(

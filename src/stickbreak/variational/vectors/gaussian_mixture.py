@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 from sklearn.base import DensityMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus, GroupedVectors
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, whole
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.model.tables import checked_table
-from stickbreak.variational.state import Float
+from stickbreak.numerics.arrays import Float
 from stickbreak.variational.vectors.estimator import VectorFit, Vectors
 from stickbreak.variational.vectors.mixture import DPMixture
 
@@ -113,23 +110,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     _moves_of_documents: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [whole(1)],
-        "likelihood": [str, VectorLikelihood],
-        "gamma": CONCENTRATION,
-        "init": "no_validation",
-        "moves": [list, tuple],
-        "delete_vectors": [None, whole(1)],
-        "schedule": [StrOptions({"memoized", "stochastic"})],
-        "learning_decay": [Interval(Real, 0, 1, closed="both")],
-        "learning_offset": [OFFSET],
-        "total_documents": [None, whole(1)],
-        "n_laps": [whole(1)],
-        "tolerance": [*TOLERANCES],
-        "n_batches": [None, whole(1)],
-        "dtype": [StrOptions({"float32", "float64"})],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
+        **VectorFit._parameter_constraints,
     }
 
     def __init__(

@@ -11,6 +11,7 @@ from scipy.special import betaln
 
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.numerics.arrays import Float
 from stickbreak.variational.global_step import SMALLEST_RHO
 from stickbreak.variational.kernels import vectors as vector_kernels
 from stickbreak.variational.local_step import LocalSettings
@@ -18,7 +19,7 @@ from stickbreak.variational.model import Documents, Model
 from stickbreak.variational.natural_gradient import interpolate
 from stickbreak.variational.objective import expected_log_sticks
 from stickbreak.variational.observations import SHARD_COUNTS, Observations, Visit
-from stickbreak.variational.state import DocumentCounts, DocumentTopics, Float, GlobalParameters, Summary
+from stickbreak.variational.state import DocumentCounts, DocumentTopics, GlobalParameters, Summary
 from stickbreak.variational.vectors.batch import VectorBatch
 
 LEAST_SHARE = 1e-12  # of the largest responsibility of a vector; smaller ones are zero, and the others sum to one

@@ -16,9 +16,10 @@ from stickbreak.fitting.requirements import check_many, check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
 from stickbreak.model.parameters import packed, unpacked
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
-from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.streaming import StreamingVariational
 from stickbreak.variational.vectors.shown import ShownComponent, shown_components
 
@@ -36,11 +37,7 @@ class VectorModel(StreamingVariational):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *StreamingVariational._fitted_values,
         "gamma_",
         "n_features_in_",
         "n_steps_",

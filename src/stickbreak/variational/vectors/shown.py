@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stickbreak.likelihoods import VectorLikelihood
-
-Float = NDArray[np.float64]
+from stickbreak.numerics.arrays import Float
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, POSITIVES, TOLERANCES, whole
+from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.fitting.requirements import check_names, check_tokens
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
@@ -20,7 +19,6 @@ from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.variational.bound import BOUNDS, SURROGATE
-from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps, batch_loaders
 from stickbreak.variational.local_step import Batch, LocalSettings
 from stickbreak.variational.model import HDP, Schedule
@@ -175,32 +173,21 @@ class VariationalHDP(FittedHDP):
 
     _free = ("document_weights", "total_documents")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedHDP._parameter_constraints,
         "n_topics": [None, whole(1)],
         "alpha": CONCENTRATION,
-        "gamma": CONCENTRATION,
         "eta": CONCENTRATION,
         "learn": [None, list, tuple],
-        "bound": [StrOptions(set(BOUNDS))],
+        "bound": [one_of(BOUNDS)],
         "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
-        "moves": [list, tuple],
         "delete_documents": [None, whole(1)],
-        "n_laps": [whole(1)],
-        "tolerance": [*TOLERANCES],
-        "n_batches": [None, whole(1)],
-        "schedule": [StrOptions({"memoized", "stochastic"})],
-        "learning_decay": [Interval(Real, 0, 1, closed="both")],
-        "learning_offset": [OFFSET],
-        "stick_rule": [StrOptions(set(STICK_RULES))],
-        "total_documents": [None, whole(1)],
+        "stick_rule": [one_of(STICK_RULES)],
         "local_tolerance": [*POSITIVES],
         "local_sweeps": [whole(1)],
         "restarts": [whole(0)],
-        "document_weights": [StrOptions({"mean_field", "collapsed"})],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["boolean"],
+        "document_weights": [one_of(("mean_field", "collapsed"))],
     }
 
     def __init__(

@@ -10,15 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import check_learned, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
-from stickbreak.prediction.document_weights import collapsed_weights
+from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule
-from stickbreak.variational.hyperparameters import LEARNABLE
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.model import Model
-from stickbreak.variational.state import Float, GlobalParameters, expected_beta
+from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.streaming import StreamingVariational
 
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
@@ -29,11 +30,7 @@ class FittedHDP(TopicModel, StreamingVariational):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-        "start_seconds_",
+        *TopicModel._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",
@@ -85,19 +82,11 @@ class FittedHDP(TopicModel, StreamingVariational):
 
     def _collapsed_weights(self, corpus: Corpus) -> Float:
         """Return the weights with means in place of exp(E log .).                              math.md (D1)"""
-        prior = self._prior()
+        tolerance, max_sweeps = float(self.local_tolerance), self.local_sweeps
         with ThreadExecutor(self.n_jobs) as executor:
-            active = collapsed_weights(
-                corpus,
-                self.topic_word_,
-                prior[:-1],
-                executor,
-                tolerance=float(self.local_tolerance),
-                max_sweeps=self.local_sweeps,
+            return weights_and_rest(
+                corpus, self.topic_word_, self._prior(), executor, tolerance=tolerance, max_sweeps=max_sweeps
             )
-        lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-        rest = prior[-1] / (lengths + prior.sum())
-        return np.column_stack([active * (1.0 - rest)[:, None], rest])
 
     def _predictive_rule(self) -> TopicRule:
         return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
