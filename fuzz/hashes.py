@@ -163,7 +163,7 @@ def _more(fit: Fit, call: str) -> str:
     if call == "continue_fit":
         return digest(fit.model().fit(data).continue_fit(data, n_laps=3), data)
     model, streamed = fit.model().fit(data), fit.model()
-    if model.get_params().get("learn") and type(model).__name__ == "VariationalHDP":
+    if model.get_params().get("learn") and type(model).__name__ in ("VariationalHDP", "GaussianHDP"):
         model, streamed = model.set_params(learn=()), streamed.set_params(learn=())
     for begin in range(0, 40, 20):
         part = data[begin : begin + 20] if fit.data == "words" else data

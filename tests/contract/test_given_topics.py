@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from tests.contract.small import OF_WORDS, bits, data_of, fitted, unfitted
 
 import stickbreak
 from stickbreak import CollapsedHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.likelihoods import ZeroMeanGaussian
 from stickbreak.model.given_topics import plain
 
 STARTED = [name for name in OF_WORDS if name != "BackoffTreeTopics"]  # the leaves of a tree are not topics to be given
@@ -58,3 +60,46 @@ def test_collapsed_fit_from_the_planted_topics_keeps_them():
     stream = CollapsedHDP(init=truth.topic_word, init_sweeps=1, random_state=0).partial_fit(corpus)
     overlap = np.minimum(stream.topic_word_[:, None], truth.topic_word[None]).sum(axis=2)
     assert sorted(overlap.argmax(axis=1)) == list(range(5))
+
+
+def test_other_given_topics_are_another_fit(tmp_path):
+    X = data_of("CollapsedHDP")
+    one, other = (np.random.default_rng(seed).dirichlet(np.full(X.n_words, 0.5), 4) for seed in (0, 1))
+    model = unfitted("CollapsedHDP", init=one).fit(X, checkpoint=tmp_path / "cut")
+    with pytest.raises(InputError, match="another init"):
+        unfitted("CollapsedHDP", init=other).fit(X, checkpoint=tmp_path / "cut", resume=True)
+    with pytest.raises(InputError, match="another init"):
+        model.set_params(init=other).continue_fit(X, n_laps=1)
+
+
+@pytest.mark.parametrize("name", [*STARTED, "GaussianHDP", "GaussianDPMixture"])
+def test_a_model_that_is_not_fitted_or_the_model_itself_is_no_start(name):
+    with pytest.raises(InputError, match=f"init is a {name} that is not fitted"):
+        unfitted(name, init=clone(fitted(name))).fit(data_of(name))
+    model = fitted(name)
+    model.init = model
+    with pytest.raises(InputError, match="init is this model itself"):
+        model.fit(data_of(name))
+
+
+def test_vector_model_from_another_or_with_an_own_likelihood_goes_on_after_loading(tmp_path):
+    X = data_of("GaussianDPMixture")
+    started = unfitted("GaussianDPMixture", init=fitted("GaussianDPMixture")).fit(X)
+    own = unfitted("GaussianDPMixture", likelihood=ZeroMeanGaussian.from_data(X)).fit(X)
+    for number, model in enumerate((started, own)):
+        model.save(tmp_path / str(number))
+        again = stickbreak.load(tmp_path / str(number)).continue_fit(X, n_laps=2)
+        assert bits(again, "GaussianDPMixture") == bits(model.continue_fit(X, n_laps=2), "GaussianDPMixture")
+
+
+@pytest.mark.parametrize("name", ["GaussianHDP", "GaussianDPMixture"])
+def test_minibatch_of_vectors_that_no_saved_model_could_hold_is_refused(name, tmp_path):
+    X = data_of(name)
+    model = unfitted(name, **({"learn": ()} if name == "GaussianHDP" else {})).partial_fit(X)
+    before = bits(model, name)
+    huge = [1e90 * np.asarray(group) for group in (X if name == "GaussianHDP" else [X])]
+    with pytest.raises(InputError, match="so large that sums"):
+        model.partial_fit(huge if name == "GaussianHDP" else huge[0])
+    assert bits(model, name) == before
+    model.save(tmp_path / "m")
+    stickbreak.load(tmp_path / "m")

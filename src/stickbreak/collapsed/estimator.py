@@ -68,7 +68,7 @@ class CollapsedHDP(FittedCollapsed):
     local_sweeps : int, default=10
         `partial_fit`: sweeps over a minibatch, at most 1e6.
     init_sweeps : int, default=50
-        `partial_fit`: sweeps over the first minibatch, from random shares; at most 1e6.
+        `partial_fit`: sweeps over the first minibatch, from the start; at most 1e6.
     learning_decay : float, default=0.7
         `partial_fit`: step t has the size (t + learning_offset) ** -learning_decay.
     learning_offset : float or None, default=None
@@ -235,8 +235,8 @@ class CollapsedHDP(FittedCollapsed):
         self._seed = seed_from(self.random_state)
         self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
         sweeps = self.starting_topics(minibatch), int(self.init_sweeps)
-        share, given = total / minibatch.n_documents, self._given(minibatch)
-        return begin(minibatch, *sweeps, self._priors(), self._step_rules(), share, executor, given)
+        share, given, stop = total / minibatch.n_documents, self._given(minibatch), interruption.give_up_start
+        return begin(minibatch, *sweeps, self._priors(), self._step_rules(), share, executor, given, stop)
 
     def _step(self, minibatch: Corpus, total: int, executor: ThreadExecutor, start: tuple[Topics, float] | None) -> Lap:
         rules = self._step_rules()
@@ -256,7 +256,9 @@ class CollapsedHDP(FittedCollapsed):
 
     def _identity(self, documents: Corpus, seed: int) -> Identity:
         found = super()._identity(documents, seed)
-        return {name: value for name, value in found.items() if name != "init" or not isinstance(value, str)}
+        if isinstance(self.init, str):  # the start of the fits of before there was a choice
+            del found["init"]
+        return found
 
     @property
     def _finds_topics(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -115,6 +115,7 @@ def begin(
     share: float,
     executor: Executor,
     given: Float | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Topics, float]:
     """Return the topics that sweeps over the first minibatch find, and their log p of its tokens.
 
@@ -129,12 +130,16 @@ def begin(
     executor : Executor
     given : ndarray of shape (K, W), optional
         Expected counts of the topics to start from.
+    stop : callable, optional
+        Asked between two sweeps; raises where the start is given up.
     """
     if given is None:
         state = random_start(corpus, n_topics, rules.seed)
     else:
         state = given_start(corpus, given, rules.smallest, rules.seed)
-    for _ in range(n_sweeps):
+    for done in range(n_sweeps):
+        if done:
+            stop()
         sweep(state, priors, rules.smallest, rules.seed, executor)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
     return Topics.of(state, alive(state.N), priors, lengths, share), state.log_p

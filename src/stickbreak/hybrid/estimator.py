@@ -26,8 +26,6 @@ from stickbreak.model.given_topics import number_given
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.streams import seed_from
 
-# a fit that goes on may change these
-
 
 class HybridHDP(FittedHybrid):
     """Topics of a stream, or of a collection: sampled inside documents, variational above them.

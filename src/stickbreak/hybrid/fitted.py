@@ -191,7 +191,11 @@ class FittedHybrid(TopicModel, StreamingEstimator):
         self._state = unpacked(arrays, values, self.n_features_in_)
         self._seed, self.n_steps_ = saved_seed(values["seed"]), self._state.n_steps
         identity = values.get("identity")
-        self._kept = None if identity is None else KeptState(arrays, values, identity)
+        self._kept = (
+            None
+            if identity is None
+            else KeptState({name: array.copy() for name, array in arrays.items()}, values, identity)
+        )
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

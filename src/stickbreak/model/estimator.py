@@ -65,6 +65,7 @@ class Estimator(AllOrNothing):
         "n_jobs": [None, Integral],
         "verbose": ["boolean"],
     }
+    _late_values: ClassVar[dict[str, Any]] = {}  # those that models saved before do not have
     _renamed: ClassVar[dict[str, str]] = {"n_sweeps": "n_laps"}  # parameters of models that were saved before
     _learnable: ClassVar[tuple[str, ...]] = ()  # the names that `learn` may hold
     unit: ClassVar[str] = "token"  # what the objective is counted by
@@ -108,6 +109,17 @@ class Estimator(AllOrNothing):
 
     def _take_names(self, documents: Any) -> None:
         """Take the names of words from what is fitted first; vectors have none."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        init = self.get_params(deep=False).get("init")
+        if init is self:
+            raise InputError("init is this model itself; give another model, or call continue_fit.")
+        if isinstance(init, Estimator) and not hasattr(init, "_trace"):
+            raise InputError(
+                f"init is a {type(init).__name__} that is not fitted (a clone of a fitted model is not); fit it first, "
+                "or give its topics or components as a table."
+            )
 
     @all_or_nothing
     def fit(
@@ -231,7 +243,8 @@ class Estimator(AllOrNothing):
     def forget_state(self) -> None:
         """Drop where the fit stood: the model keeps what it found and its trace, and cannot `continue_fit`.
 
-        A saved model is smaller without it, and so is the memory: what it holds is said in the notes of each class.
+        A saved model is smaller without it, and so is the memory. Samplers and trees keep the topic of each token,
+        collapsed inference the shares of each stored count, the memoized schedules the statistics of each batch.
         """
         check_is_fitted(self)
         self._kept = None
@@ -246,15 +259,22 @@ class Estimator(AllOrNothing):
         """
         kept = self._kept
         if kept is None:
-            raise InputError("this model has no state to go on from (forgotten, or left by partial_fit); fit it anew.")
+            raise InputError(
+                "this model has no state to go on from (forgotten, left by partial_fit, or of an older version); "
+                "fit it anew."
+            )
         now = self._identity(documents, kept.identity["random_state"])
-        different = [name for name, value in now.items() if name != "vocabulary" and kept.identity.get(name) != value]
+        different = [name for name, value in now.items() if not self._agrees(name, kept.identity.get(name), value)]
         if different:
             raise InputError(
                 f"the state of this model is of a fit with another {different[0]}; give the documents of the fit, and "
                 "set its parameters."
             )
         return kept
+
+    def _agrees(self, name: str, kept: Any, now: Any) -> bool:
+        """Whether a fit can go on where a parameter, or what stands for the documents, was `kept` and is `now`."""
+        return name == "vocabulary" or bool(kept == now)  # the columns have been compared with the words of the model
 
     def _give_back(self, kept: KeptState, laps: Laps) -> None:
         """Put laps where they stood.
@@ -314,7 +334,8 @@ class Estimator(AllOrNothing):
             for name in cls._fitted_arrays:
                 setattr(model, name, arrays[name])
             for name in cls._fitted_values:
-                setattr(model, name, meta["values"][name])
+                values = meta["values"]
+                setattr(model, name, values[name] if name in values else cls._late_values[name])
             columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
             model._trace = Trace.from_arrays(columns)
             model.learned_ = cls._checked_names(meta["values"].get("learned_", model._names_learned()))

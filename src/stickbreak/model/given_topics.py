@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
@@ -28,8 +27,7 @@ def check_given(init: Any, wanted: str) -> None:
     InputError
     """
     if isinstance(init, TopicModel):
-        check_is_fitted(init)
-        return
+        return  # that it is fitted is checked for all kinds of models
     array = _as_numbers(init)
     if array.ndim == 0:
         raise InputError(f"init is {init!r}; give {wanted}, an array of topics (K, W), or a fitted model of topics.")

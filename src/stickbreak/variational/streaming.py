@@ -5,11 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+import numpy as np
+
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, one_of, share, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.model.streaming import StreamingEstimator
+from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sums
 from stickbreak.numerics.streams import seed_from
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Model
@@ -81,6 +85,8 @@ class StreamingVariational(StreamingEstimator):
         lap = Lap(objective, info.n_topics, False, columns)
         if start is None:
             columns |= self._trace.rest_of_row(lap)
+        if not (are_sums(objective, signed=True) and np.abs(state.counts).max(initial=0.0) <= LARGEST_STATISTIC):
+            raise InputError("the minibatch holds numbers so large that sums over them leave their range; scale them.")
         self._take_parameters(state.parameters(model), model)
         self.n_steps_ = state.n_steps
         return lap

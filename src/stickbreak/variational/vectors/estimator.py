@@ -112,7 +112,8 @@ class VectorFit(VectorModel):
         """All is checked where the likelihood is known."""
 
     def _check_minibatch(self, minibatch: Vectors, *, first: bool) -> None:
-        """All is checked where the likelihood is known."""
+        if not first and self.dtype == "float32" and minibatch.n_tokens:
+            _check_digits(minibatch.values, self.likelihood_.origin)
 
     def _settings(self) -> LocalSettings:
         """Return when local steps stop."""

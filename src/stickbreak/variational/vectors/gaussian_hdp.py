@@ -94,6 +94,10 @@ class GaussianHDP(FittedGaussianHDP):
     means_ : ndarray of shape (K, dim)
     covariances_, precisions_ : ndarray of shape (K, dim, dim)
         At the expected precisions.
+    n_steps_ : int
+        Batches visited by the fit, and steps taken by `partial_fit`.
+    n_documents_seen_ : int
+        Groups of the fit, or of the stream so far.
     objective_ : float
         The objective (ELBO) in nats per vector, with all its constants.
     trace_ : dict of ndarray
@@ -202,6 +206,11 @@ class GaussianHDP(FittedGaussianHDP):
             groups = as_groups(X)
             self.n_features_in_ = groups.dim
         return Vectors(groups.values, groups.offsets)
+
+    def _check_minibatch(self, minibatch: Vectors, *, first: bool) -> None:
+        super()._check_minibatch(minibatch, first=first)
+        if first:
+            check_learned(self.learn, memoized=False)
 
     def _to_learn(self) -> tuple[str, ...]:
         return tuple(self.learn)

@@ -77,6 +77,10 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     means_ : ndarray of shape (K, dim)
     covariances_, precisions_ : ndarray of shape (K, dim, dim)
         At the expected precisions.
+    n_steps_ : int
+        Batches visited by the fit, and steps taken by `partial_fit`.
+    n_documents_seen_ : int
+        Vectors of the fit, or of the stream so far.
     objective_ : float
         The objective (ELBO) in nats per vector, with all its constants.
     trace_ : dict of ndarray

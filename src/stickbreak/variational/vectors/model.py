@@ -43,6 +43,7 @@ class VectorModel(StreamingVariational):
         "n_steps_",
         "n_documents_seen_",
     )
+    _late_values: ClassVar[dict[str, Any]] = {"n_steps_": 0, "n_documents_seen_": 0}
     unit: ClassVar[str] = "vector"
     grouped: ClassVar[bool] = False  # whether vectors come in groups, with weights of their own
 
@@ -129,6 +130,12 @@ class VectorModel(StreamingVariational):
         if not isinstance(given["likelihood"], str):
             given["likelihood"] = None
         return given
+
+    def _agrees(self, name: str, kept: Any, now: Any) -> bool:
+        """Whether a fit can go on: its start is over; loading puts the fitted likelihood in place of the user's."""
+        if name == "likelihood" and " " in str(kept) and " " in str(now):
+            return str(kept).split()[0] == str(now).split()[0]
+        return name == "init" or super()._agrees(name, kept, now)
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
         return {"likelihood": _described(self.likelihood_, arrays)}
