@@ -10,7 +10,6 @@ from stickbreak import CollapsedHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.likelihoods import ZeroMeanGaussian
-from stickbreak.model.given_topics import plain
 
 STARTED = [name for name in OF_WORDS if name != "BackoffTreeTopics"]  # the leaves of a tree are not topics to be given
 
@@ -19,7 +18,7 @@ STARTED = [name for name in OF_WORDS if name != "BackoffTreeTopics"]  # the leav
 @pytest.mark.parametrize("name", STARTED)
 def test_fitted_model_starts_a_fit_as_its_table_does(name, other):
     X = data_of(name)
-    model, table = (unfitted(name, init=init).fit(X) for init in (fitted(other), plain(fitted(other))))
+    model, table = (unfitted(name, init=init).fit(X) for init in (fitted(other), fitted(other).token_shares()))
     assert bits(model, name) == bits(table, name)
     assert model.trace_["objective"][0] != fitted(name).trace_["objective"][0]
 
@@ -32,7 +31,7 @@ def test_start_from_a_model_survives_saving_checkpoints_and_going_on(name, tmp_p
     model.save(tmp_path / "m")
     again = stickbreak.load(tmp_path / "m")
     assert bits(again.continue_fit(X, n_laps=2), name) == bits(resumed, name)
-    np.testing.assert_array_equal(again.init, plain(init))
+    np.testing.assert_array_equal(again.init, init.token_shares())
 
 
 @pytest.mark.parametrize("name", STARTED)

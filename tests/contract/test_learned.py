@@ -40,12 +40,14 @@ def test_learned_names_what_the_fit_learned_and_each_is_an_attribute(name, learn
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_learned_is_of_the_fit_whatever_the_parameters_become(name):
+def test_learned_is_of_the_fit_whatever_the_parameters_become(name, tmp_path):
     model = fitted(name)
     before = copy.copy(model.learned_)
     if "learn" in model.get_params():
-        model.set_params(learn=("alpha", "eta") if before == ["gamma"] else ("gamma",))
+        model.set_params(learn=() if before else ("alpha",))
     assert model.learned_ == before
+    model.save(tmp_path / "model")
+    assert stickbreak.load(tmp_path / "model").learned_ == before
 
 
 @pytest.mark.parametrize("name", SMALL)

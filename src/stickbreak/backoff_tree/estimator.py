@@ -80,7 +80,8 @@ class BackoffTreeTopics(FittedTree):
     topic_weights_ : ndarray of shape (K,)
         Their shares of all tokens.
     leaf_word_ : scipy.sparse.csr_array of shape (K, W)
-        Tokens of each word at each of them.
+        Tokens of each word at each of them. It stands for `components_`, which other families have and a tree has not:
+        a dense table of topics times words is what a tree of a million leaves avoids.
     topic_word_ : ndarray of shape (K, W)
         Their word distributions, where that is no more than half a gigabyte (else `word_distributions`).
     alpha_levels_, eta_levels_ : ndarray of shape (levels,)

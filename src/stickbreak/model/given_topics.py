@@ -40,14 +40,6 @@ def number_given(init: Any) -> int:
     return init.n_topics_ if isinstance(init, TopicModel) else len(_as_numbers(init))
 
 
-def plain(init: Any) -> Any:
-    """Return what stands for `init` in a file: of a fitted model the share of all tokens of each word in each topic."""
-    if not isinstance(init, TopicModel):
-        return init
-    weights = init.topic_weights_
-    return init.topic_word_ * (weights / weights.sum())[:, None]
-
-
 def given_counts(init: Any, corpus: Corpus) -> Float:
     """Return the expected counts of words in the topics that are given, (K, W).
 
@@ -65,7 +57,8 @@ def given_counts(init: Any, corpus: Corpus) -> Float:
     """
     if isinstance(init, TopicModel):
         check_same_words(init, corpus)
-    array = _as_numbers(plain(init))
+        init = init.token_shares()
+    array = _as_numbers(init)
     if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != corpus.n_words:
         raise InputError(
             f"init has shape {array.shape}; give a row for each topic and {corpus.n_words} columns, one for each word."

@@ -234,10 +234,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
 
     def _plain_init(self) -> dict[str, Any]:
         """Return what stands for a fitted model as `init` in a file; nothing for anything else."""
-        from stickbreak.model.given_topics import plain  # it asks what a model of topics is
-
         init = self.get_params(deep=False).get("init")
-        return {"init": plain(init)} if isinstance(init, TopicModel) else {}
+        return {"init": init.token_shares()} if isinstance(init, TopicModel) else {}
 
     def _saved_parameters(self) -> dict[str, Any]:
         return {**super()._saved_parameters(), **self._plain_init()}

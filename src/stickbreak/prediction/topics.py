@@ -123,6 +123,11 @@ class FlatTopics:
             raise InputError(f"topics is {topics!r}; give numbers from 0 to {len(phi) - 1}.")
         return np.asarray(phi[chosen.astype(np.int64)], dtype=np.float64)
 
+    def token_shares(self) -> Float:
+        """Return the share of all tokens of each word in each topic, (K, W): what a fit can start from."""
+        weights = self.topic_weights_
+        return self.topic_word_ * (weights / weights.sum())[:, None]
+
     def top_word_indices(self, n: int = 10) -> NDArray[np.integer]:
         """Return the most probable words of every topic, the first first: what coherence is about.
 

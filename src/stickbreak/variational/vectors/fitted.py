@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import GroupedVectors
@@ -23,7 +24,7 @@ from stickbreak.variational.vectors.estimator import VectorFit
 VECTORS_AT_ONCE = 50_000  # whose weights are inferred together, or those of one larger group
 
 
-class FittedGaussianHDP(VectorFit):
+class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VectorFit):
     """The side of `GaussianHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_values: ClassVar[tuple[str, ...]] = (*VectorFit._fitted_values, "alpha_")
@@ -85,12 +86,16 @@ class FittedGaussianHDP(VectorFit):
         ----------
         X : GroupedVectors or sequence of array-like of shape (N_g, dim)
         """
+        return self._active_weights(X)
+
+    def _active_weights(self, X: Any) -> Float:
+        """Return what `transform` does, as an array whatever `set_output` says."""
         weights = self.expected_weights(X)[:, :-1]
         return weights / weights.sum(axis=1, keepdims=True)
 
-    def fit_transform(self, X: Any, y: Any = None, **kwargs: Any) -> Float:
-        """Fit the model and return the weights of its groups, (G, K)."""
-        return self.fit(X, y, **kwargs).transform(X)
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
 
     def _joint(self, groups: GroupedVectors, weights: Float) -> Iterator[tuple[slice, Float]]:
         """Yield log p(x, component | weights of its group) of some vectors at a time."""
@@ -119,7 +124,7 @@ class FittedGaussianHDP(VectorFit):
         observed, held_out = self._checked(X).halves(seed=0)
         if held_out.n_vectors == 0:
             raise InputError("no group has two vectors, so none can be held out; give larger groups.")
-        weights = self.transform(observed)
+        weights = self._active_weights(observed)
         total = sum(float(logsumexp(joint, axis=1).sum()) for _, joint in self._joint(held_out, weights))
         return total / held_out.n_vectors
 
@@ -132,7 +137,7 @@ class FittedGaussianHDP(VectorFit):
         """
         groups = self._checked(X)
         out = np.empty((groups.n_vectors, self.n_components_))
-        for rows, joint in self._joint(groups, self.transform(groups)):
+        for rows, joint in self._joint(groups, self._active_weights(groups)):
             out[rows] = softmax(joint, axis=1)
         return out
 
@@ -140,7 +145,7 @@ class FittedGaussianHDP(VectorFit):
         """Return the most probable component of each vector, (N,)."""
         groups = self._checked(X)
         out = np.empty(groups.n_vectors, np.int64)
-        for rows, joint in self._joint(groups, self.transform(groups)):
+        for rows, joint in self._joint(groups, self._active_weights(groups)):
             out[rows] = joint.argmax(axis=1)
         return out
 

@@ -114,6 +114,12 @@ class GaussianHDP(FittedGaussianHDP):
         Names of the hyperparameters that were learned in the fit.
     n_laps_, converged_, stop_reason_, start_seconds_
 
+    Notes
+    -----
+    Output features are the components: `transform` gives weights of groups, `get_feature_names_out` names its columns,
+    `set_output` makes a data frame of it. There is no `components_`: a component is no row of numbers that could be
+    normalised, but a posterior of which `means_` and `covariances_` are read.
+
     References
     ----------
     M. C. Hughes, D. I. Kim, E. B. Sudderth. Reliable and Scalable Variational Inference for the Hierarchical

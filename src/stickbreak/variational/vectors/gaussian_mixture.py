@@ -96,6 +96,13 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         Names of the hyperparameters that were learned in the fit: none, as gamma and the prior are given.
     n_laps_, converged_, stop_reason_, start_seconds_
 
+    Notes
+    -----
+    A vector has no weights of its own, so there is no `expected_weights` and no `transform`, and with it no
+    `get_feature_names_out` or `set_output`: the probabilities of the components given a vector are `predict_proba`.
+    There is no `components_`: a component is no row of numbers that could be normalised, but a posterior of which
+    `means_` and `covariances_` are read.
+
     References
     ----------
     M. C. Hughes, E. B. Sudderth. Memoized Online Variational Inference for Dirichlet Process Mixture Models. NIPS 2013.
