@@ -169,7 +169,7 @@ class FittedGibbs(TopicModel):
             raise ValueError(f"tables_ does not hold a positive number for each of {K} topics")
         if not (self.components_ >= SMALLEST).all() or not are_sums(self.components_):
             raise ValueError("components_ holds a number that is not positive, or too large")
-        check_learned(self, ("alpha", "gamma", "eta"))
+        check_learned(self, LEARNABLE)
         for name in ("chain_", "n_chains_", "burn_in_", "n_tokens_"):
             whole_number(name, getattr(self, name))
         if any(name not in LEARNABLE for name in self.learned_):
