@@ -87,9 +87,10 @@ def word_likelihood(entries: Entries, prob: Float, shape: TreeShape) -> Callable
     here = prob[entries.leaf]
     rates = entries.used / shape.leaves_below[:-1] * here[:, None]
     below = shape.leaves_below
+    # of P* over the leaves below the node of each level
     means = np.stack(
         [(sums_below(prob, shape, h) / below[h])[entries.leaf // below[h]] for h in range(shape.depth)], axis=1
-    )  # of P* over the leaves below the node of each level
+    )
     spread = np.stack([np.bincount(entries.group, weights=column) for column in means.T], axis=1)[entries.group]
     size = np.bincount(entries.group)[entries.group]
     alone = np.log(here / prob.sum())

@@ -5,76 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.streaming import Topics
 from stickbreak.fitting.alive import alive
-from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.checkpoint import require, saved_seed
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_names
 from stickbreak.model.estimator import KeptState
-from stickbreak.model.streaming import StreamingEstimator
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.expected_counts import ExpectedCounts
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_OFFSET
-from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
-from stickbreak.prediction.left_to_right import TopicRule
 
 
-class FittedCollapsed(TopicModel, StreamingEstimator):
+class FittedCollapsed(ExpectedCounts):
     """The side of `CollapsedHDP` that needs no fit of its own: it reads the fitted attributes."""
 
-    _fitted_arrays: ClassVar[tuple[str, ...]] = ()
-    _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicModel._fitted_values,
-        "alpha_",
-        "gamma_",
-        "eta_",
-        "learning_offset_",
-        "n_documents_seen_",
-    )
-
     default_topics: ClassVar[int] = 200
-    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
 
-    alpha_: float
-    gamma_: float
-    eta_: float
     learning_offset_: float | None
     _topics: Topics
     _seed: int
-
-    def expected_weights(self, X: Any) -> Float:
-        """Return the expected topic weights of documents with the inactive rest last.
-
-        The topics are fixed. The weights are (N_dk + alpha M_k / (M + gamma)) / (N_d + alpha) at the fixed point of
-        zero-order collapsed inference over the topics that are shown; the rest takes no tokens.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-
-        Returns
-        -------
-        ndarray of shape (D, K + 1)
-            Rows sum to one.
-        """
-        check_is_fitted(self)
-        with ThreadExecutor(self.n_jobs) as executor:
-            return weights_and_rest(self._corpus(X), self.topic_word_, self._prior(), executor)
-
-    def _predictive_rule(self) -> TopicRule:
-        uniform = np.full((1, self.n_features_in_), 1.0 / self.n_features_in_)  # the mean of the prior
-        return TopicRule(np.vstack([self.topic_word_, uniform]), self._prior())
-
-    def _prior(self) -> Float:
-        """Return alpha times the expected corpus weights, the rest last, (K + 1,)."""
-        return prior_and_rest(self.alpha_, self.topic_weights_)
 
     @property
     def components_(self) -> Float:
@@ -87,12 +41,6 @@ class FittedCollapsed(TopicModel, StreamingEstimator):
         """Expected tables of each topic, (K,)."""
         check_is_fitted(self)
         return self._topics.tables[alive(self._topics.N)]
-
-    @property
-    def topic_word_(self) -> Float:
-        """Expected word distributions, (K, W)."""
-        topics = self.components_
-        return topics / topics.sum(axis=1, keepdims=True)
 
     @property
     def topic_weights_(self) -> Float:
@@ -145,7 +93,5 @@ class FittedCollapsed(TopicModel, StreamingEstimator):
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
-        check_learned(self, ("alpha", "gamma", "eta"))
-        whole_number("n_documents_seen_", self.n_documents_seen_)
         offset = self.learning_offset_
         require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")

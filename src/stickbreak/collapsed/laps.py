@@ -88,9 +88,8 @@ class CollapsedLaps:
             tried = made = 0
             if due(state.n_sweeps, rules.merge_laps):
                 tried, made = merge(state, self.priors, self._executor)
-            early = state.n_sweeps <= max(
-                rules.merge_laps + 1, FIRST_LAP
-            )  # topics merge, or what is learned has to settle
+            # topics merge, or what is learned has to settle
+            early = state.n_sweeps <= max(rules.merge_laps + 1, FIRST_LAP)
             columns = columns_of(self.priors, tried, made)
             yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, early, columns)
 

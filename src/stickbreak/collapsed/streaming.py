@@ -34,9 +34,8 @@ class Topics:
     tables: Float  # (K,)
     opened: float  # sum_d psi(alpha + N_d) - psi(alpha), what alpha is learned from
     n_steps: int = 0
-    overwritten: tuple[NDArray[np.integer], Float] | None = (
-        None  # words whose rows later topics share and have changed; those rows
-    )
+    # words whose rows later topics share and have changed; those rows
+    overwritten: tuple[NDArray[np.integer], Float] | None = None
 
     @classmethod
     def of(cls, state: CollapsedState, shown: Int, priors: Priors, lengths: Float, share: float = 1.0) -> Self:

@@ -11,41 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
-from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.hyperparameters import LEARNABLE
+from stickbreak.fitting.checkpoint import require, saved_seed
 from stickbreak.fitting.laps import Packed
 from stickbreak.hybrid.laps import Room, packed, unpacked
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.model.estimator import KeptState
-from stickbreak.model.streaming import StreamingEstimator
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.expected_counts import ExpectedCounts
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_OFFSET
-from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
-from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
 
-class FittedHybrid(TopicModel, StreamingEstimator):
+class FittedHybrid(ExpectedCounts):
     """The side of `HybridHDP` that needs no fit of its own: it reads the fitted attributes."""
 
-    _fitted_arrays: ClassVar[tuple[str, ...]] = ()
-    _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicModel._fitted_values,
-        "alpha_",
-        "gamma_",
-        "eta_",
-        "learning_offset_",
-        "n_documents_seen_",
-    )
-
-    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "predictive log-likelihood"
 
-    alpha_: float
-    gamma_: float
-    eta_: float
     learning_offset_: float
     grow_vocabulary: bool
     _state: HybridState
@@ -55,34 +36,6 @@ class FittedHybrid(TopicModel, StreamingEstimator):
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_room"}
-
-    def expected_weights(self, X: Any) -> Float:
-        """Return the expected topic weights of documents with the inactive rest last.
-
-        The topics are fixed. The weights are (N_dk + alpha M_k / (M + gamma)) / (N_d + alpha) at the fixed point of
-        zero-order collapsed inference over the topics that are shown; the rest takes no tokens.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            With `grow_vocabulary` words are found by name where they have names, and those that the model does not
-            know are left out, as if they were not in the documents.
-
-        Returns
-        -------
-        ndarray of shape (D, K + 1)
-            Rows sum to one.
-        """
-        check_is_fitted(self)
-        with ThreadExecutor(self.n_jobs) as executor:
-            return weights_and_rest(self._corpus(X), self.topic_word_, self._prior(), executor)
-
-    def _predictive_rule(self) -> TopicRule:
-        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
-
-    def _prior(self) -> Float:
-        """Return alpha times the expected corpus weights, the rest last, (K + 1,)."""
-        return prior_and_rest(self.alpha_, self.topic_weights_)
 
     @property
     def components_(self) -> Float:
@@ -95,12 +48,6 @@ class FittedHybrid(TopicModel, StreamingEstimator):
         """Expected tables of each topic, (K,)."""
         check_is_fitted(self)
         return self._state.tables[self._state.alive()]
-
-    @property
-    def topic_word_(self) -> Float:
-        """Expected word distributions, (K, W)."""
-        topics = self.components_
-        return topics / topics.sum(axis=1, keepdims=True)
 
     @property
     def topic_weights_(self) -> Float:
@@ -200,7 +147,5 @@ class FittedHybrid(TopicModel, StreamingEstimator):
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
-        check_learned(self, ("alpha", "gamma", "eta"))
         offset = self.learning_offset_
         require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")
-        whole_number("n_documents_seen_", self.n_documents_seen_)

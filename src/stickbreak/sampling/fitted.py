@@ -162,7 +162,7 @@ class FittedGibbs(TopicModel):
             raise ValueError(f"tables_ does not hold a positive number for each of {K} topics")
         if not (self.components_ >= SMALLEST).all() or not are_sums(self.components_):
             raise ValueError("components_ holds a number that is not positive, or too large")
-        check_learned(self, ("alpha", "gamma", "eta"))
+        check_learned(self, LEARNABLE)
         for name in ("chain_", "n_chains_", "burn_in_", "n_tokens_"):
             whole_number(name, getattr(self, name))
         require(self.n_chains_ <= len(self.trace_), f"its trace is not that of {self.n_chains_} chains")

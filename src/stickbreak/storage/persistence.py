@@ -29,10 +29,8 @@ COMPANIONS = ("input.json", "report.html")  # what the command line may put into
 _FORMAT = "stickbreak"
 _MODEL, _ARRAYS = "model.json", "arrays.safetensors"
 _HEAD = {"kind": str, "arrays": dict, "checksum": int, "meta": dict}  # what model.json must hold
-_FLOAT, _DICT = (
-    "$float",
-    "$dict",
-)  # how meta writes what JSON cannot: {"$float": "nan"}; a dict with such a key
+# how meta writes what JSON cannot: {"$float": "nan"}; a dict with such a key
+_FLOAT, _DICT = "$float", "$dict"
 
 
 def write_folder(

@@ -285,9 +285,8 @@ def draw_seating(start, z, documents, ratios, scratch, seating, rng, key):
                 if z[i] == k:
                     scratch[0, n] = i
                     n += 1
-            for j in range(
-                n - 1, -1, -1
-            ):  # scratch[1, j]: the token beside which token j sits; itself: a table of its own
+            # scratch[1, j]: the token beside which token j sits; itself: a table of its own
+            for j in range(n - 1, -1, -1):
                 alone = m == j + 1 or (m > 1 and uniform(rng) * opened_ratio(ratios, j, m - 1) < 1.0)
                 if j == 0 or alone:
                     scratch[1, j] = j

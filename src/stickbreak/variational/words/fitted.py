@@ -130,6 +130,6 @@ class FittedHDP(TopicModel, StreamingVariational):
             raise ValueError("components_ holds a number that is not positive, or too large")
         if not are_sticks(self.rho_, self.omega_):
             raise ValueError("rho_ or omega_ is out of range")
-        check_learned(self, ("alpha", "gamma", "eta"))
+        check_learned(self, LEARNABLE)
         for name in ("n_steps_", "n_documents_seen_"):
             whole_number(name, getattr(self, name))
