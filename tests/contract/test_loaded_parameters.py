@@ -17,8 +17,8 @@ BAD = {
     },
     "HybridHDP": {"learn": ["delta"], "init": "luck", "eta": 0.0},
     "BackoffTreeTopics": {"branching": [1, 2], "alpha": 1.5, "eta": [0.1], "stages": [9], "learn": ["gamma"]},
-    "GaussianHDP": {"learn": ["eta"], "moves": ["birth"], "likelihood": "round", "init": "luck"},
-    "GaussianDPMixture": {"moves": ["birth"], "likelihood": "round", "init": "luck"},
+    "GaussianHDP": {"learn": ["eta"], "moves": ["split"], "likelihood": "round", "init": "luck"},
+    "GaussianDPMixture": {"moves": ["split"], "likelihood": "round", "init": "luck"},
 }  # fmt: skip
 
 

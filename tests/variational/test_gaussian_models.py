@@ -298,7 +298,7 @@ def test_constant_patches_among_others_do_no_harm(likelihood):
         (GaussianHDP(likelihood=ZeroMeanGaussian(4.0, np.eye(3))), [np.eye(2)], "of 3 dimensions"),
         (GaussianDPMixture(init="random"), np.eye(3), "init is 'random'"),
         (GaussianDPMixture(init=np.eye(2)), np.eye(3), "init has shape"),
-        (GaussianDPMixture(moves=("birth",)), np.eye(3), "moves names 'birth'"),
+        (GaussianDPMixture(moves=("refine",)), np.eye(3), "moves names 'refine'"),
         (GaussianHDP(learn=("eta",)), [np.eye(3)], "learn names 'eta'"),
         (GaussianHDP(learn=("alpha",), schedule="stochastic"), [np.eye(3)], "memoized schedule alone"),
     ],

@@ -71,8 +71,8 @@ METHODS = {
             "smallest_share": "--smallest-share",
         },
         (),
-        (None,),
-        None,
+        ("random",),
+        "random",
     ),
     "variational": Method(
         "VariationalHDP",
