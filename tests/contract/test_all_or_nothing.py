@@ -57,7 +57,9 @@ def test_failed_fit_leaves_a_fitted_model_as_it_was(name, how, tmp_path):
     with pytest.raises((StickbreakError, ValueError, RuntimeError, KeyboardInterrupt)):
         fails(model, X, how, tmp_path)
     if how == "bad parameter":
-        model.set_params(**{key: getattr(unfitted(name), key) for key in ("gamma", "learn") if key in model.get_params()})
+        model.set_params(
+            **{key: getattr(unfitted(name), key) for key in ("gamma", "learn") if key in model.get_params()}
+        )
     assert frozen(vars(model)) == before
     assert bits(model, name) == expected
 
