@@ -1,4 +1,4 @@
-"""Sparse backoff trees as they are defined: dense, slow, in plain Python. Written from SPEC 4.1 to 4.6."""
+"""Sparse backoff trees as they are defined: dense, slow, in plain Python. Written from math.md (T1) to (T8)."""
 
 from __future__ import annotations
 

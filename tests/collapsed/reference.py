@@ -1,4 +1,4 @@
-"""Slow NumPy twin of CVB0, written from SPEC 1.14 and math.md (C1) to (C4)."""
+"""Slow NumPy twin of CVB0, written from math.md (C1) to (C4)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from stickbreak.likelihoods.dirichlet_multinomial import ETA_LIMITS
 
 
 def direct(S, tau, eta):
-    """L_data of each topic by loops over words.                                     SPEC 1.3"""
+    """L_data of each topic by loops over words.                                     math.md (V1)"""
     out = []
     for s, t in zip(S.T, tau.T, strict=True):
         prior = gammaln(eta * s.size) - s.size * gammaln(eta)

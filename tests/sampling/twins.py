@@ -1,4 +1,4 @@
-"""Slow twins of the sweeps, written from SPEC 2.2, 2.4 and 2.5: the weights of each token are computed anew.
+"""Slow twins of the sweeps, written from math.md (G2), (G4) and (G6): the weights of each token are computed anew.
 
 They take their random numbers in the order of the kernels, so that both make the same draws. Tokens of topics are
 counted from the labels every time.
@@ -125,7 +125,7 @@ class Sweep:
 
 
 class Indicators(Sweep):
-    """Table indicators; m {(document, topic): tables}.                                            SPEC 2.5"""
+    """Table indicators; m {(document, topic): tables}.                                            math.md (G6)"""
 
     def run(self, m, key, root):
         s = stirling(len(self.z) + 1)
@@ -168,7 +168,7 @@ class Indicators(Sweep):
 
 
 class Direct(Sweep):
-    """Direct assignment given corpus weights, beta {topic: weight} and the rest.                  SPEC 2.4"""
+    """Direct assignment given corpus weights, beta {topic: weight} and the rest.                  math.md (G4)"""
 
     def run(self, beta, rest, key):
         for d in sorted(set(self.document)):
@@ -187,7 +187,7 @@ class Direct(Sweep):
 
 
 class Franchise(Sweep):
-    """The franchise: table[i] of each token within its document, dish {(document, table): topic}.  SPEC 2.2"""
+    """The franchise: table[i] of each token within its document, dish {(document, table): topic}.  math.md (G2)"""
 
     def run(self, table, dish, key):
         table = list(table)

@@ -169,7 +169,7 @@ def prior_of(parameters, alpha=ALPHA):
 def falls(infos):
     """Falls of the objective between laps, beyond rounding.
 
-    The objective is a sum of terms of its own size and larger; 1e-9 |L| is what a move must gain (SPEC 1.13).
+    The objective is a sum of terms of its own size and larger; 1e-9 |L| is what a move must gain.
     """
     values = np.array([info.objective for info in infos])
     assert np.isfinite(values).all()

@@ -21,7 +21,7 @@ _SHARD_TOKENS = 16_384
 class TreeSampler:
     """Leaves of N tokens, and what a pass over them depends on.                                     math.md (T5)
 
-    A pseudo-Gibbs procedure: the conditionals of the model are not those of one joint distribution (SPEC 4.5).
+    A pseudo-Gibbs procedure: the conditionals of the model are not those of one joint distribution (math.md (T5)).
 
     Parameters
     ----------

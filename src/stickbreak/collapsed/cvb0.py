@@ -1,4 +1,4 @@
-"""CVB0 for the HDP topic model, one stored count at a time (SPEC 1.14), in lists of the few topics of each count.
+"""CVB0 for the HDP topic model, one stored count at a time (math.md (C1)), in lists of the few topics of each count.
 
 Teh, Kurihara and Welling (2008); the zero-order form of Asuncion et al. (2009). The topics and the document weights are
 integrated out and only q(z) is kept, so that a document can change its mind about a topic longer than under mean field.
@@ -225,7 +225,7 @@ def replace(S: Float, N: Float, parts: Sequence[Shard], new: Sequence[Shares], e
 
 
 def corpus_weights(tables: Float, gamma: float) -> Float:
-    """Return beta_k = M_k / (gamma + sum M), (K,).                                  SPEC 1.14, math.md (C2)"""
+    """Return beta_k = M_k / (gamma + sum M), (K,).                                  math.md (C2)"""
     return np.maximum(tables / (gamma + tables.sum()), SMALLEST_BETA)
 
 

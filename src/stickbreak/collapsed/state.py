@@ -68,7 +68,7 @@ class Shard:
 
 @dataclass(slots=True)
 class CollapsedState:
-    """Expected counts under q(z) (SPEC 1.14); D documents, W words, K topics."""
+    """Expected counts under q(z) (math.md (C1)); D documents, W words, K topics."""
 
     turns: list[list[Shard]]
     S: Float  # (W, K)  sum_d c_dw r_dwk

@@ -182,7 +182,7 @@ class Corpus:
         return self[~held], self[held]
 
     def halves(self, *, seed: int = 0) -> tuple[Corpus, Corpus]:
-        """Split the tokens of every document in two halves, at random, for document completion (SPEC 5).
+        """Split the tokens of every document in two halves, at random, for document completion (math.md (D6)).
 
         A document of n tokens gives (n + 1) // 2 to the first half. Each document has its own random stream,
         keyed by `seed` and its row: what the other documents hold does not matter. Of a fractional weight,

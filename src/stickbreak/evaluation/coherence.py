@@ -13,7 +13,7 @@ def coherence(topic_word: ArrayLike, corpus: Corpus, n_words: int = 10, eps: flo
     """Measure how often the top words of each topic occur in the same documents.
 
     ``sum_{m=2}^{M} sum_{l<m} log[(D(v_m, v_l) + eps) / D(v_l)]`` over the top M words by decreasing
-    probability (ties by index), with D the document frequencies in `corpus` (SPEC 5). Zero is the best
+    probability (ties by index), with D the document frequencies in `corpus` (math.md (D5)). Zero is the best
     possible value; each pair that never occurs together costs ``log eps - log D(v_l)``. A word that occurs in
     no document counts as occurring together with nothing: D(v_l) is then taken as one, so that its pairs cost
     ``log eps`` and stay defined.
@@ -23,7 +23,7 @@ def coherence(topic_word: ArrayLike, corpus: Corpus, n_words: int = 10, eps: flo
     topic_word : array-like of shape (n_topics, n_words_total)
         Word probabilities or any score that orders the words of a topic.
     corpus : Corpus
-        The reference documents; SPEC 5 takes the training corpus.
+        The reference documents, usually the training corpus.
     n_words : int, default=10
         Length M of the list of top words.
     eps : float, default=1e-12
@@ -95,7 +95,7 @@ def coherence_of_words(top: NDArray[np.integer], corpus: Corpus, eps: float = 1e
     joint = np.empty(pair.size, np.int64)
     frequency_kernels.joint_frequencies(occurs.indptr, occurs.indices, pair // W, pair % W, joint)
     single = np.maximum(np.diff(occurs.indptr), 1)
-    # SPEC 5
+    # math.md (D5)
     terms: NDArray[np.float64] = np.log((joint + eps) / single[pair % W])[place.reshape(-1, later.size)]
     values[:] = terms.sum(axis=1)
     return values

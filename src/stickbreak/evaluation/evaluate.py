@@ -68,7 +68,7 @@ def evaluate(
     seed : int, default=0
         Seed of the split of each document into two halves (`Corpus.halves`).
     reference : Corpus, optional
-        Documents whose co-occurrences define the coherence: the training corpus for SPEC 5. The default is
+        Documents whose co-occurrences define the coherence: the training corpus as in math.md (D5). The default is
         `corpus`.
     n_words : int, default=10
         Top words of the coherence.

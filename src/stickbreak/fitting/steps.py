@@ -2,7 +2,7 @@
 
 
 def step_size(step: int, decay: float, offset: float) -> float:
-    """Return xi_t = (t + offset)^-decay; the first step is t = 1.                    SPEC 1.9, math.md (S1)
+    """Return xi_t = (t + offset)^-decay; the first step is t = 1.                    math.md (S1)
 
     Examples
     --------

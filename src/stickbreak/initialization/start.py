@@ -1,4 +1,4 @@
-"""The starts by name, and from given topics (SPEC 1.15: the start decides more than anything else)."""
+"""The starts by name, and from given topics (they decide more than anything else)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def smoothed_cvb0(
 
 
 def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
-    """Start from `sweeps` sweeps of CVB0 (SPEC 1.14) with eta three times as large.
+    """Start from `sweeps` sweeps of CVB0 (math.md (C1)) with eta three times as large.
 
     It takes about 220 bytes for each (document, word) pair: where that passes 1 GiB, as many documents as fit are drawn
     at random, and the counts are scaled up to the corpus.

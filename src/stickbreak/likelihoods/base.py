@@ -1,4 +1,4 @@
-"""The interface of a likelihood: what globals, global step and moves ask of the emission family (SPEC 1.11)."""
+"""The interface of a likelihood: what globals, global step and moves ask of it (math.md (V3), (E2))."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIRS_AT_ONCE = 256  # of which the evidence is computed together
 
 
 class Likelihood(ABC):
-    """A conjugate exponential family, of words or of vectors (SPEC 1.11).
+    """A conjugate exponential family, of words or of vectors (math.md (V3), (E2)).
 
     Its statistics are one table S of shape (rows, K), a column for each topic or component, beside the counts N (K,):
     they are added, pooled and permuted without knowing what they are.
@@ -95,7 +95,7 @@ class Likelihood(ABC):
 
 
 class VectorLikelihood(Likelihood):
-    """A conjugate exponential family of real vectors (SPEC 1.11).
+    """A conjugate exponential family of real vectors (math.md (E2)).
 
     Statistics are flattened into the columns of S. What a posterior holds is the family's own affair: a small frozen
     dataclass of arrays, one entry for each component. With K = 1 and r = 1 the evidence is the log marginal likelihood

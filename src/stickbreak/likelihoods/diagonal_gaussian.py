@@ -168,13 +168,13 @@ class DiagonalGaussian(VectorLikelihood):
         return np.maximum(scatter, 0.0).T
 
     def posterior(self, S: Float, N: Float) -> NormalGammaPosterior:
-        """Return nu + N_k, b_k, kappa_k = kappa + N_k, m_k = m + s_k / kappa_k.             SPEC 1.11, math.md (E4)"""
+        """Return nu + N_k, b_k, kappa_k = kappa + N_k, m_k = m + s_k / kappa_k.             math.md (E4)"""
         kappa = self.kappa + N
         b = self.scale * self.b + self._scatter(S, N)
         return NormalGammaPosterior(self.nu + N, b, kappa, (S[self.dim :] / kappa).T, self.m)
 
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            SPEC 1.11, math.md (E4)"""
+        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            math.md (E4)"""
         constant = N * self.dim / 2 * np.log(2 * np.pi)
         return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
 
@@ -191,7 +191,7 @@ class DiagonalGaussian(VectorLikelihood):
         return value - (N + self.kappa - q.kappa) / 2 * square
 
     def expected_log(self, posterior: NormalGammaPosterior, X: NDArray) -> Float:
-        """Return E log p(x_n | k), (n, K): one product of squares and coordinates.         SPEC 1.11, math.md (E4)"""
+        """Return E log p(x_n | k), (n, K): one product of squares and coordinates.         math.md (E4)"""
         q = posterior
         half = q.precision / 2
         coefficients = np.concatenate([-half, 2 * half * q.offsets], axis=1)

@@ -31,18 +31,18 @@ class DirichletMultinomial(Likelihood):
     n_words: int
 
     def posterior(self, S: Float, N: Float) -> Float:
-        """Return tau = eta + S, (W, K).                                           SPEC 1.5"""
+        """Return tau = eta + S, (W, K).                                           math.md (V3)"""
         return self.table(S)
 
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return c_D(eta) - c_D(eta + S_k) of each topic, (K,); N = S.sum(0).     SPEC 1.3, math.md (V3)"""
+        """Return c_D(eta) - c_D(eta + S_k) of each topic, (K,); N = S.sum(0).     math.md (V3)"""
         gains = np.zeros(S.shape[1])
         sum_log_gamma_gain(S, self.eta, gains)
         total = self.n_words * self.eta
         return gammaln(total) - gammaln(total + N) + gains
 
     def objective(self, S: Float, N: Float, posterior: Float) -> Float:
-        """Return c_D(eta) - c_D(tau_k) + sum_w (S_kw + eta - tau_kw) E log phi_kw, (K,).     SPEC 1.3, math.md (V3)"""
+        """Return c_D(eta) - c_D(tau_k) + sum_w (S_kw + eta - tau_kw) E log phi_kw, (K,).     math.md (V3)"""
         tau = posterior
         expected_log = psi(tau) - psi(tau.sum(axis=0))
         prior = gammaln(self.n_words * self.eta) - self.n_words * gammaln(self.eta)
@@ -54,7 +54,7 @@ class DirichletMultinomial(Likelihood):
         return posterior / posterior.sum(axis=0)
 
     def table(self, S: Float) -> Float:
-        """Return tau = eta + S of some rows.                                      SPEC 1.5"""
+        """Return tau = eta + S of some rows.                                      math.md (V3)"""
         return S + self.eta
 
     def table_sum(self, before: Float | float, change: Float, N: Float) -> Float:

@@ -131,18 +131,18 @@ class Gaussian(VectorLikelihood):
         return second - first[:, :, None] * first[:, None, :] / (self.kappa + N)[:, None, None]
 
     def posterior(self, S: Float, N: Float) -> NormalWishartPosterior:
-        """Return nu + N_k, B_k, kappa_k = kappa + N_k, m_k = m + s_k / kappa_k.             SPEC 1.11, math.md (E3)"""
+        """Return nu + N_k, B_k, kappa_k = kappa + N_k, m_k = m + s_k / kappa_k.             math.md (E3)"""
         kappa = self.kappa + N
         B = posterior_B(self.scale * self.B, self._scatter(S, N))
         return NormalWishartPosterior(self.nu + N, B, kappa, self._parts(S)[1] / kappa[:, None], self.m)
 
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            SPEC 1.11, math.md (E3)"""
+        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            math.md (E3)"""
         constant = N * self.dim / 2 * np.log(2 * np.pi)
         return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
 
     def objective(self, S: Float, N: Float, posterior: NormalWishartPosterior) -> Float:
-        """Return L_data of each component at any parameters, (K,).                          SPEC 1.11, math.md (E3)
+        """Return L_data of each component at any parameters, (K,).                          math.md (E3)
 
         The terms of `ZeroMeanGaussian.objective`, with natural parameters B + kappa mm', kappa m and kappa; here all
         means count from m, where those of the prior are B, 0 and kappa.
@@ -159,7 +159,7 @@ class Gaussian(VectorLikelihood):
         return value - (N + self.kappa - q.kappa) / 2 * E_square
 
     def expected_log(self, posterior: NormalWishartPosterior, X: NDArray) -> Float:
-        """Return E log p(x_n | k), (n, K); products are in the precision of X.             SPEC 1.11, math.md (E5)"""
+        """Return E log p(x_n | k), (n, K); products are in the precision of X.             math.md (E5)"""
         out = posterior.forms(as_vectors(X))
         out *= -0.5
         out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi) - self.dim / posterior.kappa) / 2

@@ -108,16 +108,16 @@ class ZeroMeanGaussian(VectorLikelihood):
         return moments(as_vectors(X), R)
 
     def posterior(self, S: Float, N: Float) -> WishartPosterior:
-        """Return nu_k = nu + N_k, B_k = B + S_k.                                            SPEC 1.11, math.md (E2)"""
+        """Return nu_k = nu + N_k, B_k = B + S_k.                                            math.md (E2)"""
         return WishartPosterior(self.nu + N, posterior_B(self.scale * self.B, unpacked(S, self.dim)))
 
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return log Z(nu_k, B_k) - log Z(nu, B) - N_k (dim / 2) log 2 pi, (K,).            SPEC 1.11, math.md (E2)"""
+        """Return log Z(nu_k, B_k) - log Z(nu, B) - N_k (dim / 2) log 2 pi, (K,).            math.md (E2)"""
         constant = N * self.dim / 2 * np.log(2 * np.pi)
         return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
 
     def objective(self, S: Float, N: Float, posterior: WishartPosterior) -> Float:
-        """Return L_data of each component at any parameters, (K,).                          SPEC 1.11, math.md (E2)
+        """Return L_data of each component at any parameters, (K,).                          math.md (E2)
 
         log Z_q - log Z - N (dim / 2) log 2 pi + (N + nu - nu_q)/2 E log|Lambda| - tr[(S + B - B_q) E Lambda] / 2
         """
@@ -129,7 +129,7 @@ class ZeroMeanGaussian(VectorLikelihood):
         return value + (N + self.nu - q.nu) / 2 * q.expected_log_det - trace / 2
 
     def expected_log(self, posterior: WishartPosterior, X: NDArray) -> Float:
-        """Return E log p(x_n | k), (n, K); products are in the precision of X.             SPEC 1.11, math.md (E5)"""
+        """Return E log p(x_n | k), (n, K); products are in the precision of X.             math.md (E5)"""
         out = posterior.forms(as_vectors(X))
         out *= -0.5
         out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi)) / 2

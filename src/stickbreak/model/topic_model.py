@@ -140,7 +140,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
 
         Every document's tokens are cut at random (a fixed seed) into two halves; the topic weights come from the
         first and the second is scored: sum_d log p(x''_d | pi_d, phi) / sum_d |x''_d| with pi renormalised over the
-        active topics (SPEC 5; Hughes et al. 2015, Eq. 22).
+        active topics (math.md (D6); Hughes et al. 2015, Eq. 22).
 
         Parameters
         ----------

@@ -2,7 +2,7 @@
 
 Each shifts its argument up by eight and uses the asymptotic series there; the recurrence terms 1/x + ... + 1/(x+7) are
 paired by x(x+7) = t, (x+1)(x+6) = t+6, (x+2)(x+5) = t+10, (x+3)(x+4) = t+12. Absolute errors are below 1e-13
-times max(1, |value|) for x in [1e-300, 1e12] (trigamma: from 1e-150; tests/test_special.py).
+times max(1, |value|) for x in [1e-300, 1e12] (trigamma: from 1e-150; tests/numerics/test_special.py).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ def document_completion(
 ) -> Completion:
     """Score how a model completes documents: weights from the observed halves, tokens of the held-out halves.
 
-    SPEC 5; Hughes et al. 2015, Eq. 22. The globals stay fixed. Documents with an empty half are left out.
+    math.md (D6); Hughes et al. 2015, Eq. 22. The globals stay fixed. Documents with an empty half are left out.
 
     Parameters
     ----------

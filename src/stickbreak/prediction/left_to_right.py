@@ -57,7 +57,7 @@ class LeftToRight:
 
     @property
     def perplexity(self) -> float:
-        """Perplexity per token, ``exp(-unbiased)`` (SPEC 5)."""
+        """Perplexity per token, ``exp(-unbiased)`` (math.md (D4))."""
         return _perplexity(self.unbiased)
 
 

@@ -172,7 +172,7 @@ class FlatTopics:
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
         """Score how the model completes documents: weights from the observed halves, words of the held-out ones.
 
-        SPEC 5; Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
+        math.md (D6); Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
 
         Parameters
         ----------

@@ -94,7 +94,7 @@ class TopicReport:
     n_present, n_largest : int
         Documents in which the topic holds at least 5 %, and in which no topic is larger.
     coherence : float or None
-        Coherence of its top words (SPEC 5).
+        Coherence of its top words (math.md (D5)).
     words : tuple of WordShare
         Top words by decreasing probability.
     histogram : tuple of int

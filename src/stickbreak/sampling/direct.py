@@ -21,7 +21,7 @@ SMALLEST = 1e-300  # a weight that underflowed: its topic has tokens, so the wei
 class DirectAssignment(Representation):
     """State (z, beta, m): tokens given the corpus weights, tables given both, weights given the tables.
 
-    SPEC 2.4, math.md (G4), (G5).
+    math.md (G4), (G5).
     """
 
     def __init__(self, tokens: Tokens) -> None:

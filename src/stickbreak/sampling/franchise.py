@@ -19,7 +19,7 @@ from stickbreak.sampling.sweeping import Shard, run_pass
 
 
 class Franchise(Representation):
-    """State (t, k): the table of each token, the dish of each table; SPEC 2.2, math.md (G2), (G3)."""
+    """State (t, k): the table of each token, the dish of each table; math.md (G2), (G3)."""
 
     def __init__(self, tokens: Tokens) -> None:
         super().__init__(tokens)

@@ -16,7 +16,7 @@ from stickbreak.sampling.sweeping import run_pass
 
 
 class TableIndicators(Representation):
-    """State (z, m); SPEC 2.5, math.md (G6).
+    """State (z, m); math.md (G6).
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ def log_joint(
     concentrations: Concentrations,
     ratios: StirlingRatios,
 ) -> float:
-    """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   SPEC 2.1, math.md (G1)
+    """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   math.md (G1)
 
     The same for all representations: which tokens of a topic share a table is summed out, and so are the corpus
     weights of direct assignment.

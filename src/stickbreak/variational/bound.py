@@ -1,4 +1,4 @@
-"""The two lower bounds of the expected log normaliser of the document weights, E[c_D(alpha beta)] (SPEC 1.2, 1.2b).
+"""The two lower bounds of the expected log normaliser of document weights, E[c_D(alpha beta)] (math.md (V2), (V13)).
 
 Both begin with K log alpha + sum_k E log beta_k, which is all of the surrogate of Hughes, Kim and Sudderth (2015). The
 quadratic bound adds what this file computes.
@@ -18,7 +18,7 @@ _CURVATURE = np.pi**2 / 12  # log Gamma(1 + x) + gE x <= (pi^2 / 12) x^2 for x >
 
 
 def expected_squares(rho: Float, omega: Float) -> tuple[float, Float, Float]:
-    """Return E[sum_{k <= K+1} beta_k^2] and its gradient.                          SPEC 1.2b, math.md (V13)
+    """Return E[sum_{k <= K+1} beta_k^2] and its gradient.                          math.md (V13)
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def expected_squares(rho: Float, omega: Float) -> tuple[float, Float, Float]:
 
 
 def quadratic_gain(alpha: float, squares: float) -> float:
-    """Return how far the quadratic bound is above the surrogate, nats per document.  SPEC 1.2b, math.md (V13)
+    """Return how far the quadratic bound is above the surrogate, nats per document.  math.md (V13)
 
     max(0, log Gamma(1 + alpha) + gE alpha - (pi^2 / 12) alpha^2 E[sum_k beta_k^2])
     """

@@ -167,7 +167,7 @@ def relabelled_prior(prior: Float | None, new_index: Int) -> Float | None:
 
 
 def renormalised(groups: Sequence[Untouched], topic: int) -> tuple[Float, float]:
-    """Return by how much E log pi of documents rises if theta of a topic that they do not hold is dropped.     SPEC 1.8
+    """Return by how much E log pi of documents rises if theta of a topic that they lack is dropped. math.md (V18)
 
     Then sum_k theta_dk falls by prior_j, and every E log pi_dk rises by psi(sum theta) - psi(sum theta - prior_j).
 

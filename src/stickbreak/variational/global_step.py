@@ -1,4 +1,4 @@
-"""The global step for the sticks: (rho, omega) by L-BFGS in the unconstrained form (SPEC 1.5)."""
+"""The global step for the sticks: (rho, omega) by L-BFGS in the unconstrained form (math.md (V10))."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_gain, quadratic_slopes
 from stickbreak.variational.kernels.statistics import stick_terms
 
-SMALLEST_RHO = 1e-10  # SPEC 1.13
+SMALLEST_RHO = 1e-10  # math.md, numerical care
 SMALLEST_LOG_OMEGA = -20.0
 
 
@@ -36,9 +36,9 @@ def stick_objective(
     Returns
     -------
     value : float
-        L_G.                                                                        SPEC 1.5, math.md (V10)
+        L_G.                                                                        math.md (V10)
     by_rho, by_omega : ndarray of shape (K,)
-        dL_G/drho, dL_G/domega.                                               SPEC 1.5, math.md (V11), (V13)
+        dL_G/drho, dL_G/domega.                                               math.md (V11), (V13)
     """
     by_rho, by_omega = np.empty(rho.size), np.empty(rho.size)
     value = stick_terms(rho, omega, T, float(n_documents), alpha, gamma, by_rho, by_omega)

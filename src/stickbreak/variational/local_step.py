@@ -1,4 +1,4 @@
-"""The local step of a batch (SPEC 1.4), and what its responsibilities and document weights sum to (SPEC 1.6)."""
+"""The local step of a batch (math.md (V5)), and what responsibilities and weights sum to (math.md (V8))."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Batch:
     def gathered_statistics(
         self, documents: DocumentTopics, share_ptr: Int, share: Float, n_topics: int
     ) -> tuple[Float, Float]:
-        """Return S (W_b, K) and H (K,) of documents whose responsibilities are stored.                   SPEC 1.6"""
+        """Return S (W_b, K) and H (K,) of documents whose responsibilities are stored.                  math.md (V8)"""
         S, H = np.zeros((self.words.size, n_topics)), np.zeros(n_topics)
         statistics_kernels.share_statistics(
             self.indptr, self.word, self.count, documents.indptr, documents.topic, share_ptr, share, S, H
@@ -252,7 +252,7 @@ def better_of(one: Visit, other: Visit) -> Visit:
 
 
 def summarise(visit: Visit, executor: Executor) -> Summary:
-    """Return the additive statistics of a visited batch (SPEC 1.6)."""
+    """Return the additive statistics of a visited batch (math.md (V8))."""
     batch, docs = visit.batch, visit.documents
     n_topics = visit.weights.shape[1]
     S, cross = batch.statistics(visit, executor)
@@ -281,7 +281,7 @@ def summarise(visit: Visit, executor: Executor) -> Summary:
 def weight_statistics(
     documents: DocumentTopics, lengths: Float, prior: Float, executor: Executor
 ) -> tuple[Float, Float, float]:
-    """Return T (K + 1,), Q (K + 1,) and Q0 of documents at theta = prior + N (SPEC 1.6).
+    """Return T (K + 1,), Q (K + 1,) and Q0 of documents at theta = prior + N (math.md (V8)).
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def weight_statistics(
 
 
 def track_pairs(visit: Visit, left: Int, right: Int, executor: Executor) -> PairStatistics:
-    """Return T, G, Q of the union of each pair and H' - H_l - H_m, over the batch (SPEC 1.7)."""
+    """Return T, G, Q of the union of each pair and H' - H_l - H_m, over the batch (math.md (V12))."""
     batch, docs = visit.batch, visit.documents
 
     def run(rows: tuple[int, int]) -> PairStatistics:

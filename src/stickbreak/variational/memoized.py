@@ -1,4 +1,4 @@
-"""The memoized schedule: one batch at a time, exact additive bookkeeping (SPEC 1.6)."""
+"""The memoized schedule: one batch at a time, exact additive bookkeeping (math.md (V8))."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class HDP(Model):
         executor: Executor,
         among: Visit | None = None,
     ) -> Visit:
-        """Run the local step of every document of a batch.                             SPEC 1.4"""
+        """Run the local step of every document of a batch.                             math.md (V5)"""
         assert not isinstance(start, DocumentCounts)
         return local_step(batch.under(self.likelihood), parameters, self.alpha, start, settings, executor, among)
 
@@ -117,11 +117,11 @@ class HDP(Model):
         return visit.documents
 
     def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
-        """Return the optimal (rho, omega) given the statistics.                        SPEC 1.5"""
+        """Return the optimal (rho, omega) given the statistics.                        math.md (V10)"""
         return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega, bound=self.bound)
 
     def step_sticks(self, totals: Summary, rho: Float, omega: Float, step: float, rule: str) -> tuple[Float, Float]:
-        """Return (rho, omega) after a stochastic step by one of `STICK_RULES`.          SPEC 1.9, math.md (S1)"""
+        """Return (rho, omega) after a stochastic step by one of `STICK_RULES`.          math.md (S1)"""
         if rule == NATURAL:
             slopes = natural_gradient(rho, omega, totals.T, totals.n_documents, self.alpha, self.gamma, self.bound)
             return ascend(rho, omega, *slopes, step)
@@ -133,7 +133,7 @@ class HDP(Model):
         return GlobalParameters.of(self.likelihood, start.counts, start.counts.sum(axis=0), *sticks)
 
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
-        """Return the objective in nats; `data` is L_data of each topic.                 SPEC 1.3"""
+        """Return the objective in nats; `data` is L_data of each topic.                 math.md (V1)"""
         return objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data, bound=self.bound)
 
 
@@ -169,7 +169,7 @@ class Standing:
 
 @dataclass(slots=True)
 class Inference:
-    """Where memoized inference stands (SPEC 1.6)."""
+    """Where memoized inference stands (math.md (V8))."""
 
     model: Model  # with the hyperparameters of now, which may be learned
     parameters: GlobalParameters
@@ -193,7 +193,7 @@ class Inference:
         self.objective = model.objective(self.totals, rho, omega, self.data)
 
     def resum(self) -> None:
-        """Recompute the totals as the sum of the stored batches: removes the drift of rounding (SPEC 1.6)."""
+        """Recompute the totals as the sum of the stored batches: removes the drift of rounding (math.md (V8))."""
         totals = Summary.zeros(self.totals.S.shape[0], self.batches[0].n_topics)
         for batch in self.batches:
             totals.add(batch)

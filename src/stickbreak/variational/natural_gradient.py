@@ -1,4 +1,4 @@
-"""Steps of the stick factors q(u_k) = Beta(a_k, b_k): towards an optimum, or along the natural gradient (SPEC 1.9)."""
+"""Steps of q(u_k) = Beta(a_k, b_k): towards an optimum, or along the natural gradient (math.md (S1))."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SMALLEST_PART = 0.1  # of its value: a or b must not shrink further in one step
 
 
 def excess(x: Float) -> Float:
-    """Return h(x) = x psi'(x) - 1 for x > 0, without the cancellation of large x.    SPEC 1.9
+    """Return h(x) = x psi'(x) - 1 for x > 0, without the cancellation of large x.    math.md (S1)
 
     h(x) = 1/(2x) + 1/(6x^2) - 1/(30x^4) + 1/(42x^6) for large x.
     """
@@ -62,7 +62,7 @@ def precondition(rho: Float, omega: Float, by_rho: Float, by_omega: Float | floa
 def natural_gradient(
     rho: Float, omega: Float, T: Float, n_documents: int, alpha: float, gamma: float, bound: str = SURROGATE
 ) -> tuple[Float, Float]:
-    """Return the natural gradient of L_G in (a, b), linear in T.                   SPEC 1.9, math.md (S2)
+    """Return the natural gradient of L_G in (a, b), linear in T.                   math.md (S2)
 
     All of L_G but its last term is conjugate: there the natural gradient is the difference to the optimum.
 
@@ -95,14 +95,14 @@ def natural_gradient(
 
 
 def interpolate(rho: Float, omega: Float, best_rho: Float, best_omega: Float, step: float) -> tuple[Float, Float]:
-    """Return the sticks after one step towards others: a <- (1 - xi) a + xi a*, b likewise.         SPEC 1.9"""
+    """Return the sticks after one step towards others: a <- (1 - xi) a + xi a*, b likewise.         math.md (S1)"""
     new_omega = (1 - step) * omega + step * best_omega
     mean = ((1 - step) * rho * omega + step * best_rho * best_omega) / new_omega
     return np.clip(mean, SMALLEST_RHO, 1 - SMALLEST_RHO), new_omega
 
 
 def ascend(rho: Float, omega: Float, by_a: Float, by_b: Float, step: float) -> tuple[Float, Float]:
-    """Return the sticks after one step along (by_a, by_b).                         SPEC 1.9
+    """Return the sticks after one step along (by_a, by_b).                         math.md (S1)
 
     The step is halved while it would make any a or b less than a tenth of its value.
     """

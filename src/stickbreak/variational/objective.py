@@ -1,4 +1,4 @@
-"""The objective of the HDP, in nats, with all its constants (SPEC 1.2, 1.2b, 1.3, 1.6)."""
+"""The objective of the HDP, in nats, with all its constants (math.md (V2), (V13), (V1), (V8))."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_gain
 from stickbreak.variational.state import Summary, expected_beta
 
-SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is rounding (SPEC 1.13)
+SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is rounding (math.md, numerical care)
 
 
 def rises(new: Float | float, old: Float | float) -> Any:
@@ -20,13 +20,13 @@ def rises(new: Float | float, old: Float | float) -> Any:
 
 
 def expected_log_sticks(rho: Float, omega: Float) -> tuple[Float, Float]:
-    """Return E log u_k and E log(1 - u_k), each (K,).                              SPEC 1.1"""
+    """Return E log u_k and E log(1 - u_k), each (K,).                              math.md, the model"""
     total = psi(omega)
     return psi(rho * omega) - total, psi((1 - rho) * omega) - total
 
 
 def expected_log_normaliser(rho: Float, omega: Float, alpha: float, bound: str = SURROGATE) -> float:
-    """Return a lower bound of E[c_D(alpha beta)].                         SPEC 1.2, 1.2b, math.md (V2), (V13)
+    """Return a lower bound of E[c_D(alpha beta)].                         math.md (V2), (V13)
 
     K log alpha + sum_k [ E log u_k + (K + 1 - k) E log(1 - u_k) ]; the quadratic bound adds its gain.
     """
@@ -39,7 +39,7 @@ def expected_log_normaliser(rho: Float, omega: Float, alpha: float, bound: str =
 
 
 def stick_term(rho: Float, omega: Float, gamma: float) -> float:
-    """Return L_u = - sum_k KL(q(u_k) || Beta(1, gamma)).                           SPEC 1.3
+    """Return L_u = - sum_k KL(q(u_k) || Beta(1, gamma)).                           math.md (V1)
 
     sum_k c_B(1, gamma) - c_B(a_k, b_k) + (1 - a_k) E log u_k + (gamma - b_k) E log(1 - u_k);  c_B = -betaln
     """
@@ -49,7 +49,7 @@ def stick_term(rho: Float, omega: Float, gamma: float) -> float:
 
 
 def allocation_term(totals: Summary, rho: Float, omega: Float, alpha: float, bound: str = SURROGATE) -> float:
-    """Return L_HDP from the statistics.                                            SPEC 1.6, math.md (V7)
+    """Return L_HDP from the statistics.                                            math.md (V7)
 
     D E[c_D] - Q0 + sum_{k <= K+1} ( Q_k + G_k + alpha E[beta_k] T_k )
     """
@@ -61,6 +61,6 @@ def allocation_term(totals: Summary, rho: Float, omega: Float, alpha: float, bou
 def objective(
     totals: Summary, rho: Float, omega: Float, *, alpha: float, gamma: float, data: Float, bound: str = SURROGATE
 ) -> float:
-    """Return L = L_data + H_z + L_HDP + L_u; `data` is L_data of each topic.       SPEC 1.3, math.md (V1)"""
+    """Return L = L_data + H_z + L_HDP + L_u; `data` is L_data of each topic.       math.md (V1)"""
     allocation = allocation_term(totals, rho, omega, alpha, bound)
     return float(data.sum() + totals.H.sum() + allocation + stick_term(rho, omega, gamma))

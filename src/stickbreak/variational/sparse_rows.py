@@ -1,4 +1,4 @@
-"""`SparseRows`: the word statistics S of one batch without their zeros (SPEC 1.6).
+"""`SparseRows`: the word statistics S of one batch without their zeros (math.md (V8)).
 
 Memoized inference keeps S of every batch, (W_b, K). A word meets in a batch only the topics of the few documents that
 hold it, so that most entries are exactly zero: dense, they would cost more memory than everything else together.

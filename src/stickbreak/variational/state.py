@@ -21,10 +21,10 @@ PER_TOPIC = ("N", "H", "T", "G", "Q")  # the vectors of a Summary
 
 @dataclass(slots=True)
 class GlobalParameters:
-    """Corpus-level variational parameters (SPEC 1.1)."""
+    """Corpus-level variational parameters (math.md, the model)."""
 
     # q(phi_k) = Dir(tau_k), word-major so that the rows of a document's words are contiguous. Of vectors a family's
-    # parameters are no table: tau and tau_sum are S and N, from which q(phi_k) follows (SPEC 1.11).
+    # parameters are no table: tau and tau_sum are S and N, from which q(phi_k) follows (math.md (E1)).
     tau: Float  # (W, K)
     tau_sum: Float  # (K,)    tau.sum(0); of vectors N
     rho: Float  # (K,)    q(u_k) = Beta(rho_k omega_k, (1 - rho_k) omega_k)
@@ -59,7 +59,7 @@ class GlobalParameters:
 
 
 def expected_beta(rho: Float) -> Float:
-    """Return E[beta] (K + 1,) of independent sticks with means rho.      SPEC 1.1; in log space, SPEC 1.13."""
+    """Return E[beta] (K + 1,) of independent sticks with means rho, summed in log space.      math.md, the model"""
     log_rest = np.concatenate(([0.0], np.cumsum(np.log1p(-rho))))
     out = np.exp(log_rest)
     out[:-1] *= rho
@@ -198,7 +198,7 @@ class DocumentCounts:
 
 @dataclass(slots=True)
 class Summary:
-    """Additive statistics of a set of documents, one batch or the whole corpus (SPEC 1.6).
+    """Additive statistics of a set of documents, one batch or the whole corpus (math.md (V8)).
 
     `words` lists the words that the rows of S stand for; None means all W words.
     """
@@ -238,7 +238,7 @@ class Summary:
         return replace(self, words=np.zeros(0, np.int32), S=np.zeros((0, self.S.shape[1])))  # a view would keep all
 
     def pooled(self, unions: Sequence[tuple[int, int, UnionStatistics]]) -> Summary:
-        """Return the summary in which, for each (keep, gone, union), topic `gone` is pooled into `keep`.   SPEC 1.7
+        """Return the summary in which, for each (keep, gone, union), topic `gone` is pooled into `keep`.  math.md (V12)
 
         No topic may stand in two of the pairs.
         """
@@ -300,7 +300,7 @@ class StoredSummary:
         return replace(self.vectors, words=self.words, S=self.S.dense())
 
     def pooled(self, unions: Sequence[tuple[int, int, UnionStatistics]]) -> StoredSummary:
-        """Return the summary in which, for each (keep, gone, union), topic `gone` is pooled into `keep`.   SPEC 1.7"""
+        """Return the summary in which, for each (keep, gone, union), `gone` is pooled into `keep`. math.md (V12)"""
         vectors = self.vectors.pooled(unions)
         gone = [pair[1] for pair in unions]
         stays = np.ones(self.n_topics, dtype=bool)
@@ -317,7 +317,7 @@ class StoredSummary:
 
 
 class UnionStatistics(NamedTuple):
-    """Statistics of the union of one pair of topics over a set of documents (SPEC 1.7)."""
+    """Statistics of the union of one pair of topics over a set of documents (math.md (V12))."""
 
     T: float
     G: float
@@ -327,7 +327,7 @@ class UnionStatistics(NamedTuple):
 
 @dataclass(slots=True)
 class PairStatistics:
-    """Statistics of the unions of P tracked pairs of topics, additive over documents (SPEC 1.7)."""
+    """Statistics of the unions of P tracked pairs of topics, additive over documents (math.md (V12))."""
 
     T: Float  # (P,)
     G: Float  # (P,)

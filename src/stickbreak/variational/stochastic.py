@@ -1,4 +1,4 @@
-"""The stochastic schedule: after every batch a step towards what the batch alone, scaled up, asks for (SPEC 1.9)."""
+"""The stochastic schedule: after every batch a step towards what it alone, scaled up, asks for (math.md (S1))."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from stickbreak.variational.visits import Visited
 
 @dataclass(frozen=True, slots=True)
 class StepRule:
-    """How far a step goes, and by which of the two rules the sticks follow (SPEC 1.9)."""
+    """How far a step goes, and by which of the two rules the sticks follow (math.md (S1))."""
 
     decay: float = 0.5  # kappa
     offset: float = 1.0  # delay
@@ -92,7 +92,7 @@ def scaled(summary: Summary, n_documents: int) -> Summary:
 
 
 def take_step(state: StreamState, whole: Summary, model: Model, rule: StepRule) -> None:
-    """Move the globals a step towards what the statistics ask for.                 SPEC 1.9, math.md (S1)
+    """Move the globals a step towards what the statistics ask for.                 math.md (S1)
 
         S <- (1 - xi) S + xi s S^M,   so tau <- (1 - xi) tau + xi (tau_bar + s S^M)
 
@@ -117,7 +117,7 @@ def take_step(state: StreamState, whole: Summary, model: Model, rule: StepRule) 
 def objective_of(whole: Summary, state: StreamState, model: Model) -> float:
     """Return the objective in nats of the documents' factors behind `whole` together with the globals of now.
 
-    Exact for these factors, which need not be the best for these globals.          SPEC 1.3
+    Exact for these factors, which need not be the best for these globals.          math.md (V1)
     """
     S = whole.S
     if whole.words is not None:
@@ -149,7 +149,7 @@ def laps(
     lap : int
         Laps done so far.
     reorder : bool
-        Sort the topics after each lap if the objective rises by it (SPEC 1.10).
+        Sort the topics after each lap if the objective rises by it.
     """
     model = schedule.model
     while True:
@@ -171,7 +171,7 @@ def laps(
 
 
 def _sort(state: StreamState, totals: Summary, model: Model, before: float) -> tuple[float, tuple[int, int]]:
-    """Put the topics in the order of decreasing N, sticks optimised, if the objective rises by it (SPEC 1.10).
+    """Put the topics in decreasing order of N if the objective rises by it (math.md, order of the topics).
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Visits of batches: local step, exact replacement of the batch's statistics, global step (SPEC 1.6)."""
+"""Visits of batches: local step, exact replacement of the batch's statistics, global step (math.md (V8))."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def count_tokens(start, z, scratch, documents):
 
 @njit(cache=True, nogil=True)
 def log_documents(start, documents, alpha, ratios):
-    """sum_j [ M_j log alpha - log (alpha)_{n_j} + sum_k log s(n_jk, m_jk) ].                  SPEC 2.1, math.md (G1)"""
+    """sum_j [ M_j log alpha - log (alpha)_{n_j} + sum_k log s(n_jk, m_jk) ].                  math.md (G1)"""
     total = 0.0
     for d in range(start.size - 1):
         for s in range(start[d], start[d] + documents.size[d]):
@@ -112,7 +112,7 @@ def log_documents(start, documents, alpha, ratios):
 
 @njit(cache=True, nogil=True)
 def log_words(words, n_k, n_topics, eta):
-    """sum_k log f_k: words of each topic, its distribution integrated out.                   SPEC 2.1, math.md (G12)"""
+    """sum_k log f_k: words of each topic, its distribution integrated out.                   math.md (G12)"""
     total_eta = eta * words.size.size
     total, base = n_topics * math.lgamma(total_eta), math.lgamma(eta)
     for k in range(n_topics):

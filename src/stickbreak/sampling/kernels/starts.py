@@ -10,7 +10,7 @@ from stickbreak.numerics.kernel_random import open_stream, uniform
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def assign(start, word, phi, prior, rounds, z, rng, key):
-    """Draw z_i in proportion to phi_wk (N_dk + prior_k), after `rounds` of N_dk = sum_i of these shares.  SPEC 1.14"""
+    """Draw z_i in proportion to phi_wk (N_dk + prior_k), after `rounds` of N_dk = sum_i of them. math.md (C1)"""
     n_topics = prior.size
     weight, expected, share = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     for d in range(start.size - 1):

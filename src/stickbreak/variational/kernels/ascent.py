@@ -1,4 +1,4 @@
-"""Compiled local step of the variational HDP (SPEC 1.4); the rules of `_kernels` hold here, too.
+"""Compiled local step of the variational HDP (math.md (V5)); the rules of `statistics.py` hold here, too.
 
 `error_model="numpy"`: a test of every divisor would keep loops with a division from being vectorised.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.special import digamma, exp_digamma, log_gamma
 
-RESTART_TOKENS = 1e-3  # a topic with fewer is not worth a restart (SPEC 1.4)
+RESTART_TOKENS = 1e-3  # a topic with fewer is not worth a restart (math.md (V5))
 RESTART_SWEEPS = 4
 RESTART_GAIN = 1e-9  # of the document's value
 RESTART_HOPE = -3.0  # nats: a bound of the gain below which no sweeps are spent (it loses 1 in 1000 on NIPS, KOS)
@@ -22,7 +22,7 @@ SOLE = 1e-9  # share of a word that the other topics must be able to explain whe
 EARLY_SWEEPS = 2  # plain sweeps before the first that an extrapolation uses
 LONGEST_STEP = 1e3  # of an extrapolation
 LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves; less throws topics out too soon
-VANISHED = 1e-20  # share of a document's tokens below which a topic has left it: no sum of doubles sees it (SPEC 1.15)
+VANISHED = 1e-20  # share of a document's tokens below which a topic has left it (math.md, numerical care)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
@@ -130,7 +130,7 @@ def _document_value(count, z, prior, topic, n_dk, weight):
 def _ascend(
     block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, z, v, new, change, kept
 ):  # fmt: skip
-    """Sweep until no N_dk changes by `tolerance`; z, v and n_dk belong to `weight`.     SPEC 1.4, math.md (V5), (V6)
+    """Sweep until no N_dk changes by `tolerance`; z, v and n_dk belong to `weight`.     math.md (V5), (V6)
 
     With room for two changes of each N_dk in `change`, every third sweep begins at an extrapolation of the two before.
     The state before the first of them goes to `kept` (N, then topics and rows): its value is the floor.
@@ -305,7 +305,7 @@ def local_step(
     tolerance, max_sweeps, restarts, accelerate,
     topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps, value, tally,
 ):  # fmt: skip
-    """Coordinate ascent on (r, theta) of each document, globals fixed.             SPEC 1.4, math.md (V5), (V6)
+    """Coordinate ascent on (r, theta) of each document, globals fixed.             math.md (V5), (V6)
 
         r_dwk ∝ exp(E log pi_dk) weights[w, k],   theta_dk = prior[k] + N_dk,   prior = alpha E[beta] (K + 1)
 
@@ -315,7 +315,7 @@ def local_step(
 
     Written per document d, from capacity_ptr[d] on: topic, n_dk, weight_dk (which multiplied weights[w, k] in r),
     entropy_dk = sum_w c_dw r_dwk log Z_dw; per stored count: ratio = c_dw / Z_dw; per document: value, what the
-    objective owes to it up to terms that are the same for every (r, theta) of the document (SPEC 1.4):
+    objective owes to it up to terms that are the same for every (r, theta) of the document (math.md (V5)):
     sum_k [ log Gamma(theta_dk) - log Gamma(prior_k) ] + sum_w c_dw log Z_dw - sum_k N_dk log weight_dk; and `tally`
     counts the restarts tried and accepted.
     """

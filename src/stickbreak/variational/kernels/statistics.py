@@ -20,7 +20,7 @@ from stickbreak.numerics.special import digamma, log_gamma, trigamma
 def document_statistics(indptr, topic, n_dk, prior, lengths, T, Q):
     """Add sum_d of E log pi_dk and log Gamma(theta_dk), theta_dk = prior[k] + N_dk; return sum_d log Gamma(sum theta).
 
-    Topics that a document does not use all have theta_dk = prior[k]: they are counted and added once.      SPEC 1.6
+    Topics that a document does not use all have theta_dk = prior[k]: they are counted and added once.      math.md (V8)
     """
     n_topics, n_documents = prior.size - 1, indptr.size - 1
     used = np.zeros(n_topics, np.int64)
@@ -52,7 +52,7 @@ def word_statistics(
 ):  # fmt: skip
     """S[w, k] = weights[w, k] sum_d ratio_dw weight_dk, first <= w < last; cross[k] += sum_w S[w, k] log weights[w, k].
 
-    Accumulated word by word, so that threads never write to one place.             SPEC 1.6, math.md (V8)
+    Accumulated word by word, so that threads never write to one place.             math.md (V8)
     """
     n_topics = S.shape[1]
     for w in range(first, last):
@@ -88,7 +88,7 @@ def group_by_word(word, n_words):
 def pair_statistics(
     indptr, word, ratio, weights, prior, lengths, topic_ptr, topic, n_dk, weight, left, right, T, G, Q, H
 ):  # fmt: skip
-    """Add T, G, Q of the union of each tracked pair, and H' - H_l - H_m.           SPEC 1.7, math.md (V12)
+    """Add T, G, Q of the union of each tracked pair, and H' - H_l - H_m.           math.md (V12)
 
     The entropy differs from the sum of both only in documents that use both topics.
     """
@@ -130,7 +130,7 @@ def pair_statistics(
 
 @njit(cache=True, nogil=True)
 def pair_entropies(indptr, word, ratio, weights, topic_ptr, topic, weight, left, right, H):
-    """Add H' - H_l - H_m of the union of each tracked pair.                         SPEC 1.12, math.md (V12)"""
+    """Add H' - H_l - H_m of the union of each tracked pair.                         math.md (V12)"""
     slot = np.full(weights.shape[1], -1, np.int64)
     for d in range(indptr.size - 1):
         for p in range(topic_ptr[d], topic_ptr[d + 1]):
@@ -202,7 +202,7 @@ def relabel_responsibilities(
 
 @njit(cache=True, nogil=True)
 def share_statistics(indptr, word, count, topic_ptr, topic, share_ptr, share, S, H):
-    """S[w, k] += c r, H[k] -= c r log r of documents whose responsibilities are stored.                    SPEC 1.6"""
+    """S[w, k] += c r, H[k] -= c r log r of documents whose responsibilities are stored.                 math.md (V8)"""
     for d in range(indptr.size - 1):
         at = share_ptr[d]
         for p in range(indptr[d], indptr[d + 1]):
@@ -215,7 +215,7 @@ def share_statistics(indptr, word, count, topic_ptr, topic, share_ptr, share, S,
 
 @njit(cache=True, nogil=True)
 def stick_terms(rho, omega, T, n_documents, alpha, gamma, by_rho, by_omega):
-    """Return L_G and write its gradient.                                            SPEC 1.5, math.md (V10), (V11)
+    """Return L_G and write its gradient.                                            math.md (V10), (V11)
 
     L_G = sum_k { -c_B(a_k, b_k) + (D + 1 - a_k) E log u_k + (D (K + 1 - k) + gamma - b_k) E log(1 - u_k) }
           + alpha sum_{k <= K+1} E[beta_k] T_k,                    a = rho omega, b = (1 - rho) omega
@@ -250,7 +250,7 @@ def stick_terms(rho, omega, T, n_documents, alpha, gamma, by_rho, by_omega):
 
 @njit(cache=True, nogil=True)
 def squared_weights(rho, omega, by_rho, by_omega):
-    """Return E[sum_{k <= K+1} beta_k^2] and write its gradient, in O(K).            SPEC 1.2b, math.md (V13)
+    """Return E[sum_{k <= K+1} beta_k^2] and write its gradient, in O(K).            math.md (V13)
 
     With p_k = E[u_k^2] and s_k = E[(1 - u_k)^2] the value is M_1 of M_k = p_k + s_k M_{k+1}, M_{K+1} = 1. Topic m moves
     it by P_m (dp_m + ds_m M_{m+1}), P_m = prod_{l<m} s_l: a prefix and a suffix, nothing is divided by a product.

@@ -1,4 +1,4 @@
-"""Compiled loops over vectors and their components; the rules of `_kernels` hold here, too."""
+"""Compiled loops over vectors and their components; the rules of `statistics.py` hold here, too."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def spread_responsibilities(first, last, document, ratio, topic_ptr, topic, weig
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mixture_step(elog, log_weights, least, weights, ratio, size):
-    """Responsibilities of vectors that share one distribution over components.            SPEC 1.12, math.md (N3)
+    """Responsibilities of vectors that share one distribution over components.            math.md (N3)
 
     r_nk ∝ exp(elog[n, k] + log_weights[k]); those below `least` of the largest are zero, the rest sum to one. Written:
     weights[n, k] = exp(elog - s_n), zero where r is; ratio[n] = 1 / Z_n; size[n] = components with r > 0.

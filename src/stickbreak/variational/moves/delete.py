@@ -1,4 +1,4 @@
-"""Delete moves: a topic goes, and its documents are inferred anew (SPEC 1.8; Hughes, Kim, Sudderth 2015, Sec. 5.2)."""
+"""Delete moves: a topic goes, and its documents are inferred anew (math.md (V18); Hughes et al. 2015, Sec. 5.2)."""
 
 from __future__ import annotations
 

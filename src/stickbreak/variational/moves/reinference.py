@@ -1,10 +1,10 @@
-"""Inference of a few documents without one topic: the work of a delete move (SPEC 1.8).
+"""Inference of a few documents without one topic: the work of a delete move (math.md (V18)).
 
 The target documents leave the totals, exactly, by their gathered responsibilities. All others do not hold the topic:
 their theta of it is dropped. Then the target is inferred anew, together with the global step, and the whole objective
 is compared.
 
-SPEC 1.8 hands the dropped theta to the inactive topics. Both are bounds; that one costs each document that does not
+The dropped theta could go to the inactive topics instead. Both are bounds; that one costs each document that does not
 hold the topic up to a tenth of a nat until its next visit, and deletes that gain in the end were rejected for it.
 """
 

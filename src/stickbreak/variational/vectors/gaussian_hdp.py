@@ -25,7 +25,7 @@ from stickbreak.variational.words.requirements import check_learned
 class GaussianHDP(FittedGaussianHDP):
     """Components of grouped vectors and their number, by memoized or stochastic variational inference for the HDP.
 
-    Model (SPEC 1.1, 1.11): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); group g has weights
+    Model (math.md, the model, (E1)): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); group g has weights
     pi_g ~ Dir(alpha beta); a vector of the group has component k with probability pi_gk, and is drawn from a Gaussian
     whose parameters have a conjugate prior. It is `VariationalHDP` with vectors in place of words (image patches in
     images, say): the same objective, schedules and moves.

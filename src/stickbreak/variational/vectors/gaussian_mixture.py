@@ -24,11 +24,11 @@ from stickbreak.variational.vectors.mixture import DPMixture
 class GaussianDPMixture(DensityMixin, VectorFit):
     """Components of real vectors and their number, by memoized or stochastic variational inference for a DP mixture.
 
-    Model (SPEC 1.12): v_k ~ Beta(1, gamma); a vector has component k with probability v_k prod_{l<k} (1 - v_l), and is
-    drawn from a Gaussian whose parameters have a conjugate prior. q(v_k) and q(phi_k) are exact coordinate steps, batch
-    by batch (Hughes and Sudderth 2013), with moves that merge, delete and sort components; the objective is exact and
-    never falls after the first lap. No responsibility is stored from lap to lap. The stochastic schedule (Hoffman et
-    al. 2013) stores nothing of the batches, and moves q a step towards what each batch asks for.
+    The model, math.md (N3): v_k ~ Beta(1, gamma); a vector has component k with probability v_k prod_{l<k} (1 - v_l)
+    and is drawn from a Gaussian whose parameters have a conjugate prior. q(v_k) and q(phi_k) are exact coordinate
+    steps, batch by batch (Hughes and Sudderth 2013), with moves that merge, delete and sort components; the objective
+    is exact and never falls after the first lap. No responsibility is stored from lap to lap. The stochastic schedule
+    (Hoffman et al. 2013) stores nothing of the batches, and moves q a step towards what each batch asks for.
 
     Parameters
     ----------

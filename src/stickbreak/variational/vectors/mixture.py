@@ -1,4 +1,4 @@
-"""The DP mixture: vectors without groups, which share one distribution over components (SPEC 1.12)."""
+"""The DP mixture: vectors without groups, which share one distribution over components (math.md (N3))."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class DPMixture(Model):
         return DocumentCounts(visit.documents.n_documents, visit.documents.holders(visit.weights.shape[1]))
 
     def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
-        """Return q(v_k) = Beta(1 + N_k, gamma + N_{>k}).                                 SPEC 1.12, math.md (N4)"""
+        """Return q(v_k) = Beta(1 + N_k, gamma + N_{>k}).                                 math.md (N4)"""
         a, b = 1.0 + totals.N, self.gamma + later(totals.N)
         return np.clip(a / (a + b), SMALLEST_RHO, 1 - SMALLEST_RHO), a + b
 
@@ -95,7 +95,7 @@ class DPMixture(Model):
         return interpolate(rho, omega, *self.best_sticks(totals, rho, omega), step)
 
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
-        """Return L = L_data + H_z + L_sticks in nats; `data` is L_data of each component.  SPEC 1.12, math.md (N4)"""
+        """Return L = L_data + H_z + L_sticks in nats; `data` is L_data of each component.  math.md (N4)"""
         a, b = rho * omega, (1 - rho) * omega
         log_v, log_rest = expected_log_sticks(rho, omega)
         sticks = np.log(self.gamma) + betaln(a, b)

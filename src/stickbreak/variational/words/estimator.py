@@ -35,7 +35,7 @@ DOCUMENTS_PER_BATCH = 10_000
 class VariationalHDP(FittedHDP):
     """Topics of a collection and their number, by memoized or stochastic variational inference for the HDP.
 
-    Model (SPEC 1.1): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
+    Model (math.md, the model): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
     z_dn ~ Cat(pi_d); words w_dn ~ Cat(phi_{z_dn}); phi_k ~ Dir(eta, ..., eta). The surrogate objective of Hughes, Kim
     and Sudderth (2015) is raised by exact coordinate steps, batch by batch, and by moves that change the set of
     topics; it never falls after the first lap. For streams there is a stochastic schedule (Hoffman, Blei, Wang and
