@@ -191,7 +191,7 @@ class Average:
         self._reference = reference
 
 
-ESTIMATES: dict[str, type[Last] | type[Best] | type[Average]] = {"last": Last, "best": Best, "average": Average}
+ESTIMATES: dict[str, type[Keeper]] = {"last": Last, "best": Best, "average": Average}
 
 
 def matched(left: Int32, n_left: int, right: Int32, n_right: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
