@@ -7,8 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from stickbreak.variational import memoized
-from stickbreak.variational.model import HDP
+from stickbreak.variational.hdp import HDP
 from stickbreak.variational.moves.trial import Trial
 
 from . import reference
@@ -115,21 +114,21 @@ class Following(Recorder):
     @contextmanager
     def watched(self):
         """Note the visits of trials and what learning does to theta, which no move is told of."""
-        local_step, learn = HDP.local_step, memoized.learn
+        local_step, learn = HDP.local_step, HDP.learn
 
         def visited(*arguments):
             self.found.append(local_step(*arguments))
             return self.found[-1]
 
-        def learned(state, names, executor):
+        def learned(model, state, names, executor):
             beta = reference.expected_beta(state.parameters.rho)
-            learn(state, names, executor)
+            learn(model, state, names, executor)
             if "alpha" in names:
                 self.learn(state, beta)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(HDP, "local_step", visited)
-            patch.setattr(memoized, "learn", learned)
+            patch.setattr(HDP, "learn", learned)
             yield
 
     def q(self):

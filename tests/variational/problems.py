@@ -10,11 +10,14 @@ from stickbreak.corpus import Corpus, make_batches
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.global_step import stick_objective, sticks_of
-from stickbreak.variational.local_step import Batch, LocalSettings
+from stickbreak.variational.hdp import HDP
+from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.model import HDP, Schedule
-from stickbreak.variational.moves import Move
+from stickbreak.variational.model import Schedule
+from stickbreak.variational.moves import Move, MoveSettings
 from stickbreak.variational.state import GlobalParameters, Summary, expected_beta
+from stickbreak.variational.words.batch import Batch
+from stickbreak.variational.words.proposals import WORD_PROPOSALS
 
 from . import reference
 
@@ -63,15 +66,27 @@ def schedule(
 ):
     """A memoized schedule over the corpus, and the rows of each batch."""
     rows = make_batches(corpus, n_batches, seed=3)
-    batches = [Batch.from_corpus(corpus[selection]) for selection in rows]
+    likelihood = DirichletMultinomial(eta, corpus.n_words)
+    batches = [Batch.from_corpus(corpus[selection], likelihood) for selection in rows]
     made = Schedule(
-        HDP(DirichletMultinomial(eta, corpus.n_words), alpha, gamma, bound),
+        HDP(likelihood, alpha, gamma, bound),
         [lambda b=b: b for b in batches],
         settings or LocalSettings(),
         executor or ThreadExecutor(),
         learned,
     )
     return made, rows
+
+
+def batch_of(corpus, *, eta=ETA):
+    """All documents of a corpus as one batch."""
+    return Batch.from_corpus(corpus, DirichletMultinomial(eta, corpus.n_words))
+
+
+def made_move(kind, **settings):
+    """A move as a fit of words makes it."""
+    proposals = {name: proposal() for name, proposal in WORD_PROPOSALS.items()}
+    return kind.made(MoveSettings(proposals=proposals, **settings))
 
 
 class Recorder(Move):
@@ -114,7 +129,7 @@ def documents_of_visit(visit):
 
 def responsibilities(visit):
     """r of every visited document, (U_d, K) each, from the normalisers that the visit kept."""
-    batch, docs, n_topics = visit.batch, visit.documents, visit.prior.size - 1
+    batch, docs, n_topics = visit.batch, visit.documents, visit.prior.values.size - 1
     out = []
     for d in range(batch.n_documents):
         part = slice(batch.indptr[d], batch.indptr[d + 1])
@@ -127,8 +142,8 @@ def responsibilities(visit):
 
 def thetas(visit):
     """Theta of every visited document, (D_b, K + 1)."""
-    theta = np.tile(visit.prior, (visit.batch.n_documents, 1))
-    theta[:, :-1] += visit.documents.dense(visit.prior.size - 1)
+    theta = np.tile(visit.prior.values, (visit.batch.n_documents, 1))
+    theta[:, :-1] += visit.documents.dense(visit.prior.values.size - 1)
     return theta
 
 

@@ -12,7 +12,7 @@ from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import MOVES, Birth, Delete, Merge, Refine, Reorder
 
 from .following import Following, arrays_of
-from .problems import begin, ragged_corpus, schedule
+from .problems import begin, made_move, ragged_corpus, schedule
 from .test_memoized import falls
 
 RESTARTS = LocalSettings(restarts=5)
@@ -56,7 +56,7 @@ def test_objective_never_falls_and_equals_recomputation_with_all_moves(
 ):
     corpus = ragged_corpus(seed, n_documents=max(n_documents, 2), n_words=n_words, fractional=fractional)
     made, _ = schedule(corpus, n_batches, alpha=alpha, eta=eta, bound=bound, learned=learned, settings=RESTARTS)
-    made_moves = {name: kind() for name, kind in MOVES.items()} | {"delete": Delete(most)}
+    made_moves = {name: made_move(kind) for name, kind in MOVES.items()} | {"delete": Delete(most)}
     start = begin(corpus, n_topics, seed, eta=eta)
     state, _, _ = followed_laps(made, start, [made_moves[name] for name in order], 5)
     np.testing.assert_allclose(state.totals.N.sum(), corpus.n_tokens, rtol=1e-9)
@@ -71,7 +71,7 @@ def test_every_move_is_accepted_and_followed_on_bars(bound, learned):
     together = {name: 0 for name in MOVES}
 
     def run(kinds, n_topics):
-        _, infos, followed = followed_laps(made, begin(corpus, n_topics, 3), [kind() for kind in kinds], 8)
+        _, infos, followed = followed_laps(made, begin(corpus, n_topics, 3), [made_move(kind) for kind in kinds], 8)
         for name, n in followed.items():
             together[name] += n
         return infos
@@ -88,7 +88,7 @@ def test_drift_of_many_laps_with_all_moves_is_rounding():
     """Totals that are edited in place, past a re-summation, equal the sum of the batches."""
     corpus, _ = toy_bars(60, size=4, n_bars=4, tokens=30, seed=5)
     made, _ = schedule(corpus, 3, settings=RESTARTS, eta=0.02)
-    moves = [Merge(), Delete(None), Birth(), Refine(), Reorder()]
+    moves = [Merge(), Delete(None), made_move(Birth), made_move(Refine), Reorder()]
     state, _, _ = followed_laps(made, begin(corpus, 10, 5, eta=0.02), moves, 14)
     assert state.totals.N.min() > 0.1
 
@@ -101,7 +101,7 @@ def test_all_moves_are_the_same_to_the_last_bit_for_1_and_2_threads(monkeypatch)
         with ThreadExecutor(n_jobs) as executor:
             made, _ = schedule(corpus, 2, executor=executor, settings=RESTARTS)
             state, _ = first_lap(made, begin(corpus, 8, 1))
-            moves, accepted = [kind() for kind in MOVES.values()], 0
+            moves, accepted = [made_move(kind) for kind in MOVES.values()], 0
             for _, (_, info) in zip(range(9), laps(made, state, moves, 1), strict=False):
                 accepted += sum(counts[1] for counts in info.moves.values())
             assert accepted > 3
@@ -115,4 +115,4 @@ def test_all_moves_are_the_same_to_the_last_bit_for_1_and_2_threads(monkeypatch)
 def test_all_moves_accept_the_smallest_corpora(counts):
     corpus = Corpus.from_counts(np.array(counts))
     made, _ = schedule(corpus, 1, settings=RESTARTS)
-    followed_laps(made, begin(corpus, 3, 0), [kind() for kind in MOVES.values()], 6)
+    followed_laps(made, begin(corpus, 3, 0), [made_move(kind) for kind in MOVES.values()], 6)

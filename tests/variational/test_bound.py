@@ -7,7 +7,7 @@ from scipy.special import gammaln
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.bound import expected_squares, quadratic_gain, quadratic_slopes
 from stickbreak.variational.global_step import optimise_sticks, stick_objective
-from stickbreak.variational.model import HDP
+from stickbreak.variational.hdp import HDP
 from stickbreak.variational.objective import allocation_term, expected_log_normaliser
 from stickbreak.variational.state import Summary, expected_beta
 

@@ -5,14 +5,18 @@ import pytest
 from scipy.special import gammaln, psi
 
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.variational.gathering import Gathering, Piece, relabelled_prior, renormalised, untouched
-from stickbreak.variational.local_step import Batch, summarise
-from stickbreak.variational.moves.reinference import feasible, joined_summary
-from stickbreak.variational.state import DocumentTopics
+from stickbreak.variational.document_prior import DirichletPrior
+from stickbreak.variational.documents import DocumentTopics
+from stickbreak.variational.gathering import Gathering, Piece, untouched
+from stickbreak.variational.local_step import summarise
+from stickbreak.variational.moves.reinference import joined_summary
+from stickbreak.variational.state import GlobalParameters
+from stickbreak.variational.words.batch import Batch
 
 from . import reference
 from .problems import (
     assert_summary_equal,
+    batch_of,
     documents_of_visit,
     ragged_corpus,
     random_parameters,
@@ -46,7 +50,7 @@ def shares(piece):
     for d in range(piece.n_documents):
         topics = piece.documents.topic[piece.documents.indptr[d] : piece.documents.indptr[d + 1]]
         n_types = int(np.diff(piece.counts.indptr)[d])
-        dense = np.zeros((n_types, piece.prior.size - 1))
+        dense = np.zeros((n_types, piece.prior.values.size - 1))
         dense[:, topics] = piece.share[piece.share_ptr[d] : piece.share_ptr[d + 1]].reshape(n_types, topics.size)
         out.append(dense)
     return out
@@ -108,7 +112,7 @@ def test_relabelled_piece_is_pooled_as_the_twin_says(new_index):
         return [x @ to for x in r], np.concatenate([theta[:, :-1] @ to, theta[:, -1:]], axis=1)
 
     assert_summary_equal(summary_of(piece), twin_of(visit, ROWS, corpus.n_words, pool), rtol=1e-11)
-    np.testing.assert_allclose(piece.prior.sum(), visit.prior.sum())
+    np.testing.assert_allclose(piece.prior.values.sum(), visit.prior.values.sum())
 
 
 def test_relabelled_piece_may_lose_a_topic_that_none_holds():
@@ -129,7 +133,8 @@ def test_relabelled_piece_may_lose_a_topic_that_none_holds():
     ids=str,
 )
 def test_relabelled_prior_pools_and_drops(new_index, want):
-    np.testing.assert_array_equal(relabelled_prior(np.array([1.0, 2.0, 4.0, 8.0]), np.array(new_index)), want)
+    prior = DirichletPrior(np.array([1.0, 2.0, 4.0, 8.0]))
+    np.testing.assert_array_equal(prior.relabelled(np.array(new_index)).values, want)
 
 
 def test_gathering_holds_every_document_once():
@@ -163,8 +168,8 @@ def test_exchange_puts_new_documents_in_the_place_of_old_ones():
     rows = np.concatenate([piece.rows for piece in gathering.pieces])
     np.testing.assert_array_equal(np.sort(rows), np.arange(16))
     assert gathering.pieces[-1] is new[0]
-    assert all(piece.prior.size == N_TOPICS for piece in gathering.pieces[:-1])
-    assert all(group.prior.size == N_TOPICS for group in gathering.others)
+    assert all(piece.prior.values.size == N_TOPICS for piece in gathering.pieces[:-1])
+    assert all(group.prior.values.size == N_TOPICS for group in gathering.others)
     assert len(rest) == 2
 
 
@@ -178,13 +183,14 @@ def test_exchange_tells_documents_of_different_batches_apart():
     assert [(piece.batch, piece.rows.tolist()) for piece in gathering.pieces] == [(0, [2, 5, 14]), (1, ROWS.tolist())]
 
 
-def test_renormalised_is_the_rise_of_the_twin():
+def test_dropped_theta_raises_the_others_as_the_twin_says():
     corpus, visit = visited()
     held = visit.documents.dense(N_TOPICS) > 0
     topic = int(np.argmin(held.sum(axis=0)))
     rows = np.flatnonzero(~held[:, topic])
     groups = [untouched(piece_of(visit, part)) for part in (rows[:3], rows[3:])]
-    rise, Q0 = renormalised(groups, topic)
+    dropped = [group.prior.dropped(topic, group.lengths) for group in groups]
+    rise, Q0 = np.array([change.T for change in dropped]), sum(change.Q0 for change in dropped)
     theta = thetas(visit)[rows]
     before, after = theta.sum(axis=1), np.delete(theta, topic, axis=1).sum(axis=1)
     each = psi(before) - psi(after)
@@ -227,7 +233,7 @@ def counts_of(batch, n_words):
 
 
 def test_batches_select_and_join_documents():
-    one, other = Batch.from_corpus(ragged_corpus(1)), Batch.from_corpus(ragged_corpus(2, n_words=9))
+    one, other = batch_of(ragged_corpus(1)), batch_of(ragged_corpus(2, n_words=9))
     rows = np.array([10, 1, 6])
     part = one.selected(rows)
     np.testing.assert_array_equal(counts_of(part, 15), counts_of(one, 15)[rows])
@@ -239,11 +245,12 @@ def test_batches_select_and_join_documents():
 
 
 def test_start_is_kept_where_it_explains_all_words():
-    batch = Batch.from_corpus(ragged_corpus(1))
+    batch = batch_of(ragged_corpus(1))
     parameters = random_parameters(15, 4, 0, eta=1e-3, concentration=0.05)
     start = random_topics(np.random.default_rng(2), batch.n_documents)
     tau = parameters.tau[batch.words]
-    found, kept = feasible(start, batch, tau).dense(4), 0
+    own = GlobalParameters(tau, parameters.tau_sum, parameters.rho, parameters.omega)
+    found, kept = batch.reopened(start, own).dense(4), 0
     for d, row in enumerate(start.dense(4)):
         words = batch.word[batch.indptr[d] : batch.indptr[d + 1]]
         able = all((tau[w, row > 0] >= 1 / 300).any() for w in words)

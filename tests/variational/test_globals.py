@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak.likelihoods import DiagonalGaussian, DirichletMultinomial, Gaussian, ZeroMeanGaussian
-from stickbreak.variational.model import HDP
+from stickbreak.variational.hdp import HDP
 from stickbreak.variational.state import GlobalParameters, Summary
 from stickbreak.variational.stochastic import StreamState
 

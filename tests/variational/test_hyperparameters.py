@@ -15,7 +15,7 @@ from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.variational import hyperparameters
-from stickbreak.variational.hyperparameters import GAMMA_LIMITS, best_gamma, learn
+from stickbreak.variational.hyperparameters import GAMMA_LIMITS, best_gamma
 from stickbreak.variational.moves import Merge, Reorder
 
 from . import reference
@@ -61,7 +61,7 @@ def test_learned_alpha_is_the_maximum_of_the_whole_objective_over_alpha_and_thet
         return -direct_objective(docs, r, optimal_theta(before, model.alpha), before, model)
 
     best = minimize_scalar(recomputed, bounds=np.log([1e-3, 1e3]), method="bounded", options={"xatol": 1e-8})
-    found = hyperparameters._best_alpha(state, ThreadExecutor())
+    found = hyperparameters.best_alpha(state, state.model.alpha, state.model.bound, ThreadExecutor())
     np.testing.assert_allclose(found.alpha, np.exp(best.x), rtol=1e-4)
     assert recomputed(np.log(found.alpha)) <= best.fun + 1e-9 * abs(best.fun)
     assert abs(found.alpha - alpha) > 0.01 * alpha
@@ -73,7 +73,7 @@ def test_slope_of_alpha_equals_central_differences(bound):
     lengths = [hyperparameters._tokens(documents) for documents in state.documents]
     for alpha in (0.1, 1.0, 7.0):
         low, at, high = (
-            hyperparameters._at_alpha(state, lengths, alpha * factor, ThreadExecutor())
+            hyperparameters._at_alpha(state, lengths, alpha * factor, state.model.bound, ThreadExecutor())
             for factor in (0.9999, 1, 1.0001)
         )
         np.testing.assert_allclose((high.value - low.value) / (2e-4 * alpha), at.slope, rtol=1e-5)
@@ -83,7 +83,7 @@ def test_slope_of_alpha_equals_central_differences(bound):
 def test_statistics_after_learning_alpha_are_those_of_the_new_theta(bound):
     _, state, docs, r, _ = stopped(bound)
     beta = reference.expected_beta(state.parameters.rho)
-    learn(state, ("alpha",), ThreadExecutor())
+    state.model.learn(state, ("alpha",), ThreadExecutor())
     n_dk = np.concatenate([documents.dense(5) for documents in state.documents])
     theta = np.pad(n_dk, ((0, 0), (0, 1))) + state.model.alpha * beta
     twin = reference.statistics(docs, r, theta, 15)
@@ -120,7 +120,7 @@ def test_learned_gamma_stays_within_its_limits_and_a_given_one_widens_them():
 def test_learned_eta_is_the_maximum_of_the_whole_objective():
     _, state, *q = stopped()
     before = state.objective
-    learn(state, ("eta",), ThreadExecutor())
+    state.model.learn(state, ("eta",), ThreadExecutor())
     found = state.model.likelihood.eta
 
     def recomputed(log_eta):
@@ -142,7 +142,7 @@ def test_learned_eta_is_the_maximum_of_the_whole_objective():
 def test_learning_raises_the_objective_and_changes_what_is_named_alone(names, bound):
     _, state, *_ = stopped(bound)
     before, given = state.objective, state.model.hyperparameters
-    learn(state, names, ThreadExecutor())
+    state.model.learn(state, names, ThreadExecutor())
     assert state.objective > before
     changed = {name for name, value in state.model.hyperparameters.items() if value != given[name]}
     assert changed == set(names)
@@ -151,7 +151,7 @@ def test_learning_raises_the_objective_and_changes_what_is_named_alone(names, bo
 def test_learning_nothing_changes_nothing():
     _, state, *_ = stopped()
     before = deepcopy(state)
-    learn(state, (), ThreadExecutor())
+    state.model.learn(state, (), ThreadExecutor())
     assert state.objective == before.objective
     assert state.model == before.model
     np.testing.assert_array_equal(state.totals.T, before.totals.T)
@@ -165,7 +165,7 @@ def test_learned_alpha_is_the_same_for_any_number_of_threads(monkeypatch):
     for n_jobs in (1, 3):
         _, state, *_ = stopped()
         with ThreadExecutor(n_jobs) as executor:
-            learn(state, LEARNABLE, executor)
+            state.model.learn(state, LEARNABLE, executor)
         found.append((state.model, state.objective))
     assert found[0] == found[1]
 
@@ -202,7 +202,7 @@ class ModelWatcher(Recorder):
         self.alphas.append(state.model.alpha)
 
     def observe(self, index, visit, executor):
-        np.testing.assert_allclose(visit.prior.sum(), self.model.alpha, rtol=1e-12)
+        np.testing.assert_allclose(visit.prior.values.sum(), self.model.alpha, rtol=1e-12)
 
     def candidates(self, state):
         assert state.model == self.model

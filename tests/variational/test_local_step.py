@@ -6,16 +6,18 @@ from scipy.special import psi
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.variational.kernels import ascent as ascent_kernels
+from stickbreak.likelihoods.kernels.word_weights import expected_word_weights
+from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels import statistics as statistics_kernels
-from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise, track_pairs
+from stickbreak.variational.local_step import LocalSettings, better_of, local_step, summarise, track_pairs
 from stickbreak.variational.objective import rises
-from stickbreak.variational.state import DocumentTopics, GlobalParameters
+from stickbreak.variational.state import GlobalParameters
 
 from . import reference
 from .problems import (
     ALPHA,
     assert_summary_equal,
+    batch_of,
     documents_of_visit,
     prior_of,
     ragged_corpus,
@@ -29,9 +31,7 @@ PLAIN = LocalSettings(accelerate=False)  # sweep by sweep as the twin
 
 
 def visit_of(corpus, parameters, start=None, settings=None, alpha=ALPHA):
-    return local_step(
-        Batch.from_corpus(corpus), parameters, alpha, start, settings or LocalSettings(), ThreadExecutor()
-    )
+    return local_step(batch_of(corpus), parameters, alpha, start, settings or LocalSettings(), ThreadExecutor())
 
 
 def compressed(n_dk):
@@ -57,7 +57,7 @@ def twins(corpus, parameters, start=None, settings=None):
 
 def test_batch_keeps_the_counts_over_the_words_that_occur():
     corpus = ragged_corpus(3)
-    batch = Batch.from_corpus(corpus)
+    batch = batch_of(corpus)
     dense = np.zeros((batch.n_documents, corpus.n_words))
     rows = np.repeat(np.arange(batch.n_documents), np.diff(batch.indptr))
     dense[rows, batch.words[batch.word]] = batch.count
@@ -207,7 +207,7 @@ def test_expected_word_weights_are_proportional_to_the_expectation(eta):
     tau[[3, 8]] = eta
     words = np.array([0, 3, 5, 8, 39], np.int32)
     out = np.empty((5, 7))
-    ascent_kernels.expected_word_weights(tau, tau.sum(axis=0), words, out)
+    expected_word_weights(tau, tau.sum(axis=0), words, out)
     expected = (psi(tau) - psi(tau.sum(axis=0)))[words]
     shift = expected.max(axis=1, keepdims=True)
     underflows = np.exp(shift) < 1e-100
@@ -220,7 +220,7 @@ def test_expected_word_weights_hold_for_an_empty_topic_under_a_tiny_eta():
     tau = np.full((4, 2), 1e-5)
     tau[:, 0] += 3.0
     out = np.empty((4, 2))
-    ascent_kernels.expected_word_weights(tau, tau.sum(axis=0), np.arange(4, dtype=np.int32), out)
+    expected_word_weights(tau, tau.sum(axis=0), np.arange(4, dtype=np.int32), out)
     # an empty topic still has E log phi_kw = psi(eta) - psi(W eta): -75,000 here
     np.testing.assert_allclose(out, np.exp(psi(tau) - psi(tau.sum(axis=0))), rtol=1e-10)
 

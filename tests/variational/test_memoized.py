@@ -99,7 +99,7 @@ class ParameterWatcher(Recorder):
         p = self.state.parameters
         np.testing.assert_allclose(p.tau, self.state.totals.S + 0.1, rtol=1e-9)
         np.testing.assert_allclose(p.tau_sum, p.tau.sum(axis=0), rtol=1e-9)
-        np.testing.assert_allclose(visit.prior, 0.5 * reference.expected_beta(p.rho), rtol=1e-9)
+        np.testing.assert_allclose(visit.prior.values, 0.5 * reference.expected_beta(p.rho), rtol=1e-9)
 
 
 def test_every_visit_sees_the_topics_of_the_totals_of_that_moment():
@@ -108,7 +108,7 @@ def test_every_visit_sees_the_topics_of_the_totals_of_that_moment():
     watcher = ParameterWatcher()
     run_laps(made, begin(corpus, 5), [watcher], 3)
     assert len(watcher.visits) == 3
-    sticks = [watcher.visits[b].prior for b in range(3)]
+    sticks = [watcher.visits[b].prior.values for b in range(3)]
     assert not np.allclose(sticks[0], sticks[1], rtol=1e-12)  # a global step follows every batch
 
 

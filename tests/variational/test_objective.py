@@ -7,7 +7,7 @@ from scipy.special import gammaln, psi
 
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.global_step import stick_objective
-from stickbreak.variational.model import HDP
+from stickbreak.variational.hdp import HDP
 from stickbreak.variational.objective import allocation_term, expected_log_normaliser, objective, stick_term
 from stickbreak.variational.state import Summary, expected_beta
 

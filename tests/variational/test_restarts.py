@@ -10,16 +10,18 @@ from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational import local_step as local_step_module
 from stickbreak.variational import memoized
+from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels.ascent import RESTART_HOPE
-from stickbreak.variational.local_step import Batch, LocalSettings, better_of, local_step, summarise
+from stickbreak.variational.local_step import LocalSettings, better_of, local_step, summarise
 from stickbreak.variational.memoized import RESTART_LAPS, first_lap, laps
 from stickbreak.variational.moves import Merge
-from stickbreak.variational.state import DocumentTopics, GlobalParameters
+from stickbreak.variational.state import GlobalParameters
 
 from . import reference
 from .problems import (
     ALPHA,
     assert_summary_equal,
+    batch_of,
     begin,
     documents_of_visit,
     prior_of,
@@ -245,7 +247,7 @@ def test_restarts_are_the_same_to_the_last_bit_for_1_and_2_threads(monkeypatch):
     visits = []
     for n_jobs in (1, 2):
         with ThreadExecutor(n_jobs) as executor:
-            batch = Batch.from_corpus(corpus)
+            batch = batch_of(corpus)
             visits.append(local_step(batch, parameters, ALPHA, None, restarted(LocalSettings()), executor))
     one, two = visits
     assert one.restarts[1] > 0

@@ -8,7 +8,7 @@ import pytest
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.streams import stream
 from stickbreak.variational import VariationalHDP
-from stickbreak.variational.local_step import Batch, LocalSettings, local_step, summarise
+from stickbreak.variational.local_step import LocalSettings, local_step, summarise
 from stickbreak.variational.memoized import first_lap
 from stickbreak.variational.natural_gradient import natural_gradient
 from stickbreak.variational.state import GlobalParameters, Summary
@@ -20,6 +20,7 @@ from .problems import (
     ETA,
     GAMMA,
     assert_summary_equal,
+    batch_of,
     begin,
     documents_of_visit,
     ragged_corpus,
@@ -34,7 +35,7 @@ REPLACE = StepRule(decay=0.0)  # every step has size 1
 
 def found_in(corpus, parameters, executor):
     """The memoized schedule's local step and summary of a whole corpus."""
-    found = local_step(Batch.from_corpus(corpus), parameters, ALPHA, None, LocalSettings(), executor)
+    found = local_step(batch_of(corpus), parameters, ALPHA, None, LocalSettings(), executor)
     return found, summarise(found, executor)
 
 
@@ -58,7 +59,7 @@ def test_visit_is_the_local_step_of_the_memoized_schedule():
     made, _ = schedule(corpus)
     parameters = random_parameters(corpus.n_words, 4)
     state = StreamState.from_parameters(parameters, made.model)
-    summary, visited = visit(Batch.from_corpus(corpus), state, made.model, made.settings, made.executor)
+    summary, visited = visit(batch_of(corpus), state, made.model, made.settings, made.executor)
     found, expected = found_in(corpus, parameters, made.executor)
     np.testing.assert_array_equal(summary.words, expected.words)
     np.testing.assert_array_equal(visited.sweeps, found.sweeps)
@@ -93,7 +94,7 @@ def test_step_equals_the_dense_formulas(sticks):
         tau = (1 - xi) * dense.tau + xi * (ETA + s * whole.S)
         dense = GlobalParameters(tau, tau.sum(axis=0), a / (a + b_), a + b_)
 
-        batch = Batch.from_corpus(corpus[rows[b]])
+        batch = batch_of(corpus[rows[b]])
         learn_from(batch, state, model, rule, made.settings, made.executor, n_documents=20)
         lazy = state.parameters(model)
         np.testing.assert_allclose(lazy.tau, dense.tau, rtol=1e-6)
@@ -183,7 +184,7 @@ def test_objective_of_a_minibatch_is_an_unbiased_estimate():
     state = StreamState.from_parameters(random_parameters(corpus.n_words, 4), made.model)
 
     def estimate(documents):
-        batch, before = Batch.from_corpus(documents), deepcopy(state)
+        batch, before = batch_of(documents), deepcopy(state)
         return learn_from(batch, before, made.model, StepRule(), made.settings, made.executor, n_documents=16).objective
 
     parts = [estimate(corpus[selection]) * len(selection) / 16 for selection in rows]
@@ -217,7 +218,7 @@ def test_batch_of_empty_documents_takes_no_step():
     counts[:3] = np.random.default_rng(0).poisson(3.0, (3, 5)) + 1
     corpus = Corpus.from_counts(counts)
     made, _ = schedule(corpus)
-    loads = [lambda rows=rows: Batch.from_corpus(corpus[rows]) for rows in (np.arange(3), np.arange(3, 6))]
+    loads = [lambda rows=rows: batch_of(corpus[rows]) for rows in (np.arange(3), np.arange(3, 6))]
     made = type(made)(made.model, loads, made.settings, made.executor)
     state = StreamState.from_parameters(begin(corpus, 2), made.model)
     (info,) = run(made, state, StepRule(), 1, corpus)

@@ -9,8 +9,10 @@ import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP
 from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import Gaussian, ZeroMeanGaussian
+from stickbreak.variational.moves import names_of
 from stickbreak.variational.vectors import estimator as vector_fitting
 from stickbreak.variational.vectors.estimator import Vectors
+from stickbreak.variational.vectors.proposals import VECTOR_PROPOSALS
 
 from .test_gaussian_models import SMALL, mixture
 
@@ -107,10 +109,10 @@ def test_a_checkpoint_knows_the_prior_of_the_model_it_began_with(tmp_path):
 
 @pytest.mark.parametrize("model", [GaussianHDP, GaussianDPMixture])
 def test_moves_of_vectors_let_merges_go_first_and_try_them_all(model):
-    every = vector_fitting.VECTOR_MOVES
+    every = names_of(VECTOR_PROPOSALS)
     made = {move.name: move for move in model(moves=every, delete_vectors=70)._make_moves()}
     assert list(made) == list(every)
-    assert made["merge"].exhaustive
+    assert made["merge"].every_pair
     assert made["delete"].merges_first
     of_vectors = (None, 70.0) if model is GaussianHDP else (70, None)
     assert (made["delete"].max_documents, made["delete"].max_tokens) == of_vectors

@@ -7,13 +7,15 @@ from scipy.special import gammaln, logsumexp, psi
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import memoized
+from stickbreak.variational.documents import DocumentCounts, DocumentTopics
 from stickbreak.variational.gathering import Piece
 from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings, summarise, track_pairs
-from stickbreak.variational.model import HDP, Schedule
+from stickbreak.variational.model import Schedule
 from stickbreak.variational.moves import Delete, Merge, Move, Reorder, base, merge, run_move
 from stickbreak.variational.objective import expected_log_normaliser, stick_term
-from stickbreak.variational.state import DocumentCounts, DocumentTopics, GlobalParameters, expected_beta
+from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.vectors import batch as vectors_module
 from stickbreak.variational.vectors.batch import VectorBatch
 from stickbreak.variational.vectors.mixture import DPMixture, expected_log_weights
@@ -233,7 +235,7 @@ def test_objective_equals_the_direct_sum_after_a_lap(family, kind):
     visit, p = recorder.visits[0], state.parameters
     theta = None
     if kind == "hdp":
-        theta = [np.tile(visit.prior, (visit.batch.n_documents, 1))]
+        theta = [np.tile(visit.prior.values, (visit.batch.n_documents, 1))]
         theta[0][:, :-1] += visit.documents.dense(visit.weights.shape[1])
     direct = direct_objective(made.model, batches, [dense_r(visit)], ((p.tau, p.tau_sum), p.rho, p.omega), theta)
     assert state.objective == pytest.approx(direct, rel=1e-11)
@@ -244,7 +246,7 @@ def test_objective_equals_the_direct_sum_after_a_lap(family, kind):
 @pytest.mark.parametrize("seed", range(3))
 def test_objective_never_falls_with_all_moves(family, kind, seed):
     made, _, start = begun(kind, family, n_components=9, n_batches=3, seed=seed)
-    moves = [Merge(exhaustive=True), Delete(merges_first=True), Reorder()]
+    moves = [Merge(every_pair=True), Delete(merges_first=True), Reorder()]
     state, info = memoized.first_lap(made, start)
     further, last, accepted = memoized.laps(made, state, moves, 1), info.objective, 0
     for _ in range(12):
@@ -333,7 +335,7 @@ def test_delete_that_lets_merges_go_first_waits_for_a_lap_that_keeps_the_compone
     assert not patient._names
 
 
-def test_exhaustive_merges_give_hopeless_pairs_new_sticks_and_wait_for_those_without_a_place(monkeypatch):
+def test_merges_of_every_pair_give_hopeless_pairs_new_sticks_and_wait_for_those_without_a_place(monkeypatch):
     made, _, start = begun("dp", Gaussian, n_components=6, n_batches=2)
     state, _ = memoized.first_lap(made, start)
     further = memoized.laps(made, state, [], 1)
@@ -343,8 +345,8 @@ def test_exhaustive_merges_give_hopeless_pairs_new_sticks_and_wait_for_those_wit
     best = DPMixture.best_sticks
     monkeypatch.setattr(DPMixture, "best_sticks", lambda *given: asked.append(1) or best(*given))
     monkeypatch.setattr(merge, "NEAR", -1e9)  # every pair is hopeless
-    for exhaustive in (False, True):
-        move = Merge(exhaustive=exhaustive)
+    for every_pair in (False, True):
+        move = Merge(every_pair=every_pair)
         move.begin(state)
         assert len(move._pairs) == 2
         for b, load in enumerate(made.batches):
@@ -352,9 +354,9 @@ def test_exhaustive_merges_give_hopeless_pairs_new_sticks_and_wait_for_those_wit
             move.observe(b, visit, made.executor)
         before = len(asked)
         candidate = next(iter(move.candidates(state)))
-        found[exhaustive] = move.evaluate(state, state.standing(), made, candidate).objective
-        assert len(asked) - before == exhaustive
-        assert move.waiting(state) == exhaustive
+        found[every_pair] = move.evaluate(state, state.standing(), made, candidate).objective
+        assert len(asked) - before == every_pair
+        assert move.waiting(state) == every_pair
     assert found[True] > found[False]
 
 

@@ -9,22 +9,24 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import gammaln, psi
 
-from stickbreak.likelihoods.base import EMPTY, Likelihood
+from stickbreak.likelihoods.base import EMPTY, TokenLikelihood
 from stickbreak.likelihoods.kernels.gains import sum_digamma_gain, sum_log_gamma_gain
-from stickbreak.numerics.arrays import Float
+from stickbreak.likelihoods.kernels.word_weights import expected_word_weights
+from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.maximum import maximiser
+from stickbreak.numerics.ranges import SMALLEST
 
 ETA_LIMITS = (1e-4, 1e2)  # of a learned eta: topics of one word each would take it to 0, even topics to infinity
 
 
 @dataclass(frozen=True, slots=True)
-class DirichletMultinomial(Likelihood):
+class DirichletMultinomial(TokenLikelihood):
     """phi_k ~ Dirichlet(eta, ..., eta) over W words; a token of topic k is word w with probability phi_kw.
 
     Arrays are word-major: statistics S and parameters tau are (W, K), and tau is the table of the globals.
     """
 
-    signed: ClassVar[bool] = False
+    least: ClassVar[float] = SMALLEST
     least_merge_score: ClassVar[float] = 0.5  # of at most 1
 
     eta: float
@@ -60,6 +62,18 @@ class DirichletMultinomial(Likelihood):
     def table_sum(self, before: Float | float, change: Float, N: Float) -> Float:
         """Return sum_w tau_kw, (K,), of rows that changed."""
         return before + change.sum(axis=0)
+
+    def weigh(self, tau: Float, tau_sum: Float, words: Int32, out: Float) -> None:
+        """Write exp(E log phi_kw) of some words, (n, K), up to a factor for each.      math.md (V4)"""
+        expected_word_weights(tau, tau_sum, words, out)
+
+    def table_totals(self, tau: Float) -> Float:
+        """Return sum_w tau_kw, (K,)."""
+        return tau.sum(axis=0)
+
+    def word_distributions(self, tau: Float) -> Float:
+        """Return E[phi], (W, K)."""
+        return self.mean(tau)
 
     def counts(self, tau: Float, tau_sum: Float) -> tuple[Float, Float]:
         """Return S = tau - eta and its sums."""

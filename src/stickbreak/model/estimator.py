@@ -264,7 +264,8 @@ class Estimator(AllOrNothing):
                 "fit it anew."
             )
         now = self._identity(documents, kept.identity["random_state"])
-        different = [name for name, value in now.items() if not self._agrees(name, kept.identity.get(name), value)]
+        names = {**now, **{name: None for name in self.get_params(deep=False) if name in kept.identity}}
+        different = [name for name in names if not self._agrees(name, kept.identity.get(name), now.get(name))]
         if different:
             raise InputError(
                 f"the state of this model is of a fit with another {different[0]}; give the documents of the fit, and "

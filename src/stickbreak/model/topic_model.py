@@ -250,6 +250,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         model.vocabulary_ = tuple(names_in(meta["vocabulary"], model.n_features_in_, "words"))
         return model
 
+    def _stored_topics(self) -> tuple[Float, int]:
+        """Return the table of the topics as it is saved, and how many columns it must have."""
+        topics = self.components_ if hasattr(self, "components_") else self.topic_word_
+        return topics, self.n_features_in_
+
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state whose parts do not fit together; families add what they know of theirs.
 
@@ -258,12 +263,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         ValueError
             If an array, a word list or a parameter cannot be of a fitted model; the text says which.
         """
-        W = self.n_features_in_
-        topics = self.components_ if hasattr(self, "components_") else self.topic_word_
+        topics, n_columns = self._stored_topics()
         if topics.ndim != 2 or not topics.size or topics.dtype != np.float64 or not np.isfinite(topics).all():
             raise ValueError("its topics are no table of finite numbers")
-        if topics.shape[1] != W:
-            raise ValueError(f"it has topics over {topics.shape[1]} words, but {W} features")
+        if topics.shape[1] != n_columns:
+            raise ValueError(f"it has topics over {topics.shape[1]} words, but {n_columns} features")
         check_end(self)
         self._check_parameters()
 

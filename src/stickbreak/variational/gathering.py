@@ -7,16 +7,14 @@ topics that none of them holds: there theta_dk is the prior of their visit, whic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.special import gammaln, psi
 
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.variational.documents import DocumentTopics, runs
 from stickbreak.variational.kernels import statistics as statistics_kernels
-from stickbreak.variational.observations import Observations, Visit
-from stickbreak.variational.state import DocumentTopics, runs
+from stickbreak.variational.observations import DocumentPrior, Observations, Visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Untouched:
 
     batch: int
     lengths: Float  # (n,) tokens of each document
-    prior: Float | None  # (K + 1,) alpha E[beta] of their visit: theta_dk of the topics that they do not hold
+    prior: DocumentPrior  # of their visit: theta_dk of the topics that they do not hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class Piece:
     batch: int
     rows: Int  # (n,)  which documents of the batch
     counts: Observations  # of these documents, over the words of the batch
-    prior: Float | None  # (K + 1,) alpha E[beta] when they were inferred; None in a mixture
+    prior: DocumentPrior  # when they were inferred
     n_topics: int  # K
     documents: DocumentTopics
     share_ptr: Int  # (n + 1,)
@@ -87,7 +85,7 @@ class Piece:
             self.counts.indptr, self.documents.indptr, self.documents.topic, self.share_ptr, self.share,
             new_index, documents.indptr, documents.topic, share_ptr, share,
         )  # fmt: skip
-        prior = relabelled_prior(self.prior, new_index)
+        prior = self.prior.relabelled(new_index)
         return replace(
             self, prior=prior, n_topics=renamed_to(new_index), documents=documents, share_ptr=share_ptr, share=share
         )
@@ -144,7 +142,7 @@ class Gathering:
     def follow(self, new_index: Int) -> None:
         """Rename the topics after a move: pooled where equal, dropped where -1 (no document may hold these)."""
         self.pieces = [piece.relabelled(new_index) for piece in self.pieces]
-        self.others = [replace(x, prior=relabelled_prior(x.prior, new_index)) for x in self.others]
+        self.others = [replace(x, prior=x.prior.relabelled(new_index)) for x in self.others]
 
 
 def untouched(piece: Piece) -> Untouched:
@@ -155,40 +153,3 @@ def untouched(piece: Piece) -> Untouched:
 def renamed_to(new_index: Int) -> int:
     """Return how many topics there are after a renaming."""
     return int(new_index.max(initial=-1)) + 1
-
-
-def relabelled_prior(prior: Float | None, new_index: Int) -> Float | None:
-    """Return a prior after topics were renamed: pooled where equal, dropped with its mass where -1."""
-    if prior is None:
-        return None
-    n_topics, stays = renamed_to(new_index), new_index >= 0
-    out = np.bincount(new_index[stays], weights=prior[:-1][stays], minlength=n_topics)
-    return np.append(out, prior[-1])
-
-
-def renormalised(groups: Sequence[Untouched], topic: int) -> tuple[Float, float]:
-    """Return by how much E log pi of documents rises if theta of a topic that they lack is dropped. math.md (V18)
-
-    Then sum_k theta_dk falls by prior_j, and every E log pi_dk rises by psi(sum theta) - psi(sum theta - prior_j).
-
-    Parameters
-    ----------
-    groups : sequence of Untouched
-    topic : int
-
-    Returns
-    -------
-    rise : ndarray of shape (n_groups,)
-        Sum over the documents of each group.
-    Q0 : float
-        Change of sum_d log Gamma(sum_k theta_dk).
-    """
-    rise, Q0 = np.zeros(len(groups)), 0.0
-    for i, group in enumerate(groups):
-        if group.prior is None:
-            continue
-        before = group.prior.sum() + group.lengths
-        after = before - group.prior[topic]
-        rise[i] = (psi(before) - psi(after)).sum()
-        Q0 += float((gammaln(after) - gammaln(before)).sum())
-    return rise, Q0

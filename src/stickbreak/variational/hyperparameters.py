@@ -16,10 +16,11 @@ from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.variational.bound import QUADRATIC, expected_squares, quadratic_slopes
-from stickbreak.variational.local_step import weight_statistics
-from stickbreak.variational.model import HDP, Inference
+from stickbreak.variational.document_prior import weight_statistics
+from stickbreak.variational.documents import DocumentTopics
+from stickbreak.variational.model import Inference
 from stickbreak.variational.objective import expected_log_normaliser, expected_log_sticks
-from stickbreak.variational.state import DocumentTopics, expected_beta
+from stickbreak.variational.state import expected_beta
 
 GAMMA_LIMITS = (1e-2, 1e3)  # with more topics than the documents can tell apart, gamma would run to infinity
 
@@ -34,52 +35,6 @@ def due(names: Collection[str], *, settled: bool) -> tuple[str, ...]:
     return tuple(name for name in names if settled or name in ("alpha", "gamma"))
 
 
-def learn(state: Inference, names: Collection[str], executor: Executor) -> None:
-    """Set the named hyperparameters to the maximum of the objective, the rest following them.
-
-    With alpha, theta of every document is set anew for its stored N_dk, under the new alpha and the E[beta] of now; the
-    statistics of all batches change with it. So no candidate of a move may wait for a statistic of before. In the
-    order alpha, gamma, sticks, prior of the topics; each step starts from what the one before left.
-
-    Parameters
-    ----------
-    state : Inference
-        Changed in place.
-    names : collection of {"alpha", "gamma"} and the hyperparameters of the likelihood
-    executor : Executor
-    """
-    if not names:
-        return
-    model = _model(state)
-    if "alpha" in names:
-        found = _best_alpha(state, executor)
-        state.batches = [
-            replace(batch, vectors=replace(batch.vectors, **new))
-            for batch, new in zip(state.batches, found.statistics, strict=True)
-        ]
-        of_weights = {name: sum(new[name] for new in found.statistics) for name in ("T", "G", "Q", "Q0")}
-        state.totals = replace(state.totals, **of_weights)
-        model = replace(model, alpha=found.alpha)
-    if "gamma" in names:
-        model = replace(model, gamma=best_gamma(state.parameters.rho, state.parameters.omega, model.gamma))
-    if "alpha" in names or "gamma" in names:
-        state.parameters.rho, state.parameters.omega = model.best_sticks(
-            state.totals, state.parameters.rho, state.parameters.omega
-        )
-    if set(names) & set(model.likelihood.hyperparameters):
-        model = replace(model, likelihood=model.likelihood.learned(state.totals.S, state.totals.N))
-    state.refresh(model)
-
-
-def _model(state: Inference) -> HDP:
-    assert isinstance(state.model, HDP)  # of a mixture nothing is learned
-    return state.model
-
-
-def _weights(state: Inference) -> list[DocumentTopics]:
-    return [documents for documents in state.documents if isinstance(documents, DocumentTopics)]
-
-
 def best_gamma(rho: Float, omega: Float, start: float) -> float:
     """Return the gamma that maximises L_u = K log gamma + gamma sum_k E log(1 - u_k) + ...          math.md (V15)
 
@@ -91,7 +46,7 @@ def best_gamma(rho: Float, omega: Float, start: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _AtAlpha:
+class AtAlpha:
     """The corpus at one alpha, theta optimal for it: theta_dk = alpha E[beta_k] + N_dk."""
 
     alpha: float
@@ -99,40 +54,60 @@ class _AtAlpha:
     value: float  # L_HDP, nats
     slope: float  # its derivative by alpha
 
+    def store(self, state: Inference[DocumentTopics]) -> None:
+        """Write the statistics into the summaries of the batches and the totals."""
+        state.batches = [
+            replace(batch, vectors=replace(batch.vectors, **new))
+            for batch, new in zip(state.batches, self.statistics, strict=True)
+        ]
+        of_weights = {name: sum(new[name] for new in self.statistics) for name in ("T", "G", "Q", "Q0")}
+        state.totals = replace(state.totals, **of_weights)
 
-def _best_alpha(state: Inference, executor: Executor) -> _AtAlpha:
+
+def best_alpha(state: Inference[DocumentTopics], start: float, bound: str, executor: Executor) -> AtAlpha:
     """Return alpha and theta that together maximise L_HDP given the responsibilities.                math.md (V14)
 
     With theta left as it is, alpha would hardly move: for a topic that a document does not use, theta_dk is alpha
     E[beta_k] of the alpha of before, and holds it there.
+
+    Parameters
+    ----------
+    state : Inference
+        Of an admixture.
+    start : float
+        alpha to start from.
+    bound : {"surrogate", "quadratic"}
+    executor : Executor
     """
-    lengths = [_tokens(documents) for documents in _weights(state)]
-    before = _at_alpha(state, lengths, _model(state).alpha, executor)
+    lengths = [_tokens(documents) for documents in state.documents]
+    before = _at_alpha(state, lengths, start, bound, executor)
 
     def slope(alpha: float) -> float:
-        return _at_alpha(state, lengths, alpha, executor).slope
+        return _at_alpha(state, lengths, alpha, bound, executor).slope
 
-    after = _at_alpha(state, lengths, maximiser(slope, before.alpha, CONCENTRATION_LIMITS), executor)
+    after = _at_alpha(state, lengths, maximiser(slope, start, CONCENTRATION_LIMITS), bound, executor)
     return after if after.value >= before.value else before
 
 
-def _at_alpha(state: Inference, lengths: list[Float], alpha: float, executor: Executor) -> _AtAlpha:
+def _at_alpha(
+    state: Inference[DocumentTopics], lengths: list[Float], alpha: float, bound: str, executor: Executor
+) -> AtAlpha:
     """Evaluate L_HDP and its slope with theta at its best for this alpha.                            math.md (V14)
 
     L_HDP = D E[c_D] + sum_d { sum_k log Gamma(theta_dk) - log Gamma(sum_k theta_dk) };  theta is stationary, so
     dL_HDP/dalpha = D dE[c_D]/dalpha + sum_k E[beta_k] T_k.
     """
     rho, omega = state.parameters.rho, state.parameters.omega
-    beta, bound, D = expected_beta(rho), _model(state).bound, state.totals.n_documents
+    beta, D = expected_beta(rho), state.totals.n_documents
     value = D * expected_log_normaliser(rho, omega, alpha, bound)
     slope = D * _normaliser_slope(rho, omega, alpha, bound)
     statistics = []
-    for documents, of_documents in zip(_weights(state), lengths, strict=True):
+    for documents, of_documents in zip(state.documents, lengths, strict=True):
         T, Q, Q0 = weight_statistics(documents, of_documents, alpha * beta, executor)
         statistics.append({"T": T, "G": -alpha * beta * T, "Q": Q, "Q0": Q0})
         value += float(Q.sum()) - Q0
         slope += float(beta @ T)
-    return _AtAlpha(alpha, statistics, value, slope)
+    return AtAlpha(alpha, statistics, value, slope)
 
 
 def _normaliser_slope(rho: Float, omega: Float, alpha: float, bound: str) -> float:

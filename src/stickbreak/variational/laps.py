@@ -7,11 +7,8 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from stickbreak.corpus import Corpus, make_batches
 from stickbreak.fitting.laps import Callback, Lap, Laps, Packed, Stop
-from stickbreak.numerics.arrays import Int
 from stickbreak.variational import memoized, stochastic
-from stickbreak.variational.local_step import Batch
 from stickbreak.variational.memoized import LapInfo
 from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.moves import Move
@@ -164,15 +161,6 @@ class StochasticLaps:
     def n_steps(self) -> int:
         """Steps taken so far."""
         return self._state.n_steps
-
-
-def batch_loaders(corpus: Corpus, n_batches: int, seed: int) -> list[Callable[[], Batch]]:
-    """Cut a corpus into batches that are read when they are visited."""
-
-    def loader(selection: Int) -> Callable[[], Batch]:
-        return lambda: Batch.from_corpus(corpus[selection])
-
-    return [loader(selection) for selection in make_batches(corpus, n_batches, seed=seed)]
 
 
 def _counts_of(moves: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from stickbreak.variational.gathering import Gathering
-from stickbreak.variational.hyperparameters import due, learn
+from stickbreak.variational.hyperparameters import due
 from stickbreak.variational.model import Inference, Schedule
 from stickbreak.variational.moves import Move, run_move
 from stickbreak.variational.observations import Visit
@@ -52,7 +52,7 @@ class LapInfo:
 def first_lap(schedule: Schedule, parameters: GlobalParameters) -> tuple[Inference, LapInfo]:
     """Visit every batch for the first time, from a start."""
     state, visited = first_visits(schedule, schedule.model, parameters, np.arange(parameters.n_topics))
-    learn(state, due(schedule.learned, settled=False), schedule.executor)
+    state.model.learn(state, due(schedule.learned, settled=False), schedule.executor)
     return state, LapInfo.of(state.objective, state.topic_ids.size, [visited], {})
 
 
@@ -83,7 +83,7 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         active = [move for move in moves if not (early and move.changes_topics)]
         for move in active:
             move.begin(state)
-        afresh = state.model.warm and state.fresh_share > FRESH_SHARE
+        afresh = state.model.starts_matter and state.fresh_share > FRESH_SHARE
         restarts = state.restart_share > RESTART_SHARE or lap % RESTART_LAPS == 0
         done = [
             revisit(schedule, state, b, afresh=afresh, restarts=restarts, observe=observe)
@@ -101,5 +101,5 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         changed = any(counts[move.name][1] for move in active if move.changes_topics)
         moved = changed or len(active) < len(moves) or any(move.waiting(state) for move in active)
         # after the moves, because it changes what they have tracked
-        learn(state, due(schedule.learned, settled=not changed), schedule.executor)
+        state.model.learn(state, due(schedule.learned, settled=not changed), schedule.executor)
         yield state, LapInfo.of(state.objective, state.topic_ids.size, done, counts, moved=moved)

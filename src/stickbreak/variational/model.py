@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.fitting.executor import Executor
-from stickbreak.initialization import Start
 from stickbreak.likelihoods import Likelihood
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.variational.bound import SURROGATE
+from stickbreak.variational.documents import AnyDocuments, Documents
 from stickbreak.variational.gathering import Gathering
-from stickbreak.variational.global_step import optimise_sticks, sticks_of
-from stickbreak.variational.local_step import LocalSettings, local_step
-from stickbreak.variational.natural_gradient import NATURAL, ascend, interpolate, natural_gradient
-from stickbreak.variational.objective import objective
+from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.observations import Observations, Visit
-from stickbreak.variational.state import (
-    DocumentCounts,
-    DocumentTopics,
-    GlobalParameters,
-    StoredSummary,
-    Summary,
-    expected_beta,
-)
-
-Documents = DocumentTopics | DocumentCounts
+from stickbreak.variational.state import GlobalParameters, StoredSummary, Summary, expected_beta
 
 
-class Model(ABC):
+class Model(ABC, Generic[AnyDocuments]):
     """How observations come to their topics: all that schedules and moves ask beside the likelihood."""
 
     __slots__ = ()
 
-    warm: ClassVar[bool]  # whether the local step of a document depends on where it starts
+    starts_matter: ClassVar[bool]  # whether the local step of a document depends on where it starts
+    documents: ClassVar[type[Documents]]  # what is kept of documents from visit to visit
 
     likelihood: Likelihood  # what a topic emits
     gamma: float
@@ -54,7 +45,7 @@ class Model(ABC):
         self,
         batch: Observations,
         parameters: GlobalParameters,
-        start: Documents | None,
+        start: AnyDocuments | None,
         settings: LocalSettings,
         executor: Executor,
         among: Visit | None = None,
@@ -62,7 +53,7 @@ class Model(ABC):
         """Run the local step of every document of a batch."""
 
     @abstractmethod
-    def kept(self, visit: Visit) -> Documents:
+    def kept(self, visit: Visit) -> AnyDocuments:
         """Return what is kept of the documents of a visit until the next one."""
 
     @abstractmethod
@@ -77,71 +68,20 @@ class Model(ABC):
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return the objective in nats; `data` is L_data of each topic."""
 
+    @abstractmethod
+    def idle(self, N: Float) -> NDArray[np.bool_]:
+        """Return which of topics with N (K,) observations can go at no cost, although the objective does not rise."""
 
-@dataclass(frozen=True, slots=True)
-class HDP(Model):
-    """The model and its bound: likelihood, alpha (documents) and gamma (corpus); which bound of E[c_D(alpha beta)]."""
-
-    warm: ClassVar[bool] = True
-
-    likelihood: Likelihood
-    alpha: float
-    gamma: float
-    bound: str = SURROGATE
-
-    @property
-    def hyperparameters(self) -> dict[str, Any]:
-        """All that can be learned, by name, as plain values."""
-        return {"alpha": self.alpha, "gamma": self.gamma, **self.likelihood.hyperparameters}
-
-    def with_hyperparameters(self, values: Mapping[str, Any]) -> HDP:
-        """Return the model with what `hyperparameters` returned of another."""
-        likelihood = self.likelihood.with_hyperparameters(values)
-        return replace(self, likelihood=likelihood, alpha=values["alpha"], gamma=values["gamma"])
-
-    def local_step(
-        self,
-        batch: Observations,
-        parameters: GlobalParameters,
-        start: Documents | None,
-        settings: LocalSettings,
-        executor: Executor,
-        among: Visit | None = None,
-    ) -> Visit:
-        """Run the local step of every document of a batch.                             math.md (V5)"""
-        assert not isinstance(start, DocumentCounts)
-        return local_step(batch.under(self.likelihood), parameters, self.alpha, start, settings, executor, among)
-
-    def kept(self, visit: Visit) -> DocumentTopics:
-        """Return N_dk, where the next visit starts."""
-        return visit.documents
-
-    def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
-        """Return the optimal (rho, omega) given the statistics.                        math.md (V10)"""
-        return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega, bound=self.bound)
-
-    def step_sticks(self, totals: Summary, rho: Float, omega: Float, step: float, rule: str) -> tuple[Float, Float]:
-        """Return (rho, omega) after a stochastic step by one of `STICK_RULES`.          math.md (S1)"""
-        if rule == NATURAL:
-            slopes = natural_gradient(rho, omega, totals.T, totals.n_documents, self.alpha, self.gamma, self.bound)
-            return ascend(rho, omega, *slopes, step)
-        return interpolate(rho, omega, *self.best_sticks(totals, rho, omega), step)
-
-    def parameters(self, start: Start, n_documents: int) -> GlobalParameters:
-        """Return the global parameters of a start."""
-        sticks = sticks_of(start.weights, 1.0 + self.gamma + n_documents)
-        return GlobalParameters.of(self.likelihood, start.counts, start.counts.sum(axis=0), *sticks)
-
-    def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
-        """Return the objective in nats; `data` is L_data of each topic.                 math.md (V1)"""
-        return objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data, bound=self.bound)
+    @abstractmethod
+    def learn(self, state: Inference[AnyDocuments], names: Collection[str], executor: Executor) -> None:
+        """Set the named hyperparameters to the maximum of the objective, and all that follows from them, in place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """What does not change from lap to lap."""
 
-    model: Model  # at the start; `Inference.model` is that of now
+    model: Model[Any]  # at the start; `Inference.model` has the present hyperparameters
     batches: Sequence[Callable[[], Observations]]  # called at every visit: a batch need not stay in memory
     settings: LocalSettings
     executor: Executor
@@ -168,14 +108,14 @@ class Standing:
 
 
 @dataclass(slots=True)
-class Inference:
+class Inference(Generic[AnyDocuments]):
     """Where memoized inference stands (math.md (V8))."""
 
-    model: Model  # with the hyperparameters of now, which may be learned
+    model: Model[AnyDocuments]  # with the present hyperparameters, which may be learned
     parameters: GlobalParameters
     totals: Summary  # sum of `batches`
     batches: list[StoredSummary]
-    documents: list[Documents]  # N_dk of every document, by batch
+    documents: list[AnyDocuments]  # what is kept of every document, by batch
     topic_ids: Int  # (K,) a name for each topic that outlives merges and re-ordering
     data: Float  # (K,) L_data of each topic
     objective: float  # nats
@@ -184,8 +124,8 @@ class Inference:
     restart_share: float = 1.0  # of the sparse restarts: those accepted when they last ran
     fresh_share: float = 1.0  # of the documents: those that a fresh start was better for when last tried
 
-    def refresh(self, model: Model) -> None:
-        """Set tau, L_data and the objective from the totals (the sticks are left); `model` becomes the one of now."""
+    def refresh(self, model: Model[AnyDocuments]) -> None:
+        """Set tau, L_data and the objective from the totals (the sticks are left); `model` replaces the present one."""
         S, N, rho, omega = self.totals.S, self.totals.N, self.parameters.rho, self.parameters.omega
         self.model = model
         self.parameters = GlobalParameters.of(model.likelihood, S, N, rho, omega)
@@ -204,14 +144,14 @@ class Inference:
         totals, parameters = self.totals.without_words(), self.parameters
         return Standing(totals, parameters.rho, parameters.omega, self.topic_ids, self.data, self.objective)
 
-    def edit(self, batches: list[StoredSummary], documents: list[Documents], standing: Standing) -> None:
+    def edit(self, batches: list[StoredSummary], documents: list[AnyDocuments], standing: Standing) -> None:
         """Replace every per-topic store after a move; `refresh` sets the rest."""
         self.batches, self.documents = batches, documents
         self.resum()
         self.parameters.rho, self.parameters.omega = standing.rho, standing.omega
         self.topic_ids = standing.topic_ids
 
-    def become(self, other: Inference) -> None:
+    def become(self, other: Inference[AnyDocuments]) -> None:
         """Take over topics and documents of another inference of the same model; `refresh` sets the rest.
 
         Nothing that was gathered or noted in this lap holds for the new documents, and no name is given twice.

@@ -12,20 +12,16 @@ from numpy.typing import NDArray
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.ranges import are_sticks, are_sums, is_concentration
-from stickbreak.variational.model import Documents, Inference, Model
+from stickbreak.variational.documents import check_rows, check_sums
+from stickbreak.variational.model import Inference, Model
 from stickbreak.variational.moves import Move
 from stickbreak.variational.sparse_rows import SparseRows, topic_type
 from stickbreak.variational.state import (
     PER_TOPIC,
-    DocumentCounts,
-    DocumentTopics,
     GlobalParameters,
     StoredSummary,
     Summary,
 )
-
-TOTALS_TOLERANCE = 1e-6  # relative: totals are changed, and not summed anew, in each lap
-_ARRAYS_OF: dict[type, tuple[str, ...]] = {DocumentTopics: ("indptr", "topic", "n_dk"), DocumentCounts: ("held_by",)}
 
 
 def snapshot(state: Inference, moves: Sequence[Move]) -> Packed:
@@ -38,7 +34,7 @@ def snapshot(state: Inference, moves: Sequence[Move]) -> Packed:
     arrays |= {**_vector_arrays("totals", state.totals), "totals.S": state.totals.S}
     for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
         arrays |= _stored_arrays(f"batch{b}", summary)
-        arrays |= {f"batch{b}.{x}": getattr(documents, x) for x in _ARRAYS_OF[type(documents)]}
+        arrays |= {f"batch{b}.{x}": array for x, array in documents.arrays().items()}
     values = {
         "n_batches": len(state.batches),
         "next_id": state.next_id,
@@ -85,7 +81,7 @@ def restored(
         parameters,
         totals,
         [_stored(f"batch{b}", arrays) for b in range(n_batches)],
-        [_documents(f"batch{b}", arrays) for b in range(n_batches)],
+        [model.documents.from_arrays(arrays, f"batch{b}", _n_documents(arrays, b)) for b in range(n_batches)],
         arrays["topic_ids"],
         totals.N,
         0.0,
@@ -115,7 +111,7 @@ def _check_state(state: Inference, D: int, W: int) -> None:
         size = D // n_batches + (b < D % n_batches)  # as make_batches cuts them
         _check_vectors(summary.vectors, f"batch{b}", size, K)
         _check_words(summary, f"batch{b}", W, K)
-        _check_documents(documents, f"batch{b}", size, summary.vectors.N)
+        documents.check(f"batch{b}", size, summary.vectors.N)
     _check_totals(state)
 
 
@@ -126,12 +122,7 @@ def _check_totals(state: Inference) -> None:
         summary.S.add_to(S, summary.words)
         N += summary.vectors.N
     for name, found, sums in (("S", totals.S, S), ("N", totals.N, N)):
-        _check_sums(found, sums, f"totals.{name} is not that of its batches")
-
-
-def _check_sums(found: NDArray[np.float64], sums: NDArray[np.float64], problem: str) -> None:
-    atol = TOTALS_TOLERANCE * max(1.0, float(np.abs(sums).max()))
-    require(np.allclose(found, sums, rtol=TOTALS_TOLERANCE, atol=atol), problem)
+        check_sums(found, sums, f"totals.{name} is not that of its batches")
 
 
 def _check_vectors(summary: Summary, name: str, n_documents: int, K: int) -> None:
@@ -149,47 +140,15 @@ def _check_words(summary: StoredSummary, name: str, W: int, K: int) -> None:
     require(ascending and (not words.size or (words[0] >= 0 and words[-1] < W)), f"{name}.words cannot be")
     require(S.topic.ndim == 1 and S.topic.dtype == topic_type(K), f"{name}.S_topic does not fit {K} topics")
     require(is_table(S.value, S.topic.size), f"{name}.S_value is no finite number for each of its topics")
-    _check_rows(S.indptr, S.topic, f"{name}.S_", words.size, K)
-
-
-def _documents(name: str, arrays: Mapping[str, NDArray]) -> Documents:
-    if f"{name}.held_by" in arrays:
-        return DocumentCounts(int(arrays[f"{name}.scalars"][0]), arrays[f"{name}.held_by"])
-    return DocumentTopics(*(arrays[f"{name}.{x}"] for x in _ARRAYS_OF[DocumentTopics]))
-
-
-def _check_documents(documents: Documents, name: str, n_documents: int, N: NDArray[np.float64]) -> None:
-    K = N.size
-    if isinstance(documents, DocumentCounts):
-        held_by = documents.held_by
-        require(held_by.shape == (K,) and held_by.dtype == np.int64, f"{name}.held_by does not fit")
-        require(bool((held_by >= 0).all()), f"{name}.held_by holds a negative number")
-        return
-    indptr, topic, n_dk = documents.indptr, documents.topic, documents.n_dk
-    require(topic.ndim == 1 and topic.dtype == np.int32 and is_table(n_dk, topic.size), f"{name}.n_dk does not fit")
-    _check_rows(indptr, topic, f"{name}.", n_documents, K)
-    require(are_sums(n_dk), f"{name}.n_dk holds a number out of its range")
-    sums = np.bincount(topic, weights=n_dk, minlength=K).astype(np.float64)
-    _check_sums(N, sums, f"{name}.N is not that of its documents")
-
-
-def _check_rows(indptr: NDArray, topic: NDArray, name: str, n_rows: int, K: int) -> None:
-    """Refuse rows of topics that cannot be: those of documents, or those of the words of a batch."""
-    require(indptr.shape == (n_rows + 1,) and indptr.dtype == np.int64, f"{name}indptr does not fit")
-    whole = indptr[0] == 0 and indptr[-1] == topic.size and bool((indptr[1:] >= indptr[:-1]).all())
-    require(whole, f"{name}indptr does not lead through its topics")
-    require(not topic.size or (topic.min() >= 0 and topic.max() < K), f"{name}topic names no topic of {K}")
-    falls = np.flatnonzero(np.diff(topic.astype(np.int64)) <= 0) + 1  # allowed only where a row begins
-    require(bool(np.isin(falls, indptr).all()), f"{name}topic does not ascend within a row")
+    check_rows(S.indptr, S.topic, f"{name}.S_", words.size, K)
 
 
 def _hyperparameters(values: Mapping[str, Any], model: Model) -> dict[str, Any]:
     """Return the hyperparameters of a checkpoint; of one that is a table the likelihood is the judge."""
     found = {
-        name: values[name] if isinstance(given, list) else float(values[name])
-        for name, given in model.hyperparameters.items()
+        name: values[name] if np.ndim(given) else float(values[name]) for name, given in model.hyperparameters.items()
     }
-    inside = all(is_concentration(value) for value in found.values() if isinstance(value, float))
+    inside = all(is_concentration(value) for value in found.values() if np.ndim(value) == 0)
     require(inside, "its hyperparameters are not all positive and in their range")
     return found
 
@@ -213,6 +172,10 @@ def _stored(name: str, arrays: Mapping[str, NDArray]) -> StoredSummary:
     vectors = _vectors(name, arrays)
     S = SparseRows(vectors.N.size, *(arrays[f"{name}.S_{x}"] for x in ("indptr", "topic", "value")))
     return StoredSummary(vectors, arrays[f"{name}.words"], S)
+
+
+def _n_documents(arrays: Mapping[str, NDArray], b: int) -> int:
+    return int(arrays[f"batch{b}.scalars"][0])
 
 
 def _vectors(name: str, arrays: Mapping[str, NDArray]) -> Summary:

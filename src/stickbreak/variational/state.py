@@ -66,136 +66,6 @@ def expected_beta(rho: Float) -> Float:
     return out
 
 
-def runs(indptr: Int, rows: Int) -> tuple[Int, Int]:
-    """Return (indptr, places) of some rows of a compressed array: entry i of the selection is entry places[i]."""
-    sizes = np.diff(indptr)[rows]
-    selected = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return selected, np.arange(selected[-1]) + np.repeat(indptr[:-1][rows] - selected[:-1], sizes)
-
-
-@dataclass(slots=True)
-class DocumentTopics:
-    """Expected counts N_dk of the topics that a document uses, compressed by rows.
-
-    Topics that are not listed have N_dk = 0 exactly; theta_dk = alpha E[beta_k] + N_dk.
-    """
-
-    indptr: Int  # int64 (D + 1,)
-    topic: NDArray[np.int32]  # (nnz,) ascending within a document
-    n_dk: Float  # (nnz,)
-
-    @property
-    def n_documents(self) -> int:
-        """Number of documents D."""
-        return self.indptr.size - 1
-
-    @property
-    def rows(self) -> Int:
-        """The document of each entry, (nnz,)."""
-        return np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
-
-    @classmethod
-    def empty(cls, n_documents: int) -> DocumentTopics:
-        """Return documents that use no topic."""
-        return cls(np.zeros(n_documents + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
-
-    @classmethod
-    def joined(cls, parts: Sequence[DocumentTopics]) -> DocumentTopics:
-        """Return the documents of several parts, one after the other."""
-        parts = [cls.empty(0), *parts]
-        sizes = np.concatenate([np.diff(part.indptr) for part in parts])
-        indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        topic, n_dk = (np.concatenate(x) for x in zip(*((part.topic, part.n_dk) for part in parts), strict=True))
-        return cls(indptr, topic, n_dk)
-
-    def holders(self, n_topics: int) -> Int:
-        """Return how many documents hold each topic, (K,)."""
-        return np.bincount(self.topic, minlength=n_topics)
-
-    def dense(self, n_topics: int) -> Float:
-        """Return N as a (D, K) array."""
-        out = np.zeros((self.n_documents, n_topics))
-        out[self.rows, self.topic] = self.n_dk
-        return out
-
-    def selected(self, rows: Int) -> DocumentTopics:
-        """Return some of the documents."""
-        indptr, place = runs(self.indptr, rows)
-        return DocumentTopics(indptr, self.topic[place], self.n_dk[place])
-
-    def replaced(self, rows: Int, other: DocumentTopics) -> DocumentTopics:
-        """Return the same with documents `rows` taken from `other`, in this order."""
-        sizes = np.diff(self.indptr)
-        sizes[rows] = np.diff(other.indptr)
-        indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        out = DocumentTopics(indptr, np.empty(indptr[-1], np.int32), np.empty(indptr[-1]))
-        kept = np.setdiff1d(np.arange(self.n_documents), rows)
-        for source, its_rows, target in ((self, kept, kept), (other, np.arange(rows.size), rows)):
-            _, place = runs(source.indptr, its_rows)
-            _, there = runs(indptr, target)
-            out.topic[there], out.n_dk[there] = source.topic[place], source.n_dk[place]
-        return out
-
-    def relabelled(self, new_index: Int) -> DocumentTopics:
-        """Return the same counts with topic k called `new_index[k]`; topics with equal new index are pooled.
-
-        A topic that no document holds may have any new index (-1 by custom).
-        """
-        rows, topic = self.rows, new_index[self.topic]
-        order = np.lexsort((topic, rows))
-        rows, topic, n_dk = rows[order], topic[order], self.n_dk[order]
-        first = np.ones(rows.size, dtype=bool)
-        first[1:] = (rows[1:] != rows[:-1]) | (topic[1:] != topic[:-1])
-        starts = np.flatnonzero(first)
-        pooled = np.add.reduceat(n_dk, starts) if starts.size else n_dk
-        counts = np.bincount(rows[starts], minlength=self.n_documents)
-        indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-        return DocumentTopics(indptr, topic[starts].astype(np.int32), pooled)
-
-    def added(self, more: DocumentTopics, n_topics: int) -> DocumentTopics:
-        """Return the sum of both; `more` may list a topic of a document several times."""
-        rows, topic = np.concatenate([self.rows, more.rows]), np.concatenate([self.topic, more.topic])
-        both = DocumentTopics(np.array([0, rows.size]), topic, np.concatenate([self.n_dk, more.n_dk]))
-        order = np.argsort(rows, kind="stable")
-        sizes = np.bincount(rows, minlength=self.n_documents)
-        indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        sorted_ = DocumentTopics(indptr, both.topic[order], both.n_dk[order])
-        return sorted_.relabelled(np.arange(n_topics))
-
-    def exchanged(self, rows: Int, old: DocumentTopics, new: DocumentTopics, new_index: Int) -> DocumentTopics:
-        """Return the same after a move that renamed the topics and inferred documents `rows` anew."""
-        others = self.replaced(rows, DocumentTopics.empty(rows.size)).relabelled(new_index)
-        return others.replaced(rows, new)
-
-
-@dataclass(slots=True)
-class DocumentCounts:
-    """How many documents of a batch hold each topic: all that is kept of the documents of a mixture.
-
-    There each vector is a document, and its topics follow from the globals alone.
-    """
-
-    n_documents: int
-    held_by: Int  # (K,)   after a merge: at most so many
-
-    def holders(self, n_topics: int) -> Int:
-        """Return how many documents hold each topic, (K,)."""
-        return self.held_by
-
-    def relabelled(self, new_index: Int) -> DocumentCounts:
-        """Return the same with topic k called `new_index[k]`; topics with equal new index are pooled."""
-        stays, n_topics = new_index >= 0, int(new_index.max(initial=-1)) + 1
-        pooled = np.zeros(n_topics, np.int64)
-        np.add.at(pooled, new_index[stays], self.held_by[stays])
-        return DocumentCounts(self.n_documents, pooled)
-
-    def exchanged(self, rows: Int, old: DocumentTopics, new: DocumentTopics, new_index: Int) -> DocumentCounts:
-        """Return the same after a move that renamed the topics and inferred some documents anew."""
-        others = DocumentCounts(self.n_documents, self.held_by - old.holders(self.held_by.size)).relabelled(new_index)
-        others.held_by = others.held_by + new.holders(others.held_by.size)
-        return others
-
-
 @dataclass(slots=True)
 class Summary:
     """Additive statistics of a set of documents, one batch or the whole corpus (math.md (V8)).
@@ -219,19 +89,23 @@ class Summary:
         per_topic = {name: np.zeros(n_topics + (name in "TGQ")) for name in PER_TOPIC}
         return cls(n_documents=0, words=None, S=np.zeros((n_words, n_topics)), Q0=0.0, **per_topic)
 
+    @property
+    def vectors(self) -> Summary:
+        """The summary itself: where its numbers beside S are, as in a `StoredSummary`."""
+        return self
+
     def add(self, other: Summary | StoredSummary, sign: float = 1.0) -> None:
         """Add (sign = 1) or take away (sign = -1) another summary in place; its words must be rows of this one."""
-        if isinstance(other, StoredSummary):
-            other.S.add_to(self.S, other.words, sign)
-            other = other.vectors
-        elif other.words is None:
-            self.S += sign * other.S
-        else:
-            self.S[other.words] += sign * other.S
-        self.n_documents += int(sign) * other.n_documents
+        other.add_rows(self.S, sign)
+        vectors = other.vectors
+        self.n_documents += int(sign) * vectors.n_documents
         for name in PER_TOPIC:
-            setattr(self, name, getattr(self, name) + sign * getattr(other, name))
-        self.Q0 += sign * other.Q0
+            setattr(self, name, getattr(self, name) + sign * getattr(vectors, name))
+        self.Q0 += sign * vectors.Q0
+
+    def add_rows(self, table: Float, sign: float) -> None:
+        """Add sign S to the rows of a table that it stands for, in place."""
+        table[slice(None) if self.words is None else self.words] += sign * self.S
 
     def without_words(self) -> Summary:
         """Return the same statistics with no rows of S: enough to evaluate a candidate."""
@@ -298,6 +172,10 @@ class StoredSummary:
     def expanded(self) -> Summary:
         """Return the same statistics with a dense S, (W_b, K)."""
         return replace(self.vectors, words=self.words, S=self.S.dense())
+
+    def add_rows(self, table: Float, sign: float) -> None:
+        """Add sign S to the rows of a table that it stands for, in place."""
+        self.S.add_to(table, self.words, sign)
 
     def pooled(self, unions: Sequence[tuple[int, int, UnionStatistics]]) -> StoredSummary:
         """Return the summary in which, for each (keep, gone, union), `gone` is pooled into `keep`. math.md (V12)"""

@@ -8,18 +8,19 @@ import pytest
 from stickbreak.corpus import toy_bars
 from stickbreak.variational import VariationalHDP
 from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.moves import Birth, Delete, Merge, Refine, Reorder, base, birth, run_move
-from stickbreak.variational.moves.birth import losses
+from stickbreak.variational.moves import Birth, Delete, Merge, Refine, Reorder, base, run_move
+from stickbreak.variational.words import proposals
+from stickbreak.variational.words.proposals import losses
 
 from ..following import Holding
-from ..problems import begin, documents_of_visit, ragged_corpus, responsibilities, schedule
+from ..problems import begin, documents_of_visit, made_move, ragged_corpus, responsibilities, schedule
 from ..test_planted import distances
 from .trials import before_trial, small_bars
 
 
 def test_losses_equal_the_twin():
     """sum_w c (log c - log Z): from r = weight exp(E log phi) / Z."""
-    move = Birth()
+    move = made_move(Birth)
     corpus = ragged_corpus(3, n_documents=18, fractional=True)
     _, _, following = before_trial(move, corpus, 4, 1)
     visit = following.visits[0]
@@ -39,8 +40,8 @@ def test_losses_equal_the_twin():
 
 
 def test_birth_looks_at_the_documents_that_lose_most_and_then_at_the_next(monkeypatch):
-    monkeypatch.setattr(birth, "DOCUMENTS", 12)
-    move = Birth()
+    monkeypatch.setattr(proposals, "DOCUMENTS", 12)
+    move = made_move(Birth)
     made, state, following = before_trial(move, small_bars(1), 3)
     for tries in range(6):
         move.begin(state)
@@ -49,8 +50,8 @@ def test_birth_looks_at_the_documents_that_lose_most_and_then_at_the_next(monkey
             move.observe(b, visit, None)
             order = np.argsort(-losses(visit))[6 * tries % 30 :][:6]
             rows = np.sort(order)
-            np.testing.assert_array_equal(move._worst[b].lengths, visit.batch.lengths[rows])
-            np.testing.assert_array_equal(move._worst[b].count, visit.batch.selected(rows).count)
+            np.testing.assert_array_equal(move._proposals._worst[b].lengths, visit.batch.lengths[rows])
+            np.testing.assert_array_equal(move._proposals._worst[b].count, visit.batch.selected(rows).count)
         if tries < 5:
             move.reject(state, 0)
         rests = move.snapshot()["tired_of"] is not None
@@ -61,25 +62,25 @@ def test_birth_looks_at_the_documents_that_lose_most_and_then_at_the_next(monkey
 
 def test_birth_remembers_its_tries_through_a_snapshot(monkeypatch):
     """And draws other random numbers in the next one."""
-    monkeypatch.setattr(birth, "DOCUMENTS", 12)
-    move = Birth()
+    monkeypatch.setattr(proposals, "DOCUMENTS", 12)
+    move = made_move(Birth)
     made, state, _ = before_trial(move, small_bars(1), 3)
     one, _ = move.propose(state, made)
     two, _ = move.propose(state, made)
     assert one.tau.shape != two.tau.shape or not np.array_equal(one.tau, two.tau)
     move.reject(state, 0)
     assert move.snapshot() == {"tired_of": None, "tries": 1, "seed": 2}
-    resumed = Birth()
+    resumed = made_move(Birth)
     resumed.restore(json.loads(json.dumps(move.snapshot())))
     assert resumed.snapshot() == move.snapshot()
     resumed.begin(state)
-    resumed._worst = move._worst
+    resumed._proposals._worst = move._proposals._worst
     np.testing.assert_array_equal(resumed.propose(state, made)[0].tau, move.propose(state, made)[0].tau)
 
 
 def test_birth_waits_for_nothing_before_its_first_rejection_or_once_it_is_tired(monkeypatch):
-    monkeypatch.setattr(birth, "DOCUMENTS", 12)
-    move = Birth()
+    monkeypatch.setattr(proposals, "DOCUMENTS", 12)
+    move = made_move(Birth)
     made, state, _ = before_trial(move, small_bars(1), 3)
     assert not move.waiting(state)
     move._found = state  # as a trial leaves it
@@ -95,7 +96,7 @@ def test_birth_waits_for_nothing_before_its_first_rejection_or_once_it_is_tired(
 
 def test_fit_is_not_converged_before_births_have_looked_at_all_documents(monkeypatch):
     """All births fail and the objective stands still: five laps, each with other documents."""
-    monkeypatch.setattr(birth, "DOCUMENTS", 12)
+    monkeypatch.setattr(proposals, "DOCUMENTS", 12)
     monkeypatch.setattr(Birth, "evaluate", lambda self, state, standing, schedule, candidate: standing)
     corpus = small_bars(1)
     settings = {"n_topics": 4, "tolerance": 1.0, "random_state": 0, "n_laps": 20}
@@ -108,12 +109,12 @@ def test_fit_is_not_converged_before_births_have_looked_at_all_documents(monkeyp
 
 def test_proposal_keeps_the_names_and_adds_new_ones_for_all_tokens():
     """Collapsed sweeps over all documents follow the birth, so the present topics do not stay as they were."""
-    move, again = Birth(), Birth()
+    move, again = made_move(Birth), made_move(Birth)
     made, state, _ = before_trial(move, small_bars(1), 3)
     state.next_id = 11  # eight topics have come and gone
     parameters, names = move.propose(state, made)
     n_born = names.size - 3
-    assert 1 <= n_born <= birth.TOPICS
+    assert 1 <= n_born <= proposals.TOPICS
     np.testing.assert_array_equal(names, [0, 1, 2, *range(11, 11 + n_born)])
     assert parameters.tau.shape == (state.totals.S.shape[0], names.size)
     assert parameters.rho.shape == parameters.omega.shape == (names.size,)
@@ -123,7 +124,7 @@ def test_proposal_keeps_the_names_and_adds_new_ones_for_all_tokens():
     assert counts[:, 3:].sum() > 0
     assert (parameters.expected_beta > 0).all()
     again.begin(state)
-    again._worst = move._worst
+    again._proposals._worst = move._proposals._worst
     same, same_names = again.propose(state, made)
     np.testing.assert_array_equal(same_names, names)
     np.testing.assert_array_equal(same.tau, parameters.tau)
@@ -131,10 +132,10 @@ def test_proposal_keeps_the_names_and_adds_new_ones_for_all_tokens():
 
 
 def test_birth_without_tokens_proposes_nothing():
-    move = Birth()
+    move = made_move(Birth)
     made, state, following = before_trial(move, ragged_corpus(1), 3)
     empty = np.flatnonzero(following.visits[0].batch.lengths == 0)
-    move._worst = [following.visits[0].batch.selected(empty)]
+    move._proposals._worst = [following.visits[0].batch.selected(empty)]
     standing = state.standing()
     assert move.evaluate(state, standing, made, 0) is standing
 
@@ -146,7 +147,7 @@ def test_names_are_unique_and_never_used_again(monkeypatch):
     made, _ = schedule(small_bars(1), 2)
     state, _ = first_lap(made, begin(small_bars(1), 3))
     ever = set(state.topic_ids.tolist())
-    move, delete = Birth(), Delete(None)
+    move, delete = made_move(Birth), Delete(None)
     for lap in range(1, 5):
         known = set(state.topic_ids.tolist())
         monkeypatch.setattr(delete, "candidates", lambda state: iter([int(state.topic_ids.max())]))
@@ -171,7 +172,7 @@ def test_births_find_the_planted_topics_from_few(n_topics, n_batches):
     corpus, truth = toy_bars(200, size=10, n_bars=10, tokens=80, seed=1)
     made, _ = schedule(corpus, n_batches)
     state, info = first_lap(made, begin(corpus, n_topics, 0))
-    moves = [Merge(), Birth(), Reorder()]
+    moves = [Merge(), made_move(Birth), Reorder()]
     values = [info.objective]
     for _, (_, info) in zip(range(25), laps(made, state, moves, 1), strict=False):
         values.append(info.objective)
@@ -185,7 +186,7 @@ def test_births_deletes_and_refinement_find_exactly_the_planted_number():
     corpus, truth = toy_bars(200, size=10, n_bars=10, tokens=80, seed=1)
     made, _ = schedule(corpus, 2)
     state, _ = first_lap(made, begin(corpus, 2, 0))
-    moves = [Merge(), Delete(), Birth(), Refine(), Reorder()]
+    moves = [Merge(), Delete(), made_move(Birth), made_move(Refine), Reorder()]
     for _ in zip(range(25), laps(made, state, moves, 1), strict=False):
         pass
     assert state.topic_ids.size == 10

@@ -9,13 +9,24 @@ import pytest
 from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.memoized import laps
-from stickbreak.variational.moves import Birth, Delete, Merge, Refine, base, refine, run_move, trial
-from stickbreak.variational.moves.refine import as_corpus, sample
+from stickbreak.variational.moves import (
+    MOVES,
+    Birth,
+    Delete,
+    Merge,
+    MoveSettings,
+    Refine,
+    base,
+    make_moves,
+    run_move,
+    trial,
+)
+from stickbreak.variational.words import proposals
+from stickbreak.variational.words.proposals import as_corpus, sample
 
 from ..following import Following, arrays_of, assert_unchanged
-from ..problems import begin, ragged_corpus, run_laps, schedule
+from ..problems import begin, made_move, ragged_corpus, run_laps, schedule
 from .trials import before_trial, small_bars
 
 TRIALS = [Refine, Birth]
@@ -24,7 +35,7 @@ TRIALS = [Refine, Birth]
 @pytest.mark.parametrize("kind", TRIALS)
 @pytest.mark.parametrize("n_batches", [1, 3])
 def test_rejected_trial_leaves_the_state_as_it_was(monkeypatch, kind, n_batches):
-    move = kind()
+    move = made_move(kind)
     made, state, following = before_trial(move, small_bars(1), 5, n_batches)
     monkeypatch.setattr(base, "rises", lambda new, old: False)
     before = arrays_of(state)
@@ -40,7 +51,7 @@ def test_rejected_trial_leaves_the_state_as_it_was(monkeypatch, kind, n_batches)
 @pytest.mark.parametrize("n_batches", [1, 3])
 def test_objective_after_a_trial_equals_recomputation(monkeypatch, kind, bound, n_batches):
     """Of a trial that is accepted whatever it leads to; the next lap goes on from there and does not fall."""
-    move = kind()
+    move = made_move(kind)
     corpus = ragged_corpus(3, n_documents=18, fractional=True)
     made, state, following = before_trial(move, corpus, 4, n_batches, bound=bound)
     monkeypatch.setattr(move, "candidates", lambda state: [0])
@@ -62,7 +73,7 @@ def test_objective_after_a_trial_equals_recomputation(monkeypatch, kind, bound, 
 @pytest.mark.parametrize("kind", TRIALS)
 def test_statistics_of_before_an_accepted_trial_are_no_longer_used(monkeypatch, kind):
     """Merges were tracked, and deletes gathered, for documents that are not what they were."""
-    merge, delete, move = Merge(), Delete(None), kind()
+    merge, delete, move = Merge(), Delete(None), made_move(kind)
     corpus = small_bars(2)
     made, state, _ = before_trial(move, corpus, 5)
     for other in (merge, delete):
@@ -76,7 +87,7 @@ def test_statistics_of_before_an_accepted_trial_are_no_longer_used(monkeypatch, 
 
 
 def test_refine_keeps_the_names_and_the_number_of_topics(monkeypatch):
-    move = Refine()
+    move = made_move(Refine)
     made, state, _ = before_trial(move, small_bars(3), 6)
     state.next_id = 11  # five topics have come and gone
     names, next_id = state.topic_ids.copy(), state.next_id
@@ -91,7 +102,7 @@ def test_refine_mends_topics_that_mean_field_left(monkeypatch):
     """Of some poor starts, all within reach of a collapsed pass: the objective rises, by more than ten further laps."""
     gains = []
     for seed in range(4):
-        move = Refine()
+        move = made_move(Refine)
         made, state, _ = before_trial(move, small_bars(seed), 5, n_laps=6, seed=seed)
         monkeypatch.setattr(move, "candidates", lambda state: [0])
         without = deepcopy(state)
@@ -114,20 +125,20 @@ def trial_candidates(move, state, *, rise, names=None):
 
 @pytest.mark.parametrize("kind", TRIALS)
 def test_trial_is_due_when_a_lap_gained_little_and_kept_its_topics(kind):
-    move = kind()
+    move = made_move(kind)
     _, state, _ = before_trial(move, small_bars(1), 4)
     assert trial_candidates(move, state, rise=0.9 * trial.SETTLED) == [0]
     assert trial_candidates(move, state, rise=1.1 * trial.SETTLED) == []
     assert trial_candidates(move, state, rise=0.0, names=[3, 1, 0, 2]) == [0]  # the same ones in another order
     assert trial_candidates(move, state, rise=0.0, names=[0, 1, 2, 3, 4]) == []
-    assert list(kind().candidates(state)) == []  # not in a lap whose beginning it has not seen
+    assert list(made_move(kind).candidates(state)) == []  # not in a lap whose beginning it has not seen
 
 
 @pytest.mark.parametrize("kind", TRIALS)
 def test_rejected_trial_rests_until_the_topics_change_also_through_a_snapshot(kind):
-    move = kind()
+    move = made_move(kind)
     _, state, _ = before_trial(move, small_bars(1), 4)
-    resumed = kind()
+    resumed = made_move(kind)
     resumed.restore(json.loads(json.dumps(move.snapshot())))
     assert trial_candidates(resumed, state, rise=0.0) == [0]
     for _ in range(20):  # a birth tries other documents before it rests
@@ -144,7 +155,7 @@ def test_rejected_trial_rests_until_the_topics_change_also_through_a_snapshot(ki
 
 @pytest.mark.parametrize(("gain", "tired"), [(0.9 * trial.WORTH, True), (1.1 * trial.WORTH, False)])
 def test_accepted_trial_is_followed_by_another_only_if_it_gained_enough(monkeypatch, gain, tired):
-    move = Refine()
+    move = made_move(Refine)
     made, state, _ = before_trial(move, small_bars(1), 4)
     standing = move.evaluate(state, state.standing(), made, 0)
     state.objective = standing.objective - gain * abs(standing.objective)
@@ -159,24 +170,21 @@ def test_trial_ends_early_only_where_the_answer_is_known(monkeypatch, kind):
     counted = []
     original = trial.revisit
     monkeypatch.setattr(trial, "revisit", lambda *a, **k: counted.append(1) or original(*a, **k))
-    made, state, _ = before_trial(kind(), small_bars(1), 4)
+    made, state, _ = before_trial(made_move(kind), small_bars(1), 4)
     for change, most in ((1e9, 2), (-1e9, 0)):  # far below what any topics reach, far above
-        move, other = kind(), deepcopy(state)
+        move, other = made_move(kind), deepcopy(state)
         move.begin(other)
-        move._worst = [load() for load in made.batches]
+        move._proposals._worst = [load() for load in made.batches]
         other.objective = state.objective + change
         counted.clear()
         move.evaluate(other, other.standing(), made, 0)
         assert len(counted) == most, change
 
 
-def test_likelihood_without_collapsed_inference_proposes_nothing(monkeypatch):
-    for move in (Refine(), Birth()):
-        made, state, _ = before_trial(move, small_bars(1), 3)
-        standing = state.standing()
-        with monkeypatch.context() as patch:
-            patch.setattr(DirichletMultinomial, "hyperparameters", {})
-            assert move.evaluate(state, standing, made, 0) is standing
+def test_moves_that_nothing_can_propose_for_are_not_made():
+    moves = make_moves(list(MOVES), MoveSettings())
+    assert [move.name for move in moves] == ["merge", "delete", "reorder"]
+    assert [move.name for move in make_moves(["reorder", "merge"], MoveSettings())] == ["merge", "reorder"]
 
 
 @pytest.mark.parametrize("n_batches", [1, 4])
@@ -195,22 +203,22 @@ def test_sample_fits_the_memory_and_is_spread_over_every_batch(monkeypatch, n_ba
     corpus = small_bars(0, n_documents=64)
     made, rows = schedule(corpus, n_batches)
     state, _ = run_laps(made, begin(corpus, 4), [], 1)
-    monkeypatch.setattr(refine, "RESPONSIBILITY_BYTES", COUNT_BYTES * corpus.counts.nnz // 4)
+    monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", COUNT_BYTES * corpus.counts.nnz // 4)
     found, documents = sample(state, made)
     assert found.n_documents == documents.n_documents == 16
     order = np.concatenate([part[::4] for part in rows])
     np.testing.assert_array_equal(found.counts.toarray(), corpus.counts.toarray()[order])
     np.testing.assert_allclose(documents.dense(4).sum(axis=1), found.document_lengths)
-    monkeypatch.setattr(refine, "RESPONSIBILITY_BYTES", 1)
+    monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", 1)
     assert sample(state, made)[0].n_documents == n_batches
 
 
 @pytest.mark.parametrize("n_batches", [1, 3])
 def test_refine_works_on_a_sample_of_the_documents(monkeypatch, n_batches):
     """The statistics of the sample stand for those of all documents; what is judged are all documents."""
-    move = Refine()
+    move = made_move(Refine)
     made, state, following = before_trial(move, small_bars(1), 4, n_batches)
-    monkeypatch.setattr(refine, "RESPONSIBILITY_BYTES", COUNT_BYTES * 300)
+    monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", COUNT_BYTES * 300)
     parameters, _ = move.propose(state, made)
     np.testing.assert_allclose((parameters.tau - 0.1).sum(), state.totals.N.sum(), rtol=1e-6)
     monkeypatch.setattr(move, "candidates", lambda state: [0])
@@ -218,7 +226,7 @@ def test_refine_works_on_a_sample_of_the_documents(monkeypatch, n_batches):
     with following.watched():
         run_move(move, state, made)
     following.assert_is(state)
-    monkeypatch.setattr(refine, "RESPONSIBILITY_BYTES", 1)  # one document of each batch
+    monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", 1)  # one document of each batch
     parameters, _ = move.propose(state, made)
     assert np.isfinite(parameters.tau).all()
 
@@ -227,8 +235,8 @@ def test_refine_of_a_sample_without_tokens_proposes_finite_topics(monkeypatch):
     corpus = Corpus.from_counts(np.vstack([np.zeros((1, 4)), np.eye(4) * 3]))
     made, _ = schedule(corpus, 1)
     state, _ = run_laps(made, begin(corpus, 2), [], 1)
-    monkeypatch.setattr(refine, "RESPONSIBILITY_BYTES", 1)
-    parameters, _ = Refine().propose(state, made)
+    monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", 1)
+    parameters, _ = made_move(Refine).propose(state, made)
     assert np.isfinite(parameters.tau).all()
 
 
@@ -246,7 +254,7 @@ def test_trial_is_the_same_for_1_and_2_threads(monkeypatch, kind):
     for n_jobs in (1, 2):
         with ThreadExecutor(n_jobs) as executor, monkeypatch.context() as patch:
             patch.setattr("stickbreak.variational.local_step.SHARD_COUNTS", 64)
-            move = kind()
+            move = made_move(kind)
             made, state, _ = before_trial(move, small_bars(2), 4, executor=executor)
             patch.setattr(base, "rises", lambda new, old: True)
             patch.setattr(move, "candidates", lambda state: [0])

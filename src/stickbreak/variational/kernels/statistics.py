@@ -184,6 +184,29 @@ def explains_all(indptr, word, topic_ptr, topic, tau, least, out):
 
 
 @njit(cache=True, nogil=True)
+def best_unexplained(indptr, word, start_ptr, start_topic, weights, least, best):
+    """best[n]: the topic of largest weight of observation n if none of its document's reaches `least`, else -1.
+
+    Documents without any topic in the start may choose any, and are left alone.
+    """
+    for d in range(indptr.size - 1):
+        for n in range(indptr[d], indptr[d + 1]):
+            row = weights[word[n]]
+            best[n] = -1
+            if start_ptr[d] == start_ptr[d + 1]:
+                continue
+            found = 0.0
+            for p in range(start_ptr[d], start_ptr[d + 1]):
+                found = max(found, row[start_topic[p]])
+            if found < least:
+                k = 0
+                for j in range(row.size):
+                    if row[j] > row[k]:
+                        k = j
+                best[n] = k
+
+
+@njit(cache=True, nogil=True)
 def relabel_responsibilities(
     indptr, topic_ptr, topic, share_ptr, share, new_index, new_ptr, new_topic, new_share_ptr, new_share
 ):  # fmt: skip

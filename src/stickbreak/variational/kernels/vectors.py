@@ -10,28 +10,6 @@ from stickbreak.numerics.compiling import njit
 
 
 @njit(cache=True, nogil=True)
-def best_unexplained(indptr, start_ptr, start_topic, weights, least, best):
-    """best[n]: the component of largest weight of vector n if none of its group's reaches `least`, else -1.
-
-    Groups without any component in the start may choose any, and are left alone.
-    """
-    for d in range(indptr.size - 1):
-        for n in range(indptr[d], indptr[d + 1]):
-            best[n] = -1
-            if start_ptr[d] == start_ptr[d + 1]:
-                continue
-            found = 0.0
-            for p in range(start_ptr[d], start_ptr[d + 1]):
-                found = max(found, weights[n, start_topic[p]])
-            if found < least:
-                k = 0
-                for j in range(weights.shape[1]):
-                    if weights[n, j] > weights[n, k]:
-                        k = j
-                best[n] = k
-
-
-@njit(cache=True, nogil=True)
 def spread_responsibilities(first, last, document, ratio, topic_ptr, topic, weight, weights, least, R, cross):
     """R[i, k] = r of vector first + i, below `least` zero; cross[k] += sum_n r log weights[n, k].   math.md (N2)"""
     for n in range(first, last):

@@ -1,10 +1,10 @@
 """Moves: changes of the set of topics that no coordinate step makes. One file each."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from stickbreak.variational.moves.base import Move, run_move
+from stickbreak.variational.moves.base import MAX_DOCUMENTS, Move, MoveSettings, Proposals, run_move
 from stickbreak.variational.moves.birth import Birth
-from stickbreak.variational.moves.delete import MAX_DOCUMENTS, Delete
+from stickbreak.variational.moves.delete import Delete
 from stickbreak.variational.moves.merge import Merge
 from stickbreak.variational.moves.refine import Refine
 from stickbreak.variational.moves.reorder import Reorder
@@ -13,12 +13,14 @@ from stickbreak.variational.moves.trial import Trial
 MOVES: dict[str, type[Move]] = {"merge": Merge, "delete": Delete, "birth": Birth, "refine": Refine, "reorder": Reorder}
 
 
-def make_moves(names: Sequence[str], *, delete_documents: int | None = MAX_DOCUMENTS) -> list[Move]:
-    """Return the named moves in the order of `MOVES`.
+def names_of(proposals: Collection[str]) -> list[str]:
+    """Return the moves that can run with proposals of these names, in the order of `MOVES`."""
+    return [name for name, move in MOVES.items() if not move.proposed or name in proposals]
 
-    `delete_documents` is the most that deletes infer anew in a lap; None: no limit.
-    """
-    return [Delete(delete_documents) if name == Delete.name else MOVES[name]() for name in MOVES if name in names]
+
+def make_moves(names: Sequence[str], settings: MoveSettings) -> list[Move]:
+    """Return the named moves, as far as they can run, in the order of `MOVES`."""
+    return [MOVES[name].made(settings) for name in names_of(settings.proposals) if name in names]
 
 
 __all__ = [
@@ -28,9 +30,12 @@ __all__ = [
     "Delete",
     "Merge",
     "Move",
+    "MoveSettings",
+    "Proposals",
     "Refine",
     "Reorder",
     "Trial",
     "make_moves",
+    "names_of",
     "run_move",
 ]

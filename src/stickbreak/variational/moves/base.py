@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,8 +14,44 @@ from stickbreak.numerics.arrays import Int
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Visit
+from stickbreak.variational.state import GlobalParameters
 
-IDLE = 1e-3  # vectors: a component of a mixture with fewer is of no use
+MAX_DOCUMENTS = 500  # that deletes infer again in a lap
+
+
+@dataclass(frozen=True, slots=True)
+class MoveSettings:
+    """What the moves of a fit are made from; each takes what it needs (`Move.made`)."""
+
+    delete_documents: int | None = MAX_DOCUMENTS  # most that deletes infer again in a lap; None: no limit
+    delete_tokens: float | None = None  # most tokens of these; None: no limit
+    merges_first: bool = False  # deletes wait for a lap that leaves the topics as they are
+    every_merge: bool = False  # every pair gets new sticks, and no fit converges while pairs had no place
+    proposals: Mapping[str, Proposals] = field(default_factory=dict)  # of trials, by the name of the move
+
+
+class Proposals(ABC):
+    """Where the trials of one move get whole sets of topics from: of words by collapsed inference, of vectors by seeds.
+
+    A trial calls `begin` at the start of a lap, `observe` for every visited batch, and `propose` when it is due.
+    """
+
+    share: float = 1.0  # of the documents or vectors that one proposal looks at
+
+    def begin(self, state: Inference) -> None:
+        """Forget what was observed in the last lap."""
+
+    def observe(self, visit: Visit, tries: int) -> None:
+        """Keep of a visited batch what a proposal needs, after `tries` rejected ones for the same topics."""
+
+    @abstractmethod
+    def propose(
+        self, state: Inference, schedule: Schedule, tries: int, seed: int
+    ) -> tuple[GlobalParameters, Int] | None:
+        """Return the topics to try and their names; None if there are none.
+
+        `seed` counts the proposals of the fit: each draws its own random numbers.
+        """
 
 
 class Move(ABC):
@@ -26,8 +63,14 @@ class Move(ABC):
     """
 
     name: ClassVar[str]
+    proposed: ClassVar[bool] = False  # whether it needs `MoveSettings.proposals` of its name
     at_once: ClassVar[bool] = True  # accepted candidates are applied together, after the last; else each in turn
     changes_topics: ClassVar[bool] = True  # whether an accepted candidate changes which topics there are
+
+    @classmethod
+    def made(cls, settings: MoveSettings) -> Self:
+        """Return the move with the settings of a fit."""
+        return cls()
 
     def begin(self, state: Inference) -> None:
         """Choose what to track in the coming lap."""
@@ -63,9 +106,9 @@ class Move(ABC):
         return bool(rises(found.objective, standing.objective))
 
     def drops_idle(self, state: Inference, standing: Standing, found: Standing, topics: Sequence[int]) -> bool:
-        """Whether nothing falls when one of these topics goes that is idle: in a mixture such a component is free."""
-        idle = min(float(standing.totals.N[k]) for k in topics) < IDLE
-        return idle and not state.model.warm and not rises(standing.objective, found.objective)
+        """Whether one of these topics is idle and removing it lowers the objective by no more than rounding."""
+        idle = state.model.idle(standing.totals.N)[list(topics)].any()
+        return bool(idle and not rises(standing.objective, found.objective))
 
     def reject(self, state: Inference, candidate: Any) -> None:
         """Note that a candidate was rejected."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from stickbreak.numerics.arrays import Int
+from stickbreak.variational.documents import Documents, DocumentTopics
 from stickbreak.variational.gathering import Piece
-from stickbreak.variational.model import Documents, Inference, Schedule, Standing
-from stickbreak.variational.moves.base import IDLE, Move
+from stickbreak.variational.model import Inference, Schedule, Standing
+from stickbreak.variational.moves.base import MAX_DOCUMENTS, Move, MoveSettings
 from stickbreak.variational.moves.reinference import Reinference, Target, carry_out, drop, reinfer
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import DocumentTopics
 
-MAX_DOCUMENTS = 500
 PATIENCE = 5  # rejected deletes that end the tries of a lap; halved by every lap without a success
 # a rejected topic rests until the objective has risen by this part of what its removal cost; the part grows each time
 REST, REST_GROWS = 0.2, 3.0
@@ -73,6 +72,11 @@ class Delete(Move):
         self._held_back, self._before = False, list[int]()
         self._work: Reinference
         self._rejected: dict[int, Rejection] = {}  # by name, of topics that are still there
+
+    @classmethod
+    def made(cls, settings: MoveSettings) -> Self:
+        """Return the move with the settings of a fit."""
+        return cls(settings.delete_documents, settings.delete_tokens, merges_first=settings.merges_first)
 
     def begin(self, state: Inference) -> None:
         """Choose the topics to try."""
@@ -160,7 +164,7 @@ class Delete(Move):
         """Whether deletes were held back in this lap, or a mixture has an idle component that was not tried yet."""
         if self._held_back:
             return True
-        idle = [] if state.model.warm else np.flatnonzero(state.totals.N < IDLE).tolist()
+        idle = np.flatnonzero(state.model.idle(state.totals.N)).tolist()
         return state.topic_ids.size > 1 and not all(self._rests(state, k) for k in idle)
 
     def reject(self, state: Inference, candidate: int) -> None:
@@ -194,22 +198,17 @@ class _Room:
 
     def __init__(self, documents: Sequence[Documents], max_documents: int, max_tokens: float | None) -> None:
         self._documents, self._max_documents, self._max_tokens = documents, max_documents, max_tokens
-        self._taken = [np.zeros(d.n_documents if isinstance(d, DocumentTopics) else 0, dtype=bool) for d in documents]
+        self._taken = [np.zeros(d.n_documents, dtype=bool) for d in documents]
         self._n_documents, self._n_tokens = 0, 0.0
 
     def takes(self, topic: int) -> bool:
         """Whether the documents of a topic fit in beside those taken; if so, they are taken."""
         n_documents, n_tokens, rows = 0, 0.0, []
         for found, taken in zip(self._documents, self._taken, strict=True):
-            if not isinstance(found, DocumentTopics):  # of a mixture: only their number is known
-                n_documents += int(found.held_by[topic])
-                rows.append(np.zeros(0, np.int64))
-                continue
-            holding = found.rows[found.topic == topic]
-            new = holding[~taken[holding]]
-            n_documents += new.size
+            holding = found.holding(topic)
+            n_documents += found.n_further(topic, holding, taken)
             if self._max_tokens is not None:
-                n_tokens += float(found.selected(new).n_dk.sum())
+                n_tokens += found.n_tokens(holding[~taken[holding]])
             rows.append(holding)
         if self._n_documents + n_documents > self._max_documents:
             return False

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.likelihoods.base import EMPTY
@@ -14,9 +13,9 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import track_pairs
 from stickbreak.variational.model import Inference, Schedule, Standing
-from stickbreak.variational.moves.base import IDLE, Move
+from stickbreak.variational.moves.base import Move, MoveSettings
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import DocumentTopics, PairStatistics, UnionStatistics
+from stickbreak.variational.state import PairStatistics, UnionStatistics
 
 MAX_PAIRS = 50
 SMALLEST_CORRELATION = 0.05
@@ -45,15 +44,15 @@ class Merge(Move):
 
     Parameters
     ----------
-    exhaustive : bool, default=False
+    every_pair : bool, default=False
         Give every pair new sticks, also one that loses much of |L| with the old ones, and let no fit converge while
         pairs worth a try had no place. For vectors, whose |L| may be anything: it moves with their unit.
     """
 
     name: ClassVar[str] = "merge"
 
-    def __init__(self, *, exhaustive: bool = False) -> None:
-        self.exhaustive = exhaustive
+    def __init__(self, *, every_pair: bool = False) -> None:
+        self.every_pair = every_pair
         self._pairs = np.zeros((0, 2), np.int64)  # indices of topics in this lap
         self._ids = np.zeros((0, 2), np.int64)
         self._tracked: dict[int, PairStatistics] = {}
@@ -61,6 +60,11 @@ class Merge(Move):
         self._lap = 0
         self._more = False
         self._idle: set[int] = set()
+
+    @classmethod
+    def made(cls, settings: MoveSettings) -> Self:
+        """Return the move with the settings of a fit."""
+        return cls(every_pair=settings.every_merge)
 
     def begin(self, state: Inference) -> None:
         """Choose the pairs to track."""
@@ -74,7 +78,7 @@ class Merge(Move):
         self._idle = idle_names(state)
         resting = {pair for pair in self._rejected if not self._idle & set(pair)}
         self._pairs = choose_pairs(state, resting)
-        self._more = self.exhaustive and len(self._pairs) == MAX_PAIRS
+        self._more = self.every_pair and len(self._pairs) == MAX_PAIRS
         self._ids = state.topic_ids[self._pairs]
         self._tracked = {}
 
@@ -103,7 +107,7 @@ class Merge(Move):
         data[keep] = model.likelihood.evidence(columns.sum(axis=1, keepdims=True), totals.N[[keep]])[0]
         rho, omega = pooled_sticks(standing, keep, gone)
         value = model.objective(totals, rho, omega, data)
-        if self.exhaustive or value > standing.objective - NEAR * abs(standing.objective):
+        if self.every_pair or value > standing.objective - NEAR * abs(standing.objective):
             rho, omega = model.best_sticks(totals, rho, omega)
             value = model.objective(totals, rho, omega, data)
         return Standing(totals, rho, omega, np.delete(standing.topic_ids, gone), data, value)
@@ -150,8 +154,8 @@ class Merge(Move):
 
 
 def idle_names(state: Inference) -> set[int]:
-    """Return the names of components of a mixture that are of no use."""
-    return set() if state.model.warm else set(state.topic_ids[state.totals.N < IDLE].tolist())
+    """Return the names of topics that can go at no cost."""
+    return set(state.topic_ids[state.model.idle(state.totals.N)].tolist())
 
 
 def _places(topic_ids: Int, candidate: Candidate) -> tuple[int, int]:
@@ -174,11 +178,8 @@ def correlations(state: Inference) -> Float:
     n_documents = sum(d.n_documents for d in state.documents)
     second, first = np.zeros((n_topics, n_topics)), np.zeros(n_topics)
     for d in state.documents:
-        if not isinstance(d, DocumentTopics):
-            return np.full((n_topics, n_topics), np.nan)
-        n = sparse.csr_matrix((d.n_dk, d.topic, d.indptr), shape=(d.n_documents, n_topics))
-        second += (n.T @ n).toarray()
-        first += np.asarray(n.sum(axis=0)).ravel()
+        of_first, of_second = d.moments(n_topics)
+        first, second = first + of_first, second + of_second
     mean = first / n_documents
     covariance = second / n_documents - np.outer(mean, mean)
     variance = np.diag(covariance).copy()

@@ -17,17 +17,16 @@ from typing import Any
 import numpy as np
 
 from stickbreak.numerics.arrays import Float
-from stickbreak.variational.gathering import Piece, Untouched, renormalised
+from stickbreak.variational.documents import DocumentTopics
+from stickbreak.variational.gathering import Piece, Untouched
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.kernels import statistics as statistics_kernels
-from stickbreak.variational.local_step import Batch, better_of, summarise
-from stickbreak.variational.model import Documents, Inference, Schedule, Standing
+from stickbreak.variational.local_step import better_of, summarise
+from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.objective import rises
-from stickbreak.variational.observations import Observations, Visit
-from stickbreak.variational.state import PER_TOPIC, DocumentTopics, GlobalParameters, StoredSummary, Summary
+from stickbreak.variational.observations import Observations, Visit, WeightStatistics
+from stickbreak.variational.state import PER_TOPIC, GlobalParameters, StoredSummary, Summary
 
 ROUNDS = 5  # of local and global step
-EXPLAINS = 1 / 300  # tau_kw from which exp(E log phi_kw) is no zero of doubles, whatever else multiplies it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Reinference:
 
 def joined_counts(pieces: list[Piece]) -> Observations:
     """Return the observations of pieces, one after the other."""
-    return type(pieces[0].counts).joined([piece.counts for piece in pieces])
+    return pieces[0].counts.joined([piece.counts for piece in pieces])
 
 
 def joined_summary(pieces: list[Piece], batch: Observations) -> Summary:
@@ -68,18 +67,11 @@ def joined_summary(pieces: list[Piece], batch: Observations) -> Summary:
     share_ptr = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(piece.share_ptr) for piece in pieces]))))
     share = np.concatenate([piece.share for piece in pieces])
     S, H = batch.gathered_statistics(documents, share_ptr, share, n_topics)
-    T, G, Q, Q0 = np.zeros(n_topics + 1), np.zeros(n_topics + 1), np.zeros(n_topics + 1), 0.0
+    total = WeightStatistics.zeros(n_topics)
     for piece in pieces:
-        docs, by_topic = piece.documents, np.zeros(n_topics + 1)
-        if piece.prior is None:
-            continue
-        Q0 += statistics_kernels.document_statistics(
-            docs.indptr, docs.topic, docs.n_dk, piece.prior, piece.counts.lengths, by_topic, Q
-        )
-        T += by_topic
-        G -= piece.prior * by_topic
+        piece.prior.add_statistics(piece.documents, piece.counts.lengths, total)
     N = np.bincount(documents.topic, weights=documents.n_dk, minlength=n_topics).astype(np.float64)
-    return Summary(batch.n_documents, batch.words, S, N, H, T, G, Q, float(Q0))
+    return Summary(batch.n_documents, batch.words, S, N, H, total.T, total.G, total.Q, float(total.Q0))
 
 
 def without_topic(summary: Summary, old: Summary | None, topic: int, others: list[Untouched]) -> Summary:
@@ -91,11 +83,11 @@ def without_topic(summary: Summary, old: Summary | None, topic: int, others: lis
     for name in PER_TOPIC:
         rest = getattr(summary, name) if old is None else getattr(summary, name) - getattr(old, name)
         columns[name] = np.delete(rest, topic)
-    rise, Q0 = renormalised(others, topic)
-    columns["T"] += rise.sum()
-    for group, by_group in zip(others, rise, strict=True):
-        if group.prior is not None:
-            columns["G"] -= np.delete(group.prior, topic) * by_group
+    dropped, Q0 = [group.prior.dropped(topic, group.lengths) for group in others], 0.0
+    columns["T"] += np.array([change.T for change in dropped]).sum()
+    for change in dropped:
+        columns["G"] += change.G
+        Q0 += change.Q0
     return replace(
         summary,
         words=np.zeros(0, np.int32),
@@ -133,12 +125,11 @@ def reinfer(
     sticks = sticks_of(weights[stays], state.parameters.omega[stays])
     parameters = GlobalParameters(model.likelihood.table(before), state.parameters.tau_sum[stays], *sticks)
     batch = target.batch.over_own_rows()
-    if isinstance(batch, Batch):
-        start = feasible(start, batch, parameters.tau)
+    start = batch.reopened(start, parameters)
     value = -np.inf
     for round_ in range(ROUNDS):
         visit = model.local_step(batch, parameters, start, settings, executor)
-        if round_ == 0 and model.warm:
+        if round_ == 0 and model.starts_matter:
             visit = better_of(visit, model.local_step(batch, parameters, None, settings, executor, visit))
         start = visit.documents
         totals = replace(base, words=None, S=S_others.copy())
@@ -153,18 +144,6 @@ def reinfer(
             break
     standing = Standing(totals.without_words(), parameters.rho, parameters.omega, state.topic_ids[stays], data, value)
     return Reinference(topic, target, others, visit, standing)
-
-
-def feasible(start: DocumentTopics, batch: Batch, tau: Float) -> DocumentTopics:
-    """Return the start without what it says of documents whose topics cannot explain one of their words.
-
-    Under a small eta a topic gives a word that it has never seen probability zero. Where the topic that went was the
-    only one of a document that knows the word, the document must begin with all topics.
-    """
-    able = np.empty(batch.n_documents, dtype=bool)
-    statistics_kernels.explains_all(batch.indptr, batch.word, start.indptr, start.topic, tau, EXPLAINS, able)
-    rows = np.flatnonzero(~able)
-    return start.replaced(rows, DocumentTopics.empty(rows.size)) if rows.size else start
 
 
 def drop(state: Inference, topic: int, others: list[Untouched]) -> Reinference:
@@ -194,7 +173,7 @@ def carry_out(state: Inference, work: Reinference) -> None:
     pieces = [] if work.target is None else work.target.pieces
     new = [] if work.visit is None else _visited(pieces, work.visit)
     batches: list[StoredSummary] = []
-    documents: list[Documents] = []
+    documents: list[Any] = []
     signed = state.model.likelihood.signed
     for b, (stored, found) in enumerate(zip(state.batches, state.documents, strict=True)):
         moved = [(x, y) for x, y in zip(pieces, new, strict=True) if x.batch == b]

@@ -13,10 +13,12 @@ from stickbreak.fitting.executor import Executor, shards
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.quadratic import whole
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.variational.documents import DocumentTopics, runs
+from stickbreak.variational.feasible import with_explanations
 from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.kernels import vectors as vector_kernels
 from stickbreak.variational.observations import SHARD_COUNTS, Visit
-from stickbreak.variational.state import DocumentTopics, GlobalParameters, runs
+from stickbreak.variational.state import GlobalParameters
 
 SHARD_VECTORS = 2048  # of which E log p is computed at once: the table of a shard stays in the cache
 LEAST_SHARE = 1e-16  # of a vector: a smaller responsibility is below the rounding of every sum that it enters
@@ -113,17 +115,11 @@ class VectorBatch:
 
         Densities differ by hundreds of nats, so such a vector gains more by it than all else of its group can lose.
         """
-        best = np.empty(self.n_vectors, np.int64)
-        vector_kernels.best_unexplained(self.indptr, start.indptr, start.topic, weights, EXPLAINS, best)
-        lost = np.flatnonzero(best >= 0)
-        if not lost.size:
-            return start
-        group = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))[lost]
-        sizes = np.bincount(group, minlength=self.n_documents)
-        more = DocumentTopics(
-            np.concatenate(([0], np.cumsum(sizes))).astype(np.int64), best[lost].astype(np.int32), np.ones(lost.size)
-        )
-        return start.added(more, weights.shape[1])
+        return with_explanations(self, start, weights, EXPLAINS)
+
+    def reopened(self, start: DocumentTopics, parameters: GlobalParameters) -> DocumentTopics:
+        """Return the start: every local step makes it feasible."""
+        return start
 
     def statistics(self, visit: Visit, executor: Executor) -> tuple[Float, Float]:
         """Return S (rows, K) and sum_n r_nk log weights_nk (K,), a shard of vectors at a time.   math.md (N2)"""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,23 +22,24 @@ from stickbreak.fitting.run import Identity, Run
 from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.priors import FLOOR
+from stickbreak.model.chosen_likelihood import named
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
+from stickbreak.variational.documents import runs
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Model, Schedule
-from stickbreak.variational.moves import Delete, Merge, Move, Reorder
-from stickbreak.variational.state import GlobalParameters, runs
+from stickbreak.variational.moves import Move, MoveSettings, Reorder, make_moves, names_of
+from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vectors.batch import VectorBatch
-from stickbreak.variational.vectors.birth import VectorBirth
 from stickbreak.variational.vectors.model import LIKELIHOODS, VectorModel
+from stickbreak.variational.vectors.proposals import VECTOR_PROPOSALS
 
 VECTORS_PER_BATCH = 50_000
 LARGEST_ERROR = 1e-3  # of a vector in float32, in standard deviations of its coordinates
 FIRST_MOVES = 4  # lap: in those before it components are still broad, and merges would join what laps tell apart
-VECTOR_MOVES: tuple[str, ...] = (Merge.name, Delete.name, VectorBirth.name, Reorder.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class VectorFit(VectorModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_names("moves", self.moves, VECTOR_MOVES)
+        check_names("moves", self.moves, names_of(VECTOR_PROPOSALS))
         if isinstance(self.likelihood, str) and self.likelihood not in LIKELIHOODS:
             known = ", ".join(map(repr, LIKELIHOODS))
             raise InputError(f"likelihood is {self.likelihood!r}; give one of {known}, or a likelihood object.")
@@ -204,14 +204,13 @@ class VectorFit(VectorModel):
         return min(self.n_batches or -(-len(vectors.values) // VECTORS_PER_BATCH), vectors.n_documents)
 
     def _make_moves(self) -> list[Move]:
-        """Return the named moves, in the order of `VECTOR_MOVES`."""
+        """Return the named moves."""
+        proposals = {name: proposal() for name, proposal in VECTOR_PROPOSALS.items()}
+        settings = MoveSettings(merges_first=True, every_merge=True, proposals=proposals)
         if self._moves_of_documents:
             most = None if self.delete_vectors is None else float(self.delete_vectors)
-            delete = Delete(None, most, merges_first=True)
-        else:
-            delete = Delete(self.delete_vectors, merges_first=True)
-        made: dict[str, Move] = {move.name: move for move in (Merge(exhaustive=True), delete, VectorBirth(), Reorder())}
-        return [made[name] for name in VECTOR_MOVES if name in self.moves]
+            return make_moves(self.moves, replace(settings, delete_documents=None, delete_tokens=most))
+        return make_moves(self.moves, replace(settings, delete_documents=self.delete_vectors))
 
     def _begin(self, vectors: Vectors, seed: int, report: Callback, stop: Stop) -> GlobalParameters:
         """Return the globals of the start: statistics on the scale of all vectors, the largest component first."""
@@ -249,7 +248,7 @@ class VectorFit(VectorModel):
         init: Any = self.init
         if isinstance(init, VectorModel):
             sums = f"{checksum(init.statistics_)} {checksum(init.counts_)}"
-            init = f"{type(init).__name__} {sums} {_named(init.likelihood_)}"
+            init = f"{type(init).__name__} {sums} {named(init.likelihood_)}"
         elif not isinstance(init, str):
             init = _given_seeds(init, vectors.values.shape[1])  # lists of arrays, too
         documents = {
@@ -257,7 +256,7 @@ class VectorFit(VectorModel):
             "vectors": checksum(vectors.values),
             "offsets": 0 if vectors.offsets is None else checksum(vectors.offsets),
         }
-        likelihood, free = _named(self.likelihood), (*FREE, *self._free)
+        likelihood, free = named(self.likelihood), (*FREE, *self._free)
         return identity_of(self, documents, seed, free=free, init=init, likelihood=likelihood)
 
 
@@ -286,13 +285,3 @@ def _check_digits(values: NDArray, origin: Float) -> None:
             "the vectors are so far from zero (or from the prior mean), seen from their spread, that float32 has not "
             'the digits to tell them apart; take the mean off, or give dtype="float64".'
         )
-
-
-def _named(likelihood: str | VectorLikelihood) -> str:
-    """Return a likelihood as a checkpoint can hold it: its name, or that of its class and a checksum of its prior."""
-    if isinstance(likelihood, str):
-        return likelihood
-    prior = likelihood.posterior(np.zeros((likelihood.n_rows, 1)), np.zeros(1))
-    tables = [np.asarray(part, dtype=np.float64).ravel() for part in vars(prior).values()]
-    values = json.dumps(likelihood.hyperparameters, sort_keys=True)
-    return f"{type(likelihood).__name__} {checksum(np.concatenate(tables))} {values}"

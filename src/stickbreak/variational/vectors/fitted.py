@@ -16,8 +16,8 @@ from stickbreak.corpus.mistakes import obvious_mistake
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
 from stickbreak.numerics.arrays import Float
+from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings
-from stickbreak.variational.model import HDP
 from stickbreak.variational.vectors.batch import VectorBatch
 from stickbreak.variational.vectors.estimator import VectorFit
 

@@ -12,8 +12,9 @@ from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, who
 from stickbreak.fitting.requirements import check_names
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.variational.bound import BOUNDS, SURROGATE
+from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings
-from stickbreak.variational.model import HDP, Model
+from stickbreak.variational.model import Model
 from stickbreak.variational.natural_gradient import STICK_RULES
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule

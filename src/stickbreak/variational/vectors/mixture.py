@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaln
 
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.numerics.arrays import Float
+from stickbreak.variational.document_prior import NoPrior
+from stickbreak.variational.documents import DocumentCounts, Documents, DocumentTopics
 from stickbreak.variational.global_step import SMALLEST_RHO
 from stickbreak.variational.kernels import vectors as vector_kernels
 from stickbreak.variational.local_step import LocalSettings
-from stickbreak.variational.model import Documents, Model
+from stickbreak.variational.model import Inference, Model
 from stickbreak.variational.natural_gradient import interpolate
 from stickbreak.variational.objective import expected_log_sticks
 from stickbreak.variational.observations import SHARD_COUNTS, Observations, Visit
-from stickbreak.variational.state import DocumentCounts, DocumentTopics, GlobalParameters, Summary
+from stickbreak.variational.state import GlobalParameters, Summary
 from stickbreak.variational.vectors.batch import VectorBatch
 
+IDLE = 1e-3  # vectors: a component with fewer is of no use
 LEAST_SHARE = 1e-12  # of the largest responsibility of a vector; smaller ones are zero, and the others sum to one
 
 
 @dataclass(frozen=True, slots=True)
-class DPMixture(Model):
+class DPMixture(Model[DocumentCounts]):
     """v_k ~ Beta(1, gamma), weights v_k prod_{l<k} (1 - v_l); every vector is a document of its own.
 
     q(v_k) = Beta(rho_k omega_k, (1 - rho_k) omega_k).
     """
 
-    warm: ClassVar[bool] = False
+    starts_matter: ClassVar[bool] = False
+    documents: ClassVar[type[Documents]] = DocumentCounts
 
     likelihood: VectorLikelihood
     gamma: float
@@ -50,7 +55,7 @@ class DPMixture(Model):
         self,
         batch: Observations,
         parameters: GlobalParameters,
-        start: Documents | None,
+        start: DocumentCounts | None,
         settings: LocalSettings,
         executor: Executor,
         among: Visit | None = None,
@@ -76,7 +81,7 @@ class DPMixture(Model):
         executor.map(write, shards(np.ones(n, np.int64), SHARD_COUNTS))
         documents = DocumentTopics(indptr, topic, r)
         once, nothing = np.ones(1, np.int64), np.zeros(2, np.int64)
-        return Visit(batch, None, weights, ratio, documents, weight, entropy, once, np.zeros(0), nothing)
+        return Visit(batch, NoPrior(), weights, ratio, documents, weight, entropy, once, np.zeros(0), nothing)
 
     def kept(self, visit: Visit) -> DocumentCounts:
         """Return how many vectors have each component."""
@@ -101,6 +106,13 @@ class DPMixture(Model):
         sticks = np.log(self.gamma) + betaln(a, b)
         sticks += (totals.N + 1.0 - a) * log_v + (later(totals.N) + self.gamma - b) * log_rest
         return float(data.sum() + totals.H.sum() + sticks.sum())
+
+    def idle(self, N: Float) -> NDArray[np.bool_]:
+        """Return which components are of no use to any vector: without one they cost nothing."""
+        return N < IDLE
+
+    def learn(self, state: Inference[DocumentCounts], names: Collection[str], executor: Executor) -> None:
+        """Learn nothing: a mixture has no hyperparameters to be learned."""
 
 
 def later(N: Float) -> Float:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_end, check_learned, whole_number
 from stickbreak.fitting.requirements import check_many, check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
-from stickbreak.model.parameters import packed, unpacked
+from stickbreak.model.chosen_likelihood import agree, described, from_description
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
@@ -29,7 +27,6 @@ LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
     "diagonal": DiagonalGaussian,
 }
 BLOCK = 8192  # vectors whose densities are computed together
-_OURS = {family.__name__: family for family in LIKELIHOODS.values()}
 
 
 class VectorModel(StreamingVariational):
@@ -133,16 +130,16 @@ class VectorModel(StreamingVariational):
 
     def _agrees(self, name: str, kept: Any, now: Any) -> bool:
         """Whether a fit can go on: its start is over; loading puts the fitted likelihood in place of the user's."""
-        if name == "likelihood" and " " in str(kept) and " " in str(now):
-            return str(kept).split()[0] == str(now).split()[0]
+        if name == "likelihood":
+            return agree(kept, now)
         return name == "init" or super()._agrees(name, kept, now)
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
-        return {"likelihood": _described(self.likelihood_, arrays)}
+        return {"likelihood": described(self.likelihood_, LIKELIHOODS, arrays)}
 
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
-        likelihood = _from_description(meta["likelihood"], arrays)
+        likelihood: VectorLikelihood = from_description(meta["likelihood"], LIKELIHOODS, arrays)
         if parameters["likelihood"] is None:
             parameters["likelihood"] = likelihood
         model = cls(**parameters)
@@ -196,23 +193,3 @@ class VectorModel(StreamingVariational):
         check_is_fitted(self)
         check_whole("n_directions", n_directions, 0)
         return shown_components(self.likelihood_, self.statistics_, self.counts_, self.weights_, n_directions)
-
-
-def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:
-    """Return a likelihood of ours as plain values; its tables go to `arrays`."""
-    family: Any = type(likelihood)
-    if family not in LIKELIHOODS.values():
-        raise InputError(
-            f"the likelihood is a {family.__name__}, a class of your own, which a saved model cannot hold; "
-            "keep statistics_, counts_, rho_ and omega_ yourself."
-        )
-    given = {field.name: getattr(likelihood, field.name) for field in fields(family)}
-    values = {name: packed(f"likelihood.{name}", value, arrays) for name, value in given.items()}
-    return {"family": family.__name__, "values": values}
-
-
-def _from_description(description: dict[str, Any], arrays: dict[str, NDArray]) -> VectorLikelihood:
-    """Return the likelihood that `_described` was given."""
-    family: Any = _OURS[description["family"]]
-    likelihood: VectorLikelihood = family(**{k: unpacked(v, arrays) for k, v in description["values"].items()})
-    return likelihood

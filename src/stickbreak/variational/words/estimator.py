@@ -9,27 +9,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
+from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_names, check_tokens
+from stickbreak.fitting.run import Identity
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
-from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.likelihoods import WordLikelihood
+from stickbreak.model.chosen_likelihood import named
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.variational.bound import BOUNDS, SURROGATE
-from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps, batch_loaders
-from stickbreak.variational.local_step import Batch, LocalSettings
-from stickbreak.variational.model import HDP, Schedule
-from stickbreak.variational.moves import MOVES, Trial, make_moves
+from stickbreak.variational.hdp import HDP
+from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
+from stickbreak.variational.local_step import LocalSettings
+from stickbreak.variational.model import Schedule
+from stickbreak.variational.moves import MOVES, MoveSettings, Trial, make_moves
 from stickbreak.variational.natural_gradient import STICK_RULES
+from stickbreak.variational.observations import Observations
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.words.fitted import FittedHDP
+from stickbreak.variational.words.observed import (
+    LIKELIHOODS,
+    batch_loaders,
+    observations,
+    sees_cells,
+    settled,
+    starting_parameters,
+)
+from stickbreak.variational.words.proposals import WORD_PROPOSALS
 from stickbreak.variational.words.requirements import check_learned, check_sizes
 
 DOCUMENTS_PER_BATCH = 10_000
+CELLS_PER_BATCH = 5_000_000
 
 
 class VariationalHDP(FittedHDP):
@@ -52,6 +68,10 @@ class VariationalHDP(FittedHDP):
         Corpus-level concentration. (Paper: 10.)
     eta : float, default=0.1
         Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.)
+    likelihood : {"multinomial", "bernoulli", "poisson"} or WordLikelihood, default="multinomial"
+        What a topic emits: tokens ("multinomial", the model above); whether a document holds a word ("bernoulli",
+        `BetaBernoulli`); how often it holds it ("poisson", `GammaPoisson`); or an object. The latter two see every word
+        in every document, also where it is not: for some thousand words at most.
     learn : sequence of {"alpha", "gamma", "eta"} or None, default=None
         Hyperparameters that are set after each lap to the maximum of the objective, from the values given. None: eta
         in the memoized schedule; in the stochastic one, and by `partial_fit`, none can be learned. Learned
@@ -129,7 +149,9 @@ class VariationalHDP(FittedHDP):
     topic_weights_ : ndarray of shape (K,)
         Expected corpus weights E[beta_k]; what they lack to one belongs to topics not seen yet.
     components_ : ndarray of shape (K, W)
-        Dirichlet parameters tau of the topics.
+        Dirichlet parameters tau of the topics; of the other likelihoods their statistics S, (K, rows).
+    likelihood_ : WordLikelihood
+        The likelihood, with the eta of the end.
     trace_ : dict of ndarray of shape (n_laps_,)
         "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (1 where a move other than reorder was
         accepted or a birth still waits to be tried: the fit does not stop there), "sweeps" (mean local sweeps of a
@@ -178,6 +200,7 @@ class VariationalHDP(FittedHDP):
         "n_topics": [None, whole(1)],
         "alpha": CONCENTRATION,
         "eta": CONCENTRATION,
+        "likelihood": [str, WordLikelihood],
         "learn": [None, list, tuple],
         "bound": [one_of(BOUNDS)],
         "init": [str, "array-like", TopicModel],
@@ -197,6 +220,7 @@ class VariationalHDP(FittedHDP):
         alpha: float = 0.5,
         gamma: float = 10.0,
         eta: float = 0.1,
+        likelihood: str | WordLikelihood = "multinomial",
         learn: Sequence[str] | None = None,
         bound: str = SURROGATE,
         init: str | NDArray = "collapsed",
@@ -223,6 +247,7 @@ class VariationalHDP(FittedHDP):
         self.alpha = alpha
         self.gamma = gamma
         self.eta = eta
+        self.likelihood = likelihood
         self.learn = learn
         self.bound = bound
         self.schedule = schedule
@@ -252,8 +277,8 @@ class VariationalHDP(FittedHDP):
         if first:
             self._check(minibatch, streaming=True)
 
-    def _observations(self, minibatch: Corpus) -> Batch:
-        return Batch.from_corpus(minibatch)
+    def _observations(self, minibatch: Corpus) -> Observations:
+        return observations(minibatch, self.likelihood_)
 
     def _take(self, laps: VariationalLaps, documents: Corpus) -> None:
         self._take_parameters(laps.parameters, laps.model)
@@ -277,8 +302,16 @@ class VariationalHDP(FittedHDP):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_names("moves", self.moves, MOVES)
-        check_names("learn", self._to_learn(), LEARNABLE)
+        check_names("learn", self.learn or (), LEARNABLE)
         check_init(self.init, STARTS)
+        if isinstance(self.likelihood, str) and self.likelihood not in LIKELIHOODS:
+            known = ", ".join(map(repr, LIKELIHOODS))
+            raise InputError(f"likelihood is {self.likelihood!r}; give one of {known}, or a likelihood of words.")
+        if self.document_weights == "collapsed" and sees_cells(self.likelihood):
+            raise InputError(
+                "document_weights is 'collapsed', which is for tokens, but the likelihood is of counts; "
+                "set document_weights='mean_field'."
+            )
 
     @property
     def _finds_topics(self) -> bool:
@@ -286,11 +319,18 @@ class VariationalHDP(FittedHDP):
 
     def _to_learn(self) -> tuple[str, ...]:
         """Return the hyperparameters that the laps of the memoized schedule learn."""
-        return ("eta",) if self.learn is None else tuple(self.learn)
+        if self.learn is None:
+            return ("eta",) if "eta" in self.likelihood_.hyperparameters else ()
+        if "eta" in self.learn and "eta" not in self.likelihood_.hyperparameters:
+            raise InputError(f"learn names 'eta', which a {type(self.likelihood_).__name__} has not; leave it out.")
+        return tuple(self.learn)
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""
-        return min(self.n_batches or -(-corpus.n_documents // DOCUMENTS_PER_BATCH), corpus.n_documents)
+        most = DOCUMENTS_PER_BATCH
+        if sees_cells(self.likelihood):
+            most = max(1, min(most, CELLS_PER_BATCH // corpus.n_words))
+        return min(self.n_batches or -(-corpus.n_documents // most), corpus.n_documents)
 
     def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> VariationalLaps:
         """Put the schedule together with the batches of the corpus."""
@@ -298,12 +338,16 @@ class VariationalHDP(FittedHDP):
         def start(report: Callback, stop: Stop) -> GlobalParameters:
             return self._begin(documents, seed, report, stop)
 
-        batches = batch_loaders(documents, self._n_batches(documents), seed)
+        self.likelihood_ = settled(self.likelihood, documents, self.eta)
+        batches = batch_loaders(documents, self.likelihood_, self._n_batches(documents), seed)
         schedule = Schedule(self._model(), batches, self._settings(), executor, self._to_learn(), seed)
-        shape, n_tokens = (documents.n_documents, documents.n_words), float(documents.n_tokens)
+        shape, n_tokens = (documents.n_documents, self.likelihood_.n_rows), float(documents.n_tokens)
         if self.schedule == "stochastic":
             return StochasticLaps(schedule, shape, n_tokens, self._rule(), start, reorder="reorder" in self.moves)
-        moves = make_moves(self.moves, delete_documents=self.delete_documents)
+        found_in = {} if sees_cells(self.likelihood_) else WORD_PROPOSALS  # collapsed inference is for tokens
+        proposals = {name: proposal() for name, proposal in found_in.items()}
+        settings = MoveSettings(delete_documents=self.delete_documents, proposals=proposals)
+        moves = make_moves(self.moves, settings)
         return MemoizedLaps(schedule, shape, n_tokens, moves, start)
 
     def _settings(self) -> LocalSettings:
@@ -330,9 +374,23 @@ class VariationalHDP(FittedHDP):
             start = make_start(self.init, corpus, settings)
         else:
             start = start_from_topics(self.init, corpus)
-        return self._model().parameters(start, corpus.n_documents)
+        return starting_parameters(start, self.likelihood_, self.gamma, corpus.n_documents)
 
     def _model(self, *, fitted: bool = False) -> HDP:
         """Return the model with the hyperparameters to begin with, or with those that were learned."""
-        eta, alpha, gamma = (self.eta_, self.alpha_, self.gamma_) if fitted else (self.eta, self.alpha, self.gamma)
-        return HDP(DirichletMultinomial(eta, self.n_features_in_), alpha, gamma, self.bound)
+        alpha, gamma = (self.alpha_, self.gamma_) if fitted else (self.alpha, self.gamma)
+        return HDP(self.likelihood_, alpha, gamma, self.bound)
+
+    def _open_stream(
+        self, minibatch: Corpus, total: int, executor: ThreadExecutor, interruption: Interruption
+    ) -> GlobalParameters:
+        self.likelihood_ = settled(self.likelihood, minibatch, self.eta)
+        return super()._open_stream(minibatch, total, executor, interruption)
+
+    def _settled(self, documents: Corpus) -> dict[str, Any]:
+        return {**super()._settled(documents), "likelihood": named(self.likelihood)}
+
+    def _identity(self, documents: Corpus, seed: int) -> Identity:
+        """Return what a fit that goes on must agree with, the likelihood only where it is not that of all fits once."""
+        identity = super()._identity(documents, seed)
+        return {name: value for name, value in identity.items() if (name, value) != ("likelihood", "multinomial")}

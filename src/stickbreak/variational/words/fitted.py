@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_learned, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
-from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.likelihoods import WordLikelihood
+from stickbreak.model.chosen_likelihood import agree, described, from_description
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
+from stickbreak.numerics.ranges import are_sticks, are_sums
 from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule
-from stickbreak.variational.local_step import Batch, LocalSettings, local_step
+from stickbreak.variational.local_step import LocalSettings, local_step
 from stickbreak.variational.model import Model
 from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.streaming import StreamingVariational
+from stickbreak.variational.words.observed import LIKELIHOODS, observations, sees_cells
 
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 
@@ -45,6 +50,9 @@ class FittedHDP(TopicModel, StreamingVariational):
     eta_: float
     rho_: Float
     omega_: Float
+    eta: float
+    likelihood: str | WordLikelihood
+    likelihood_: WordLikelihood
     components_: Float
     local_tolerance: float
     local_sweeps: int
@@ -72,7 +80,8 @@ class FittedHDP(TopicModel, StreamingVariational):
         with ThreadExecutor(self.n_jobs) as executor:
             for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
                 rows = slice(begin, begin + TRANSFORM_BLOCK)
-                visit = local_step(Batch.from_corpus(corpus[rows]), parameters, self.alpha_, None, settings, executor)
+                batch = observations(corpus[rows], self.likelihood_)
+                visit = local_step(batch, parameters, self.alpha_, None, settings, executor)
                 prior = self._prior()
                 theta = np.zeros((visit.documents.n_documents, prior.size))
                 theta[:, :-1] = visit.documents.dense(parameters.n_topics)
@@ -88,7 +97,18 @@ class FittedHDP(TopicModel, StreamingVariational):
                 corpus, self.topic_word_, self._prior(), executor, tolerance=tolerance, max_sweeps=max_sweeps
             )
 
+    @property
+    def rest_word_(self) -> Float:
+        """Word distribution of the inactive topics: the prior mean, (W,)."""
+        check_is_fitted(self)
+        return self.likelihood_.prior_words()
+
     def _predictive_rule(self) -> TopicRule:
+        if sees_cells(self.likelihood_):
+            raise InputError(
+                f"left_to_right predicts tokens, but the likelihood is a {type(self.likelihood_).__name__}, of counts; "
+                "use score, or fit with likelihood='multinomial'."
+            )
         return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
 
     def _prior(self) -> Float:
@@ -98,14 +118,16 @@ class FittedHDP(TopicModel, StreamingVariational):
     def _take_parameters(self, parameters: GlobalParameters, model: Model) -> None:
         self.components_ = np.ascontiguousarray(parameters.tau.T)
         self.rho_, self.omega_ = parameters.rho, parameters.omega
-        for name, value in model.hyperparameters.items():
-            setattr(self, f"{name}_", float(value))
+        values = model.hyperparameters
+        self.alpha_, self.gamma_ = float(values["alpha"]), float(values["gamma"])
+        self.eta_ = float(values.get("eta", self.eta))
+        self.likelihood_ = self.likelihood_.with_hyperparameters(model.likelihood.hyperparameters)
 
     @property
     def topic_word_(self) -> Float:
         """Expected word distributions, (K, W)."""
         check_is_fitted(self)
-        return DirichletMultinomial(self.eta_, self.n_features_in_).mean(self.components_.T).T
+        return self.likelihood_.word_distributions(self.components_.T).T
 
     @property
     def topic_weights_(self) -> Float:
@@ -116,7 +138,36 @@ class FittedHDP(TopicModel, StreamingVariational):
     def _parameters(self) -> GlobalParameters:
         """Return the global parameters of the fitted model."""
         tau = np.ascontiguousarray(self.components_.T)
-        return GlobalParameters(tau, tau.sum(axis=0), self.rho_, self.omega_)
+        return GlobalParameters(tau, self.likelihood_.table_totals(tau), self.rho_, self.omega_)
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters; the fitted likelihood stands for one that was given as an object."""
+        given = super()._saved_parameters()
+        if not isinstance(given["likelihood"], str):
+            given["likelihood"] = None
+        return given
+
+    def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
+        return {**super()._description(arrays), "likelihood": described(self.likelihood_, LIKELIHOODS, arrays)}
+
+    @classmethod
+    def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
+        """Return the model; one that was saved before there was a choice has the likelihood of all models then."""
+        before = {"family": "DirichletMultinomial", "values": {"eta": meta["values"]["eta_"], "n_words": None}}
+        likelihood = from_description(meta.get("likelihood", before), LIKELIHOODS, arrays)
+        if parameters.get("likelihood", "") is None:
+            parameters["likelihood"] = likelihood
+        model = super()._from_description(parameters, arrays, meta)
+        model.likelihood_ = likelihood if "likelihood" in meta else replace(likelihood, n_words=model.n_features_in_)
+        return model
+
+    def _agrees(self, name: str, kept: Any, now: Any) -> bool:
+        """Whether a fit can go on with this value of a parameter."""
+        return agree(kept, now) if name == "likelihood" else super()._agrees(name, kept, now)
+
+    def _stored_topics(self) -> tuple[Float, int]:
+        """Return the table of the topics as it is saved, and how many columns it must have."""
+        return self.components_, self.likelihood_.n_rows
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
@@ -126,8 +177,10 @@ class FittedHDP(TopicModel, StreamingVariational):
             sticks = getattr(self, name)
             if sticks.shape != (K,) or sticks.dtype != np.float64 or not np.isfinite(sticks).all():
                 raise ValueError(f"{name} does not hold a finite number for each of {K} topics")
-        if not (self.components_ >= SMALLEST).all() or not are_sums(self.components_):
-            raise ValueError("components_ holds a number that is not positive, or too large")
+        if not (self.components_ >= self.likelihood_.least).all() or not are_sums(self.components_):
+            raise ValueError("components_ holds a number that is too small, or too large")
+        if self.likelihood_.n_words != self.n_features_in_:
+            raise ValueError(f"its likelihood is of {self.likelihood_.n_words} words, but it has {self.n_features_in_}")
         if not are_sticks(self.rho_, self.omega_):
             raise ValueError("rho_ or omega_ is out of range")
         check_learned(self, LEARNABLE)

@@ -1,0 +1,137 @@
+"""Counts of words are Poisson; topics are rates of words, with a gamma prior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.special import gammaln, psi
+
+from stickbreak.exceptions import InputError
+from stickbreak.likelihoods.base import CountLikelihood, overlaps, sums
+from stickbreak.likelihoods.dirichlet_multinomial import ETA_LIMITS
+from stickbreak.likelihoods.priors import checked_positive, checked_vector
+from stickbreak.numerics.arrays import Float, Int32
+from stickbreak.numerics.maximum import maximiser
+
+
+class GammaPosterior(NamedTuple):
+    """q(lambda_kw) = Gamma(shape_wk, rate_wk)."""
+
+    shape: Float  # (W, K)
+    rate: Float  # (W, K)
+
+
+@dataclass(frozen=True, slots=True)
+class GammaPoisson(CountLikelihood):
+    """lambda_kw ~ Gamma(eta, eta / m_w); a document has Poisson(lambda_kw) times word w.             math.md (V22)
+
+    The prior mean of lambda_kw is m_w.
+
+    Parameters
+    ----------
+    eta : float
+        Shape of the prior: a pseudo-count of each word in each topic.
+    means : array-like of shape (W,)
+        m_w, positive: usually the mean count of the word in a document.
+    """
+
+    eta: float
+    means: Float
+
+    def __post_init__(self) -> None:
+        checked_positive(eta=self.eta)
+        means = checked_vector("means", self.means, np.size(self.means))
+        if not (means > 0).all():
+            raise InputError(
+                "means holds a number that is not positive; give the mean count of each word in a document"
+            )
+        object.__setattr__(self, "means", means)
+
+    @classmethod
+    def from_counts(cls, counts: Any, eta: float) -> Self:
+        """Take the mean counts of the words, half a token added to each."""
+        tokens = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
+        return cls(eta, (tokens + 0.5) / (counts.shape[0] + 1.0))
+
+    @property
+    def n_words(self) -> int:
+        """Number of words W."""
+        return int(self.means.size)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of S: tokens of each word, observations of each word, and a row for sum log x!."""
+        return 2 * self.n_words + 1
+
+    @property
+    def _rate(self) -> Float:
+        """Rate of the prior, eta / m_w, (W, 1)."""
+        return (self.eta / self.means)[:, None]
+
+    def posterior(self, S: Float, N: Float) -> GammaPosterior:
+        """Return q(lambda_k) of each topic.                                        math.md (V22)"""
+        W = self.n_words
+        return GammaPosterior(self.eta + S[:W], self._rate + S[W : 2 * W])
+
+    def evidence(self, S: Float, N: Float) -> Float:
+        """Return the log marginal likelihood of each topic's counts, (K,).         math.md (V22)"""
+        return self._normalisers(self.posterior(S, N)).sum(axis=0) - S[-1]
+
+    def objective(self, S: Float, N: Float, posterior: GammaPosterior) -> Float:
+        """Return each topic's term of L_data at any parameters, (K,)."""
+        best, q = self.posterior(S, N), posterior
+        data = (best.shape - q.shape) * (psi(q.shape) - np.log(q.rate)) - (best.rate - q.rate) * q.shape / q.rate
+        return (self._normalisers(q) + data).sum(axis=0) - S[-1]
+
+    def _normalisers(self, q: GammaPosterior) -> Float:
+        """Return by how much the log normaliser of q exceeds that of the prior, (W, K)."""
+        prior = gammaln(self.eta) - self.eta * np.log(self._rate)
+        return gammaln(q.shape) - q.shape * np.log(q.rate) - prior
+
+    def mean(self, posterior: GammaPosterior) -> Float:
+        """Return E lambda, (W, K): the expected count of the word in a document of the topic."""
+        return posterior.shape / posterior.rate
+
+    def expected_log(self, posterior: GammaPosterior, words: Int32, counts: Float) -> Float:
+        """Return x E log lambda - E lambda - log x!, (n, K)."""
+        log_rate, rate, x = psi(posterior.shape) - np.log(posterior.rate), self.mean(posterior), counts[:, None]
+        return x * log_rate[words] - rate[words] - gammaln(x + 1.0)
+
+    def statistics(self, words: Int32, counts: Float, R: Float) -> Float:
+        """Return the tokens of each word in each topic, the observations of each word, and sum log x!, (2 W + 1, K)."""
+        of_words = [sums(words, x, R, self.n_words) for x in (counts, np.ones_like(counts))]
+        return np.concatenate([*of_words, gammaln(counts + 1.0)[None] @ R])
+
+    def table_totals(self, tau: Float) -> Float:
+        """Return how many observations are behind the statistics, (K,)."""
+        return tau[self.n_words : 2 * self.n_words].sum(axis=0)
+
+    def evidence_slope(self, S: Float) -> float:
+        """Return the derivative of sum_k evidence_k by eta.                                    math.md (V22)"""
+        q, prior_rate = self.posterior(S, np.zeros(S.shape[1])), self._rate
+        change = psi(q.shape) - np.log(q.rate) - q.shape / q.rate * (prior_rate / self.eta)
+        return float((change - psi(self.eta) + np.log(prior_rate) + 1.0).sum())
+
+    def merge_scores(self, S: Float, N: Float, evidence: Float) -> Float:
+        """Return how alike the tokens of the words are in each pair of topics, (K, K); NaN for empty topics."""
+        return overlaps(S[: self.n_words])
+
+    @property
+    def hyperparameters(self) -> dict[str, float]:
+        """The pseudo-count eta."""
+        return {"eta": self.eta}
+
+    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
+        """Return the family with another eta."""
+        return replace(self, eta=values["eta"])
+
+    def learned(self, S: Float, N: Float) -> Self:
+        """Return the family with the eta under which the evidence is largest, within `ETA_LIMITS`.  math.md (V16)"""
+
+        def slope(eta: float) -> float:
+            return replace(self, eta=eta).evidence_slope(S)
+
+        return replace(self, eta=maximiser(slope, self.eta, ETA_LIMITS))

@@ -1,0 +1,75 @@
+"""The likelihoods of words by name, and what documents are to each: tokens, or cells of a table of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from stickbreak.corpus import Corpus, make_batches
+from stickbreak.exceptions import InputError
+from stickbreak.initialization import Start
+from stickbreak.likelihoods import BetaBernoulli, CountLikelihood, DirichletMultinomial, GammaPoisson, WordLikelihood
+from stickbreak.numerics.arrays import Int
+from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.observations import Observations
+from stickbreak.variational.state import GlobalParameters
+from stickbreak.variational.words.batch import Batch
+from stickbreak.variational.words.cells import Cells
+
+LIKELIHOODS: Mapping[str, type[WordLikelihood]] = {
+    "multinomial": DirichletMultinomial,
+    "bernoulli": BetaBernoulli,
+    "poisson": GammaPoisson,
+}
+
+
+def settled(likelihood: str | WordLikelihood, corpus: Corpus, eta: float) -> WordLikelihood:
+    """Return a likelihood of the words of a corpus: an object as it is, a name with its prior.
+
+    Raises
+    ------
+    InputError
+        If an object has another number of words.
+    """
+    if likelihood == "multinomial":
+        return DirichletMultinomial(eta, corpus.n_words)
+    if isinstance(likelihood, str):
+        family: Any = LIKELIHOODS[likelihood]
+        made: WordLikelihood = family.from_counts(corpus.counts, eta)
+        return made
+    if likelihood.n_words != corpus.n_words:
+        raise InputError(
+            f"the likelihood is of {likelihood.n_words} words, but the documents have {corpus.n_words}; give a "
+            "likelihood of as many."
+        )
+    return likelihood
+
+
+def sees_cells(likelihood: str | WordLikelihood) -> bool:
+    """Whether every document has an observation of every word."""
+    family = LIKELIHOODS[likelihood] if isinstance(likelihood, str) else type(likelihood)
+    return issubclass(family, CountLikelihood)
+
+
+def observations(corpus: Corpus, likelihood: Any) -> Observations:
+    """Return documents as a batch that a local step takes."""
+    kind: Any = Cells if sees_cells(likelihood) else Batch
+    made: Observations = kind.from_corpus(corpus, likelihood)
+    return made
+
+
+def batch_loaders(
+    corpus: Corpus, likelihood: WordLikelihood, n_batches: int, seed: int
+) -> list[Callable[[], Observations]]:
+    """Cut a corpus into batches that are read when they are visited."""
+
+    def loader(selection: Int) -> Callable[[], Observations]:
+        return lambda: observations(corpus[selection], likelihood)
+
+    return [loader(selection) for selection in make_batches(corpus, n_batches, seed=seed)]
+
+
+def starting_parameters(start: Start, likelihood: WordLikelihood, gamma: float, n_documents: int) -> GlobalParameters:
+    """Return the global parameters of a start."""
+    S, N = likelihood.started(start.counts, start.weights * n_documents)
+    return GlobalParameters.of(likelihood, S, N, *sticks_of(start.weights, 1.0 + gamma + n_documents))
