@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,8 +23,7 @@ from stickbreak.fitting.requirements import check_whole
 from stickbreak.fitting.run import Identity, Run, at_work, run_fit
 from stickbreak.model.parameters import names_in, packed, unpacked
 from stickbreak.storage import persistence
-
-Place = str | os.PathLike[str]
+from stickbreak.storage.places import PathLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ class Estimator(AllOrNothing):
         y: Any = None,
         *,
         callback: Callback | None = None,
-        checkpoint: Place | None = None,
+        checkpoint: PathLike | None = None,
         resume: bool = False,
     ) -> Self:
         """Learn from documents, lap by lap.
@@ -290,7 +288,7 @@ class Estimator(AllOrNothing):
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelFormatError(f"the state of this model is damaged ({error}); fit it anew.") from None
 
-    def save(self, path: Place, *, overwrite: bool = False) -> None:
+    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).
 
         Parameters
@@ -324,7 +322,7 @@ class Estimator(AllOrNothing):
         persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
 
     @classmethod
-    def _load(cls, path: Place) -> Self:
+    def _load(cls, path: PathLike) -> Self:
         """Read what `save` wrote."""
         arrays, meta = persistence.read_folder(path, kind=cls.__name__)
         try:
