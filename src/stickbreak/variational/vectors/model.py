@@ -123,7 +123,7 @@ class VectorModel(StreamingVariational):
         return GlobalParameters(self.statistics_.copy(), self.counts_.copy(), self.rho_.copy(), self.omega_.copy())
 
     def _saved_parameters(self) -> dict[str, Any]:
-        """Return the parameters; the fitted likelihood stands for one that was given as an object."""
+        """Return the parameters; a likelihood that was given as an object is described apart."""
         given = super()._saved_parameters()
         if isinstance(given["init"], VectorModel):
             given["init"] = "seeding"
@@ -132,19 +132,21 @@ class VectorModel(StreamingVariational):
         return given
 
     def _agrees(self, name: str, kept: Any, now: Any) -> bool:
-        """Whether a fit can go on: its start is over; loading puts the fitted likelihood in place of the user's."""
-        if name == "likelihood" and " " in str(kept) and " " in str(now):
-            return str(kept).split()[0] == str(now).split()[0]
+        """Whether a fit can go on: its start is over."""
         return name == "init" or super()._agrees(name, kept, now)
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
-        return {"likelihood": _described(self.likelihood_, arrays)}
+        given = self.likelihood
+        return {
+            "likelihood": _described(self.likelihood_, "likelihood", arrays),
+            "given": None if isinstance(given, str) else _described(given, "given", arrays),
+        }
 
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
         likelihood = _from_description(meta["likelihood"], arrays)
         if parameters["likelihood"] is None:
-            parameters["likelihood"] = likelihood
+            parameters["likelihood"] = _from_description(meta["given"], arrays)
         model = cls(**parameters)
         model.likelihood_ = likelihood
         return model
@@ -198,7 +200,7 @@ class VectorModel(StreamingVariational):
         return shown_components(self.likelihood_, self.statistics_, self.counts_, self.weights_, n_directions)
 
 
-def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict[str, Any]:
+def _described(likelihood: VectorLikelihood, name: str, arrays: dict[str, NDArray]) -> dict[str, Any]:
     """Return a likelihood of ours as plain values; its tables go to `arrays`."""
     family: Any = type(likelihood)
     if family not in LIKELIHOODS.values():
@@ -207,7 +209,7 @@ def _described(likelihood: VectorLikelihood, arrays: dict[str, NDArray]) -> dict
             "keep statistics_, counts_, rho_ and omega_ yourself."
         )
     given = {field.name: getattr(likelihood, field.name) for field in fields(family)}
-    values = {name: packed(f"likelihood.{name}", value, arrays) for name, value in given.items()}
+    values = {field: packed(f"{name}.{field}", value, arrays) for field, value in given.items()}
     return {"family": family.__name__, "values": values}
 
 
