@@ -39,7 +39,7 @@ OTHER_PARAMETERS = {
 @pytest.mark.parametrize("name", OTHER_PARAMETERS)
 def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name):
     fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
-    with pytest.raises(InputError, match=rf"checkpoint is of a fit with another {name}; resume with the same input"):
+    with pytest.raises(InputError, match=rf"checkpoint is of a fit with different {name}; resume with the same input"):
         fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **{name: OTHER_PARAMETERS[name]})
 
 
@@ -51,7 +51,7 @@ def test_every_parameter_either_belongs_to_the_fit_or_may_change():
 def test_resume_with_other_topics_to_start_from_is_refused(corpus, tmp_path):
     init = np.random.default_rng(0).random((6, 40))
     fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint", init=init)
-    with pytest.raises(InputError, match="another init"):
+    with pytest.raises(InputError, match="different init"):
         fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, init=init + 1e-9)
 
 
@@ -79,7 +79,7 @@ def test_resume_with_other_words_is_refused(corpus, tmp_path, estimator):
         other = Corpus.from_counts(corpus.counts, vocabulary=vocabulary)
         model = estimator(**small)
         if vocabulary[0] == "b":
-            with pytest.raises(InputError, match="a fit with another vocabulary; resume with the same input"):
+            with pytest.raises(InputError, match="a fit with different vocabulary; resume with the same input"):
                 model.fit(other, checkpoint=tmp_path / "checkpoint", resume=True)
         else:
             assert model.fit(other, checkpoint=tmp_path / "checkpoint", resume=True).n_laps_ == 2
@@ -303,5 +303,5 @@ def test_checkpoint_that_does_not_tell_all_its_settings_is_refused(cut_fit, tmp_
     meta = copy.deepcopy(meta)
     del meta["identity"]["counts"]
     persistence.write_folder(tmp_path / "changed", kind="checkpoint", arrays=arrays, meta=meta)
-    with pytest.raises(InputError, match="another counts"):
+    with pytest.raises(InputError, match="different counts"):
         fit(corpus, checkpoint=tmp_path / "changed", resume=True)

@@ -265,7 +265,7 @@ class Estimator(AllOrNothing):
         different = [name for name, value in now.items() if not self._agrees(name, kept.identity.get(name), value)]
         if different:
             raise InputError(
-                f"the state of this model is of a fit with another {different[0]}; give the documents of the fit, and "
+                f"the state of this model is of a fit with different {different[0]}; give the documents of the fit and "
                 "set its parameters."
             )
         return kept
