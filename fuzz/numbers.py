@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
+import sys
+import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -28,6 +32,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import StickbreakError
 
 GROUPS = ("parameters", "arguments", "ends", "pairs", "sizes")
+PROGRESS = 60.0  # seconds between two lines about where the run is
 SHOWN = 8  # slowest and largest cases in the table
 SECONDS = {"sizes": 900.0, "ends": 120.0, "pairs": 120.0}
 QUICK = 60.0  # seconds of the other cases
@@ -83,7 +88,7 @@ class _Calls:
             raise
 
 
-def outcomes(cases: Sequence[Case], workers: int = 1, batch: int = 1) -> Iterator[tuple[Case, Outcome]]:
+def outcomes(cases: Sequence[Case], workers: int = 1, batch: int = 1) -> Generator[tuple[Case, Outcome], None, None]:
     """Try cases under limits of memory and time, `batch` of them in a child."""
     for group in GROUPS:
         numbers = [number for number, case in enumerate(cases) if case.group == group]
@@ -98,19 +103,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the order, and of the share that is tried")
     parser.add_argument("--workers", type=int, default=1, help="cases at a time")
     parser.add_argument("--share", type=float, default=1.0, help="share of the cases that are tried")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no further case after this time")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Try the cases; print failures as they come, then a table. Return the number of failures."""
+    """Try the cases; print failures as they come, the counts of a group at its end. Return the number of failures."""
     chosen = [case for case in cases() if arguments.only in case.name]
     rng = random.Random(arguments.seed)
     chosen = [case for case in chosen if rng.random() < arguments.share]
     found: list[tuple[Case, Outcome]] = []
-    for case, outcome in outcomes(chosen, arguments.workers):
-        found.append((case, outcome))
-        if outcome.failed:
-            _say(f"FAILED {case.name!r}: {outcome.kind}: {outcome.text}")
-    _say(table(found))
+    started = told = time.monotonic()
+    try:
+        with closing(outcomes(chosen, arguments.workers)) as coming:
+            for case, outcome in coming:
+                if found and case.group != found[-1][0].group:
+                    _say(counts(found, found[-1][0].group))
+                found.append((case, outcome))
+                if outcome.failed:
+                    _say(f"FAILED {case.name!r}: {outcome.kind}: {outcome.text}")
+                if time.monotonic() - told > PROGRESS:
+                    told = time.monotonic()
+                    print(f"{len(found):,} of {len(chosen):,} cases", file=sys.stderr, flush=True)
+                if time.monotonic() - started > arguments.seconds:
+                    break
+    finally:  # after Ctrl-C, too
+        if found:
+            _say(counts(found, found[-1][0].group))
+            _say(extremes(found))
+        _say(f"{len(found):,} of {len(chosen):,} cases in {time.monotonic() - started:.0f} s")
     return sum(outcome.failed for _, outcome in found)
 
 
@@ -118,11 +138,15 @@ def _say(text: str) -> None:
     print(text.encode(errors="backslashreplace").decode(), flush=True)
 
 
-def table(found: list[tuple[Case, Outcome]]) -> str:
-    """Return what was tried, and the slowest and the largest cases that were accepted."""
-    counts = Counter((case.group, outcome.kind) for case, outcome in found)
-    lines = [f"{group:12} {kind:10} {n:6}" for (group, kind), n in sorted(counts.items())]
-    sound = [(case, outcome) for case, outcome in found if outcome.kind == RESULT]
+def counts(found: list[tuple[Case, Outcome]], group: str) -> str:
+    """Return how often each kind of outcome came in a group."""
+    kinds = Counter(outcome.kind for case, outcome in found if case.group == group)
+    return "\n".join(f"{group:12} {kind:10} {n:6}" for kind, n in sorted(kinds.items()))
+
+
+def extremes(found: list[tuple[Case, Outcome]]) -> str:
+    """Return the slowest and the largest cases that were accepted."""
+    sound, lines = [(case, outcome) for case, outcome in found if outcome.kind == RESULT], []
     for title, key in (("slowest", lambda o: o.seconds), ("largest", lambda o: o.grown)):
         lines.append(f"{title} accepted: seconds, GiB")
         for case, outcome in sorted(sound, key=lambda pair: -key(pair[1]))[:SHOWN]:

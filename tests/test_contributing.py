@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs" / "contributing"
-_BLOCK = re.compile(r'^```python(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r'^```python(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["add-a-likelihood", "add-a-move", "add-a-family"])
@@ -17,7 +17,7 @@ def test_page_runs_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = set(sys.modules)
     names: dict[str, object] = {"__name__": "page"}
-    blocks = _BLOCK.findall((GUIDE / f"{name}.md").read_text(encoding="utf-8"))
+    blocks = BLOCK.findall((GUIDE / f"{name}.md").read_text(encoding="utf-8"))
     try:
         for title, block in blocks:
             if " in " in title:

@@ -260,11 +260,6 @@ def test_everything_public_has_a_docstring(name):
     assert missing == []
 
 
-def test_files_stay_short():
-    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
-    assert {name: n for name, n in lengths.items() if n > 500} == {}
-
-
 def test_source_names_no_random_numbers_of_the_module_and_no_fastmath():
     for name, path in MODULES.items():
         text = path.read_text(encoding="utf-8")

@@ -1,55 +1,21 @@
 """`BackoffTreeTopics` from outside: what it finds, gives, keeps and refuses."""
 
-import json
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-import stickbreak
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.storage.persistence import read_folder, write_folder
 
+from .fits import SMALL, assert_same
 from .problems import counters
 from .reference import Tree
-
-SMALL = {"branching": (2, 3), "n_laps": 4, "learn_every": 2, "random_state": 0}
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    drawn, _ = planted_lda(40, 30, n_topics=4, mean_tokens=30, seed=0)
-    counts = drawn.counts.toarray()
-    counts[:, 7] = 0
-    counts[11] = 0
-    return Corpus.from_counts(counts, vocabulary=[f"word{w}" for w in range(30)])
-
-
-@pytest.fixture(scope="module")
-def fitted(corpus):
-    return BackoffTreeTopics(**SMALL).fit(corpus)
-
-
-def learned(model):
-    """All that a fit leaves behind, times aside."""
-    trace = {name: column for name, column in model.trace_.items() if name != "seconds"}
-    names = ("word_start_", "word_leaf_", "word_count_", "alpha_levels_", "eta_levels_", "branching_", "stop_reason_")
-    return {**trace, **{name: np.asarray(getattr(model, name)) for name in names}}
-
-
-def assert_same(left, right):
-    one, other = learned(left), learned(right)
-    assert one.keys() == other.keys()
-    for name, value in one.items():
-        np.testing.assert_array_equal(value, other[name], err_msg=name)
 
 
 def test_fitted_surface_fits_together(fitted, corpus):
@@ -199,44 +165,6 @@ def test_all_kinds_of_counts_give_the_same_result(fitted, corpus):
     assert not np.array_equal(clone(fitted).set_params(random_state=1).fit(corpus).word_leaf_, fitted.word_leaf_)
 
 
-@pytest.mark.parametrize("stages", [(), (1,)])
-def test_resumed_fit_equals_an_uncut_one(corpus, tmp_path, stages):
-    make = {**SMALL, "stages": stages, "stage_sweeps": 3}
-    whole = BackoffTreeTopics(**{**make, "n_laps": 7}).fit(corpus)
-    for cut in (1, 2, 4):
-        if len(stages) * 3 >= cut:
-            cut = 4
-        place = tmp_path / f"{cut}"
-        BackoffTreeTopics(**{**make, "n_laps": cut}).fit(corpus, checkpoint=place)
-        resumed = BackoffTreeTopics(**{**make, "n_laps": 7}).fit(corpus, checkpoint=place, resume=True)
-        assert_same(resumed, whole)
-
-
-def test_interrupted_within_a_stage_goes_on_there(corpus, tmp_path):
-    make = {**SMALL, "stages": (1,), "stage_sweeps": 3, "n_laps": 7}
-    whole = BackoffTreeTopics(**make).fit(corpus)
-
-    def stop(event):
-        if event["lap"] == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        BackoffTreeTopics(**make).fit(corpus, checkpoint=tmp_path / "c", callback=stop)
-    assert_same(BackoffTreeTopics(**make).fit(corpus, checkpoint=tmp_path / "c", resume=True), whole)
-    assert whole.trace_["n_leaves"].tolist() == [2, 2, 2, 6, 6, 6, 6]
-    assert whole.trace_["moved"].tolist() == [0, 0, 0, 1, 0, 0, 0]
-
-
-def test_continued_fit_equals_a_longer_one(fitted, corpus, tmp_path):
-    fitted.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert_same(loaded, fitted)
-    loaded.continue_fit(corpus, n_laps=3)
-    longer = BackoffTreeTopics(**{**SMALL, "n_laps": 7}).fit(corpus)
-    np.testing.assert_array_equal(loaded.word_leaf_, longer.word_leaf_)
-    np.testing.assert_array_equal(loaded.trace_["objective"], longer.trace_["objective"])
-
-
 def test_expanded_model_has_the_larger_tree(corpus):
     model = BackoffTreeTopics(**SMALL).fit(corpus)
     model.expand(corpus, 4, n_laps=2).continue_fit(corpus, n_laps=1)
@@ -251,87 +179,6 @@ def test_new_level_has_the_mean_of_the_other_discounts(corpus):
     model = BackoffTreeTopics(**settings, random_state=0).fit(corpus).expand(corpus, 2, n_laps=1)
     np.testing.assert_allclose(model.alpha_levels_, [0.1, 0.3, 0.2])
     np.testing.assert_allclose(model.eta_levels_, [0.2, 0.1, 0.15])
-
-
-def test_saved_model_and_pickle_give_the_same(fitted, corpus, tmp_path):
-    fitted.save(tmp_path / "model")
-    for copy in (stickbreak.load(tmp_path / "model"), pickle.loads(pickle.dumps(fitted))):
-        assert_same(copy, fitted)
-        assert copy.get_params() == fitted.get_params()
-        np.testing.assert_array_equal(copy.transform(corpus).toarray(), fitted.transform(corpus).toarray())
-        assert copy.score(corpus) == fitted.score(corpus)
-        assert copy.top_words(3) == fitted.top_words(3)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"branching": [2, 3], "stages": [1], "stage_sweeps": 2, "learn": []},
-        {"stages": [], "learn": ["eta"], "alpha": [0.2, 0.1], "eta": (0.1, 0.3)},
-        {"branching": np.array([2, 3]), "learn": (), "alpha": np.array([0.2, 0.1])},
-    ],
-)
-def test_saved_model_keeps_its_parameters_as_they_were_given_and_goes_on(corpus, tmp_path, change):
-    whole = BackoffTreeTopics(**{**SMALL, **change, "n_laps": 5}).fit(corpus)
-    model = BackoffTreeTopics(**{**SMALL, **change}).fit(corpus)
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    for name, value in model.get_params().items():
-        assert type(loaded.get_params()[name]) is type(value), name
-        np.testing.assert_array_equal(loaded.get_params()[name], value, err_msg=name)
-    loaded.continue_fit(corpus, n_laps=1)
-    np.testing.assert_array_equal(loaded.word_leaf_, whole.word_leaf_)
-    np.testing.assert_array_equal(loaded.trace_["objective"], whole.trace_["objective"])
-
-
-def test_forgotten_tokens_are_not_saved_and_cannot_go_on(corpus, tmp_path):
-    model = BackoffTreeTopics(**SMALL).fit(corpus)
-    model.save(tmp_path / "whole")
-    model.forget_state()
-    model.save(tmp_path / "less")
-    sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "less")]
-    assert sizes[0] - sizes[1] > 4 * corpus.n_tokens
-    with pytest.raises(InputError, match="this model has no state to go on from"):
-        stickbreak.load(tmp_path / "less").continue_fit(corpus, n_laps=1)
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "words"),
-    [
-        ("word_leaf_", lambda a: a + 6, "outside the tree"),
-        ("word_leaf_", lambda a: a[::-1].copy(), "do not ascend"),
-        ("word_count_", lambda a: a * 0, "no token"),
-        ("word_start_", lambda a: a + 1, "belong together"),
-        ("alpha_levels_", lambda a: a + 1, "discounts"),
-        ("eta_levels_", lambda a: a[:1], "discounts"),
-    ],
-)
-def test_damaged_model_is_refused(fitted, tmp_path, name, change, words):
-    fitted.save(tmp_path / "model")
-    arrays, meta = read_folder(tmp_path / "model", kind="BackoffTreeTopics")
-    arrays[name] = change(arrays[name])
-    write_folder(tmp_path / "model", kind="BackoffTreeTopics", arrays=arrays, meta=meta, overwrite=True)
-    with pytest.raises(ModelFormatError, match=words):
-        stickbreak.load(tmp_path / "model")
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "words"),
-    [
-        ("z", lambda a: a + 6, "outside the tree"),
-        ("z", lambda a: a[1:], "each token"),
-        ("delta_doc", lambda a: -a, "positive"),
-        ("delta_word", lambda a: a[1:], "level"),
-    ],
-)
-def test_damaged_checkpoint_is_refused(corpus, tmp_path, name, change, words):
-    place = tmp_path / "checkpoint"
-    BackoffTreeTopics(**SMALL).fit(corpus, checkpoint=place)
-    arrays, meta = read_folder(place, kind="checkpoint")
-    arrays[name] = change(arrays[name])
-    write_folder(place, kind="checkpoint", arrays=arrays, meta=meta, overwrite=True)
-    with pytest.raises(ModelFormatError, match=words):
-        BackoffTreeTopics(**SMALL).fit(corpus, checkpoint=place, resume=True)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +213,7 @@ def test_documents_that_make_no_sense_are_refused(fitted, corpus):
         BackoffTreeTopics(**SMALL).fit(np.zeros((3, 4)))
     with pytest.raises(InputError, match="two words or more"):
         fitted.score(np.eye(30, dtype=int)[:2])
-    with pytest.raises(InputError, match="another counts"):
+    with pytest.raises(InputError, match="different counts"):
         fitted.continue_fit(Corpus.from_counts(corpus.counts * 2, corpus.vocabulary), n_laps=1)
     with pytest.raises(ValueError, match="30"):
         fitted.transform(corpus.counts[:, :29])
@@ -415,12 +262,6 @@ def test_unfitted_model_says_so(corpus, tmp_path):
         model.save(tmp_path / "model")
     for name in ("n_topics_", "leaves_", "topic_word_", "alpha_"):
         assert not hasattr(model, name)
-
-
-def test_saved_model_is_plain_data(fitted, tmp_path):
-    fitted.save(tmp_path / "model")
-    assert sorted(file.name for file in (tmp_path / "model").iterdir()) == ["arrays.safetensors", "model.json"]
-    json.loads((tmp_path / "model" / "model.json").read_text(), parse_constant=lambda name: pytest.fail(name))
 
 
 def test_tree_of_a_million_leaves_fits_documents(seed):

@@ -197,9 +197,9 @@ def test_single_token_may_be_held_back():
 
 def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
     model = fit(corpus, n_laps=2)
-    with pytest.raises(InputError, match="of a fit with another counts; give the documents"):
+    with pytest.raises(InputError, match="of a fit with different counts; give the documents"):
         model.continue_fit(corpus[::-1], n_laps=1)
-    with pytest.raises(InputError, match="another smallest_share"):
+    with pytest.raises(InputError, match="different smallest_share"):
         model.set_params(smallest_share=0.3).continue_fit(corpus, n_laps=1)
     for wrong in (0, 1.5, True):
         with pytest.raises(InputError, match=r"n_laps is .*; give a whole number of at least 1"):

@@ -2,12 +2,14 @@
 
 import copy
 
+import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from tests.contract.small import SMALL, data_of, fitted, unfitted
 
 import stickbreak
-from stickbreak.exceptions import ModelFormatError
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.likelihoods import DiagonalGaussian
 from stickbreak.report.fit import describe_fit
 from stickbreak.storage import persistence
 
@@ -82,3 +84,28 @@ def test_scale_is_that_of_the_prior_and_moves_where_it_is_learned():
     assert learned.scale_ == learned.likelihood_.scale == learned.trace_["scale"][-1]
     with pytest.raises(NotFittedError):
         unfitted("GaussianHDP").scale_  # noqa: B018
+
+
+@pytest.mark.parametrize("given", ["full", "diagonal", "an object"])
+def test_loaded_model_of_vectors_is_fitted_from_the_prior_that_was_given_and_not_from_the_learned_one(given, tmp_path):
+    data = data_of("GaussianHDP")
+    likelihood = DiagonalGaussian.from_data(np.concatenate(data)) if given == "an object" else given
+    model = unfitted("GaussianHDP", likelihood=likelihood, learn=("alpha", "gamma", "scale")).fit(data)
+    before = model.scale_, model.objective_, model.means_.tobytes()
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert loaded.scale_ == before[0]
+    again = loaded.fit(data)
+    assert (again.scale_, again.objective_, again.means_.tobytes()) == before
+
+
+def test_loaded_model_of_vectors_goes_on_with_the_prior_that_was_given_and_with_no_other(tmp_path):
+    data = data_of("GaussianHDP")
+    likelihood = DiagonalGaussian.from_data(np.concatenate(data))
+    model = unfitted("GaussianHDP", likelihood=likelihood, learn=("scale",)).fit(data)
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert loaded.continue_fit(data, n_laps=2).objective_ == model.continue_fit(data, n_laps=2).objective_
+    for other in (model.likelihood_, DiagonalGaussian.from_data(2.0 * np.concatenate(data))):
+        with pytest.raises(InputError, match="of a fit with different likelihood"):
+            loaded.set_params(likelihood=other).continue_fit(data, n_laps=1)

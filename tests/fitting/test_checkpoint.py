@@ -1,6 +1,5 @@
 """A fit that is cut and resumed ends where an uncut one does, to the last bit."""
 
-import copy
 import json
 import os
 import shutil
@@ -10,24 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import stickbreak
-from stickbreak import GibbsHDP, VariationalHDP
-from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError, ModelFormatError, WriteError
-from stickbreak.fitting.checkpoint import identity_of, identity_of_corpus
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage import persistence
 
-SETTINGS = {
-    "moves": [
-        "merge",
-        "reorder",
-    ],  # so that merges are left for the laps after a cut; all moves have a test of their own
-    "n_topics": 60,
-    "tolerance": 0.0,
-    "init": "near-uniform",
-    "n_batches": 3,
-    "random_state": 0,
-}
+from .fits import SETTINGS, STOCHASTIC, assert_same, fit
 
 FIT = """
 import json, os, signal, sys
@@ -43,59 +29,6 @@ model = stickbreak.VariationalHDP(**settings).fit(corpus, checkpoint=checkpoint,
 np.savez(result, components=model.components_, rho=model.rho_, omega=model.omega_,
          objective=model.trace_["objective"], n_topics=model.trace_["n_topics"], merges=model.trace_["merge_accepted"])
 """
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return planted_lda(60, 40, n_topics=4, seed=1)[0]
-
-
-@pytest.fixture(scope="module")
-def cut_fit(tmp_path_factory):
-    """Documents, and the arrays and meta of the checkpoint of a fit of two laps in three batches."""
-    corpus = planted_lda(60, 40, n_topics=4, seed=1)[0]
-    place = tmp_path_factory.mktemp("cut") / "checkpoint"
-    fit(corpus, n_laps=2, checkpoint=place)
-    return corpus, *persistence.read_folder(place)
-
-
-def fit(corpus, **changes) -> VariationalHDP:
-    options = {name: changes.pop(name) for name in ("checkpoint", "resume", "callback") if name in changes}
-    return VariationalHDP(**{**SETTINGS, "n_laps": 8, **changes}).fit(corpus, **options)
-
-
-@pytest.fixture(scope="module")
-def whole(corpus):
-    """Return a function that gives the fit with some parameters that was never cut: one fit for all tests."""
-    made = {}
-
-    def of(**changes):
-        key = repr(sorted(changes.items()))
-        if key not in made:
-            made[key] = fit(corpus, **changes)
-        return made[key]
-
-    return of
-
-
-def assert_same(left: VariationalHDP, right: VariationalHDP) -> None:
-    hyperparameters = ("alpha_", "gamma_", "eta_")
-    for name in (
-        *hyperparameters,
-        "components_",
-        "n_steps_",
-        "rho_",
-        "omega_",
-        "objective_",
-        "n_laps_",
-        "converged_",
-        "stop_reason_",
-    ):
-        np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
-    assert left.trace_.keys() == right.trace_.keys()
-    for name in left.trace_.keys() - {"seconds"}:
-        np.testing.assert_array_equal(left.trace_[name], right.trace_[name], err_msg=name)
-        assert left.trace_[name].dtype == right.trace_[name].dtype, name
 
 
 @pytest.mark.parametrize("cut", [1, 3, 7])
@@ -245,171 +178,6 @@ def test_checkpoint_leaves_nothing_beside_itself(corpus, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
-OTHER_PARAMETERS = {
-    "n_topics": 14,
-    "alpha": 0.6,
-    "gamma": 9.0,
-    "eta": 0.2,
-    "learn": ("gamma",),
-    "bound": "quadratic",
-    "init": "documents",
-    "moves": ("reorder",),
-    "delete_documents": 100,
-    "n_batches": 2,
-    "schedule": "stochastic",
-    "learning_decay": 0.6,
-    "learning_offset": 2.0,
-    "stick_rule": "natural",
-    "local_tolerance": 1e-3,
-    "local_sweeps": 7,
-    "restarts": 2,
-    "random_state": 1,
-}
-
-
-@pytest.mark.parametrize("name", OTHER_PARAMETERS)
-def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name):
-    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
-    with pytest.raises(InputError, match=rf"checkpoint is of a fit with another {name}; resume with the same input"):
-        fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **{name: OTHER_PARAMETERS[name]})
-
-
-def test_every_parameter_either_belongs_to_the_fit_or_may_change():
-    may_change = {"n_jobs", "verbose", "n_laps", "tolerance", "document_weights", "init_sweeps", "total_documents"}
-    assert set(VariationalHDP().get_params()) == OTHER_PARAMETERS.keys() | may_change
-
-
-def test_resume_with_other_topics_to_start_from_is_refused(corpus, tmp_path):
-    init = np.random.default_rng(0).random((6, 40))
-    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint", init=init)
-    with pytest.raises(InputError, match="another init"):
-        fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, init=init + 1e-9)
-
-
-@pytest.mark.parametrize("other", ["one document less", "one count more", "documents in another order"])
-def test_resume_with_other_documents_is_refused(corpus, tmp_path, other):
-    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
-    counts = corpus.counts.toarray()
-    if other == "one document less":
-        counts = counts[:-1]
-    elif other == "one count more":
-        counts[5, counts[5].argmax()] += 1
-    else:
-        counts = counts[::-1]
-    with pytest.raises(InputError, match="resume with the same input"):
-        fit(Corpus.from_counts(counts), checkpoint=tmp_path / "checkpoint", resume=True)
-
-
-@pytest.mark.parametrize("estimator", [VariationalHDP, GibbsHDP])
-def test_resume_with_other_words_is_refused(corpus, tmp_path, estimator):
-    """The counts are the same: columns that are called otherwise are other documents."""
-    limit = {"n_laps": 2}
-    words = [f"word{w}" for w in range(40)]
-    small = {"n_topics": 6, "init_sweeps": 2, "random_state": 0, **limit}
-    for vocabulary in (words, words, ["b", *words[1:]]):
-        other = Corpus.from_counts(corpus.counts, vocabulary=vocabulary)
-        model = estimator(**small)
-        if vocabulary[0] == "b":
-            with pytest.raises(InputError, match="a fit with another vocabulary; resume with the same input"):
-                model.fit(other, checkpoint=tmp_path / "checkpoint", resume=True)
-        else:
-            assert model.fit(other, checkpoint=tmp_path / "checkpoint", resume=True).n_laps_ == 2
-
-
-def test_words_that_are_cut_otherwise_are_other_words(corpus):
-    one, other = (Corpus.from_counts([[1, 1, 1]], vocabulary=words) for words in (["a", "b c", "d"], ["a b", "c", "d"]))
-    assert identity_of_corpus(one)["vocabulary"] != identity_of_corpus(other)["vocabulary"]
-
-
-def test_identity_is_of_values_and_not_of_how_they_were_given(corpus):
-    documents = identity_of_corpus(corpus)
-
-    def identity(**parameters):
-        return identity_of(VariationalHDP(**parameters), documents, 7, free=("n_jobs",))
-
-    topics = [[1, 2, 0.5], [3.0, 4, 2]]
-    assert identity(learn=("alpha",), init=topics, n_jobs=2) == identity(learn=["alpha"], init=np.array(topics))
-    assert identity(moves=()) == identity(moves=[])
-    whole, fractions = (identity_of(GibbsHDP(alpha_prior=p), documents, 7, free=()) for p in ((1, 1), (1.0, 1.0)))
-    assert whole == fractions
-    assert whole != identity_of(GibbsHDP(alpha_prior=(1, 2)), documents, 7, free=())
-    assert identity(init=topics) != identity(init=topics[::-1])
-    assert identity(random_state=3)["random_state"] == 7
-    assert "n_jobs" not in identity()
-    assert identity(init=topics)["init"].startswith("array ")  # a checksum, not a table in JSON
-
-
-def test_resume_of_another_method_names_both(corpus, tmp_path):
-    for ours, other in ((VariationalHDP, GibbsHDP), (GibbsHDP, VariationalHDP)):
-        place = tmp_path / ours.__name__
-        limit = {"n_laps": 1}
-        ours(n_topics=6, init_sweeps=2, **limit).fit(corpus, checkpoint=place)
-        words = f"is of a {ours.__name__}, and this fit is of a {other.__name__}; resume with the same method"
-        with pytest.raises(InputError, match=words):
-            other(n_topics=6).fit(corpus, checkpoint=place, resume=True)
-
-
-def test_refused_resume_leaves_the_checkpoint_as_it_is(corpus, tmp_path):
-    folder = tmp_path / "checkpoint"
-    fit(corpus, n_laps=2, checkpoint=folder)
-    before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    with pytest.raises(InputError):
-        fit(corpus, checkpoint=folder, resume=True, alpha=0.6)
-    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
-
-
-def test_saved_model_is_no_checkpoint(corpus, tmp_path):
-    fit(corpus, n_laps=2).save(tmp_path / "model")
-    with pytest.raises(ModelFormatError, match="holds a VariationalHDP, not a checkpoint"):
-        fit(corpus, checkpoint=tmp_path / "model", resume=True)
-
-
-def test_checkpoint_is_no_saved_model(corpus, tmp_path):
-    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
-    with pytest.raises(ModelFormatError, match=r"checkpoint.*not a fitted model"):
-        stickbreak.load(tmp_path / "checkpoint")
-
-
-def test_checkpoint_does_not_replace_a_saved_model(corpus, tmp_path):
-    fit(corpus, n_laps=2).save(tmp_path / "model")
-    with pytest.raises((InputError, WriteError), match="model"):
-        fit(corpus, n_laps=2, checkpoint=tmp_path / "model")
-    assert stickbreak.load(tmp_path / "model").n_laps_ == 2
-
-
-@pytest.mark.parametrize("damage", ["cut arrays", "no arrays", "no head", "head is no JSON", "a flipped bit"])
-def test_damaged_checkpoint_is_refused(corpus, tmp_path, damage):
-    folder = tmp_path / "checkpoint"
-    fit(corpus, n_laps=2, checkpoint=folder)
-    arrays, head = folder / "arrays.safetensors", folder / "model.json"
-    content = bytearray(arrays.read_bytes())
-    if damage == "cut arrays":
-        arrays.write_bytes(content[: len(content) // 2])
-    elif damage == "no arrays":
-        arrays.unlink()
-    elif damage == "no head":
-        head.unlink()
-    elif damage == "head is no JSON":
-        head.write_text(head.read_text()[:100])
-    else:
-        content[-9] ^= 1
-        arrays.write_bytes(content)
-    with pytest.raises(ModelFormatError, match="checkpoint"):
-        fit(corpus, checkpoint=folder, resume=True)
-
-
-def test_checkpoint_that_lacks_an_array_is_refused(corpus, tmp_path):
-    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
-    arrays, meta = persistence.read_folder(tmp_path / "checkpoint")
-    del arrays["batch1.n_dk"]
-    persistence.write_folder(tmp_path / "less", kind="checkpoint", arrays=arrays, meta=meta)
-    with pytest.raises(ModelFormatError, match=r"batch1\.n_dk"):
-        fit(corpus, checkpoint=tmp_path / "less", resume=True)
-
-
-STOCHASTIC = {"schedule": "stochastic", "n_topics": 6}
-
-
 @pytest.mark.parametrize("cut", [1, 2, 5])
 def test_resumed_stochastic_fit_equals_the_uncut_one(corpus, tmp_path, cut):
     """With its steps: the next call of partial_fit goes on from the same one."""
@@ -421,28 +189,6 @@ def test_resumed_stochastic_fit_equals_the_uncut_one(corpus, tmp_path, cut):
     again = fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **STOCHASTIC)
     assert_same(again, uncut)
     assert again.n_steps_ == 24
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("counts", np.full((40, 6), np.nan)),
-        ("counts", np.full((40, 6), -1.0)),
-        ("counts", np.zeros((39, 6))),
-        ("tokens", np.zeros(5)),
-        ("rho", np.full(6, 1.5)),
-        ("scale", 0.0),
-        ("n_steps", -1),
-        ("objective", float("nan")),
-    ],
-)
-def test_damaged_stochastic_checkpoint_is_refused(corpus, tmp_path, name, value):
-    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint", **STOCHASTIC)
-    arrays, meta = persistence.read_folder(tmp_path / "checkpoint")
-    (arrays if name in arrays else meta)[name] = value
-    persistence.write_folder(tmp_path / "damaged", kind="checkpoint", arrays=arrays, meta=meta)
-    with pytest.raises(ModelFormatError, match="damaged"):
-        fit(corpus, checkpoint=tmp_path / "damaged", resume=True, **STOCHASTIC)
 
 
 @pytest.mark.parametrize("place", ["a folder of somebody else", "a file", "no parent"])
@@ -506,115 +252,6 @@ def test_checkpoint_moved_elsewhere_is_resumed_there(corpus, tmp_path):
     fit(corpus, n_laps=3, checkpoint=tmp_path / "here")
     shutil.move(tmp_path / "here", tmp_path / "there")
     assert_same(fit(corpus, checkpoint=tmp_path / "there", resume=True), fit(corpus))
-
-
-def _poke(name, index, value):
-    def change(arrays, meta):
-        arrays[name][index] = value
-
-    return change
-
-
-def _replace(name, edit):
-    def change(arrays, meta):
-        arrays[name] = np.ascontiguousarray(edit(arrays[name]))
-
-    return change
-
-
-def _swap_topics(name):
-    """Swap two topics of one document, or of one word."""
-
-    def change(arrays, meta):
-        topic, indptr = arrays[f"{name}topic"], arrays[f"{name}indptr"]
-        at = int(indptr[np.flatnonzero(np.diff(indptr) > 1)[0]])
-        topic[at], topic[at + 1] = topic[at + 1], topic[at]
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (_replace("rho", lambda x: x[:-1]), "sticks"),
-        (_poke("rho", 0, 1.0), "sticks"),
-        (_poke("omega", 0, np.nan), "sticks"),
-        (_poke("omega", 0, 0.0), "sticks"),
-        (_replace("topic_ids", lambda x: x[:-1]), "topic_ids"),
-        (_poke("topic_ids", slice(None), 1), "topic_ids"),
-        (_replace("totals.S", lambda x: x[:-1]), r"totals\.S"),
-        (_replace("totals.S", lambda x: x[:, :-1]), r"totals\.S"),
-        (_replace("totals.N", lambda x: x[:-1]), r"totals\.N"),
-        (_replace("batch1.T", lambda x: x[:-1]), r"batch1\.T"),
-        (_replace("batch1.H", lambda x: x.astype(np.float32)), r"batch1\.H"),
-        (_poke("batch2.Q", 0, np.inf), r"batch2\.Q"),
-        (_poke("batch0.words", 0, -1), r"batch0\.words"),
-        (_poke("batch0.words", -1, 40), r"batch0\.words"),
-        (_replace("batch0.words", lambda x: x[::-1]), r"batch0\.words"),
-        (_replace("batch0.words", lambda x: x[:-1]), r"batch0\.S_indptr"),
-        (_replace("batch0.words", lambda x: x.astype(np.float64)), r"batch0\.words"),
-        (_poke("batch1.S_indptr", 0, 1), r"batch1\.S_indptr"),
-        (_poke("batch1.S_indptr", 1, 10**9), r"batch1\.S_indptr"),
-        (_poke("batch1.S_indptr", -1, 10**9), r"batch1\.S_indptr"),
-        (_replace("batch1.S_indptr", lambda x: x.astype(np.int32)), r"batch1\.S_indptr"),
-        (_poke("batch1.S_topic", 0, 60), r"batch1\.S_topic names no topic"),
-        (_replace("batch1.S_topic", lambda x: x.astype(np.int32)), r"batch1\.S_topic"),
-        (_replace("batch1.S_topic", lambda x: x[:, None]), r"batch1\.S_topic"),
-        (_swap_topics("batch1.S_"), r"batch1\.S_topic does not ascend"),
-        (_replace("batch1.S_value", lambda x: x[:-1]), r"batch1\.S_value"),
-        (_poke("batch1.S_value", 0, np.nan), r"batch1\.S_value"),
-        (lambda arrays, meta: arrays.pop("batch1.S_value"), r"lacks 'batch1\.S_value'"),
-        (_poke("batch0.topic", 0, -1), r"batch0\.topic"),
-        (_poke("batch0.topic", -1, 60), r"batch0\.topic"),
-        (_swap_topics("batch0."), r"batch0\.topic does not ascend"),
-        (_replace("batch0.topic", lambda x: x.astype(np.int64)), r"batch0\.n_dk"),
-        (_replace("batch0.n_dk", lambda x: x[:-1]), r"batch0\.n_dk"),
-        (_poke("batch0.n_dk", 0, -1.0), r"batch0\.n_dk"),
-        (_poke("batch0.n_dk", 0, 1e308), r"batch0\.n_dk holds a number out of its range"),
-        (_replace("batch0.n_dk", lambda x: 1.001 * x), r"batch0\.N is not that of its documents"),
-        (_replace("batch0.indptr", lambda x: x[:-1]), r"batch0\.indptr"),
-        (_poke("batch0.indptr", 0, 1), r"batch0\.indptr"),
-        (_poke("batch0.indptr", -1, 10**9), r"batch0\.indptr"),
-        (_poke("batch0.indptr", 1, 10**9), r"batch0\.indptr"),
-        (_poke("batch0.scalars", 0, 19), "batch0 is not of 20 documents"),
-        (_poke("totals.scalars", 0, 59), "totals is not of 60 documents"),
-        (_poke("totals.scalars", 0, np.inf), "damaged"),
-        (_replace("totals.scalars", lambda x: x[:1]), "damaged"),
-        (lambda arrays, meta: meta.update(n_batches=2), "batch0 is not of 30"),
-        (lambda arrays, meta: meta.update(n_batches=0), "number of batches"),
-        (lambda arrays, meta: meta.update(n_batches="x"), "damaged"),
-        (lambda arrays, meta: meta["hyperparameters"].update(alpha=-1.0), "not all positive"),
-        (lambda arrays, meta: meta["hyperparameters"].update(eta=np.nan), "not all positive"),
-        (lambda arrays, meta: meta["hyperparameters"].pop("gamma"), "gamma"),
-        (lambda arrays, meta: meta["hyperparameters"].update(gamma=[1.0]), "damaged"),
-        (lambda arrays, meta: meta["hyperparameters"].update(eta=[0.1]), "damaged"),
-        (lambda arrays, meta: meta.update(fresh_share=2.0), "shares of fresh starts"),
-        (lambda arrays, meta: meta.update(restart_share=-1.0), "shares of fresh starts"),
-        (lambda arrays, meta: meta.update(identity=[]), "damaged"),
-        (lambda arrays, meta: meta.update(moves=[]), "damaged"),
-        (lambda arrays, meta: meta["moves"]["merge"].update(rejected=[1]), "damaged"),
-        (lambda arrays, meta: meta["trace"].update(lap=[1]), "trace"),
-        (lambda arrays, meta: meta["trace"].pop("moved"), "its trace lacks the column moved"),
-        (lambda arrays, meta: meta["trace"].update(lap=["a", "b"]), "trace"),
-        (lambda arrays, meta: meta.update(trace=3), "damaged"),
-    ],
-)
-def test_checkpoint_whose_parts_do_not_fit_is_refused(cut_fit, tmp_path, change, words):
-    corpus, arrays, meta = cut_fit
-    arrays, meta = copy.deepcopy((arrays, meta))
-    change(arrays, meta)
-    persistence.write_folder(tmp_path / "changed", kind="checkpoint", arrays=arrays, meta=meta)
-    with pytest.raises(ModelFormatError, match=rf"changed .*{words}.*; start the fit anew without it\.$"):
-        fit(corpus, checkpoint=tmp_path / "changed", resume=True)
-
-
-def test_checkpoint_that_does_not_tell_all_its_settings_is_refused(cut_fit, tmp_path):
-    corpus, arrays, meta = cut_fit
-    meta = copy.deepcopy(meta)
-    del meta["identity"]["counts"]
-    persistence.write_folder(tmp_path / "changed", kind="checkpoint", arrays=arrays, meta=meta)
-    with pytest.raises(InputError, match="another counts"):
-        fit(corpus, checkpoint=tmp_path / "changed", resume=True)
 
 
 def test_resume_without_a_seed_takes_that_of_the_checkpoint(corpus, tmp_path):

@@ -14,7 +14,7 @@ from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.model import TreeModel, WordCounts
 from stickbreak.backoff_tree.ranking import ranked_words
-from stickbreak.backoff_tree.requirements import checked_leaves, checked_seen
+from stickbreak.backoff_tree.requirements import checked_leaves
 from stickbreak.backoff_tree.sequence import TreeRule
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
@@ -26,7 +26,7 @@ from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import are_discounts
-from stickbreak.prediction.completion import Completion, scored_documents
+from stickbreak.prediction.completion import Completion, checked_seen, scored_documents
 from stickbreak.prediction.topics import ShownTopics
 from stickbreak.prediction.words import words_to_show
 
@@ -292,11 +292,9 @@ class FittedTree(TopicModel):
         if seen is not None:
             scored = sparse.csr_matrix(scored.multiply(checked_seen(seen, self.n_features_in_)))
             scored.eliminate_zeros()
-        if scored.nnz == 0:
-            raise InputError("none of the held-out words is among the seen ones, so there is nothing to score.")
         with ThreadExecutor(self.n_jobs) as executor:
             total, n_tokens = self._model.log_predictive(observed[rows], Corpus.from_counts(scored), executor)
-        return Completion(total / n_tokens, total / n_tokens, n_tokens, int(rows.size))
+        return Completion.of_sums(total, total, n_tokens, int(rows.size))
 
     def _predictive_rule(self) -> TreeRule:
         return TreeRule(self._model)

@@ -112,18 +112,6 @@ def checked_leaves(given: ArrayLike, n_tokens: Int) -> Int:
     return chosen.astype(np.int64)
 
 
-def checked_seen(given: ArrayLike, n_words: int) -> NDArray[np.bool_]:
-    """Return which words are scored, refuse what is not a bool for each.
-
-    Raises
-    ------
-    InputError
-    """
-    if np.shape(given) != (n_words,):
-        raise InputError(f"seen is of shape {np.shape(given)}; give a bool for each of {n_words} words.")
-    return np.asarray(given, dtype=bool)
-
-
 def _stages(given: Sequence[int], shape: TreeShape) -> tuple[int, ...]:
     """Return the levels of the coarser trees, refuse others than ever more of them."""
     levels = tuple(check_whole("stages", n, 1) for n in given)

@@ -25,6 +25,7 @@ class FittedCollapsed(ExpectedCounts):
 
     default_topics: ClassVar[int] = 200
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
+    _changed_by_steps: ClassVar[tuple[str, ...]] = (*ExpectedCounts._changed_by_steps, "_topics")
 
     learning_offset_: float | None
     _topics: Topics

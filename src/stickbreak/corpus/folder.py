@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
 from stickbreak.exceptions import ReadError, WriteError
 from stickbreak.storage.atomic import replace_folder
+from stickbreak.storage.places import PathLike
 
 __all__ = ["is_corpus_folder", "open_corpus", "write_corpus"]
 
@@ -24,7 +24,7 @@ _ARRAYS = ("data", "indices", "indptr")
 _FIELDS = ("n_documents", "n_words", "n_entries", "vocabulary", "names")
 
 
-def write_corpus(corpus: Corpus, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> None:
     """Write a corpus as a folder, complete or not at all.
 
     Parameters
@@ -74,7 +74,7 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike[str], overwrite: bool =
         (folder / "corpus.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
 
 
-def open_corpus(path: str | os.PathLike[str], limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
+def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     """Open a corpus folder; the counts stay on disk and are read as they are used.
 
     Parameters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, ReadError, WriteError
 from stickbreak.storage.atomic import replace_folder
+from stickbreak.storage.places import PathLike
 
 __all__ = ["is_vector_folder", "open_vectors", "patches_in", "vectors_being_written", "write_vectors"]
 
@@ -25,7 +25,7 @@ _FIELDS = ("n_groups", "n_vectors", "dim", "names")
 _BLOCK = 1 << 22  # numbers that are copied at once
 
 
-def write_vectors(vectors: GroupedVectors, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+def write_vectors(vectors: GroupedVectors, path: PathLike, overwrite: bool = False) -> None:
     """Write grouped vectors as a folder, complete or not at all.
 
     Parameters
@@ -64,7 +64,7 @@ def write_vectors(vectors: GroupedVectors, path: str | os.PathLike[str], overwri
 
 @contextmanager
 def vectors_being_written(
-    path: str | os.PathLike[str],
+    path: PathLike,
     offsets: np.ndarray,
     dim: int,
     dtype: DTypeLike,
@@ -119,7 +119,7 @@ def vectors_being_written(
         (folder / _HEAD).write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
 
 
-def open_vectors(path: str | os.PathLike[str]) -> GroupedVectors:
+def open_vectors(path: PathLike) -> GroupedVectors:
     """Open a folder of vectors; the values stay on disk and are read as they are used.
 
     Parameters

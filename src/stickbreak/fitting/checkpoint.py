@@ -23,7 +23,7 @@ from stickbreak.numerics.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, 
 from stickbreak.numerics.streams import seed_from
 from stickbreak.storage import persistence
 from stickbreak.storage.atomic import clear_up
-from stickbreak.storage.places import place_of
+from stickbreak.storage.places import PathLike, place_of
 
 KIND = "checkpoint"
 FREE = ("n_laps", "tolerance", "n_jobs", "verbose")
@@ -80,7 +80,7 @@ def _plain(value: Any) -> Any:
     return array.tolist() if array.ndim < 2 else f"array {checksum(array)}"
 
 
-def check_place(path: str | os.PathLike[str]) -> None:
+def check_place(path: PathLike) -> None:
     """Refuse a place where no checkpoint can be written, or where something else would be lost.
 
     Raises
@@ -103,9 +103,7 @@ def check_place(path: str | os.PathLike[str]) -> None:
     persistence.check_target(path, overwrite=True)
 
 
-def seed_of_fit(
-    random_state: int | np.random.RandomState | None, checkpoint: str | os.PathLike[str] | None, *, resume: bool
-) -> int:
+def seed_of_fit(random_state: int | np.random.RandomState | None, checkpoint: PathLike | None, *, resume: bool) -> int:
     """Return the seed of a fit, that of the checkpoint where it goes on from one and none is given.
 
     Raises
@@ -123,7 +121,7 @@ def seed_of_fit(
     return seed
 
 
-def seed_of(path: str | os.PathLike[str], *, otherwise: int) -> int:
+def seed_of(path: PathLike, *, otherwise: int) -> int:
     """Return the seed of the fit whose checkpoint is at `path`; `otherwise` if there is none."""
     if not Path(path).exists():
         return otherwise
@@ -133,14 +131,14 @@ def seed_of(path: str | os.PathLike[str], *, otherwise: int) -> int:
         return otherwise  # reading the whole checkpoint says what is wrong with it
 
 
-def write_checkpoint(path: str | os.PathLike[str], laps: Laps, trace: Trace, identity: dict[str, Any]) -> None:
+def write_checkpoint(path: PathLike, laps: Laps, trace: Trace, identity: dict[str, Any]) -> None:
     """Replace the checkpoint at `path` by where a fit stands between two laps."""
     arrays, values = laps.snapshot()
     meta = {**values, "identity": identity, "trace": trace.columns}
     persistence.write_folder(path, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
 
 
-def read_checkpoint(path: str | os.PathLike[str], laps: Laps, identity: dict[str, Any]) -> Trace | None:
+def read_checkpoint(path: PathLike, laps: Laps, identity: dict[str, Any]) -> Trace | None:
     """Let laps take up the checkpoint at `path`, and return its trace; None if there is none.
 
     Raises
@@ -163,7 +161,7 @@ def read_checkpoint(path: str | os.PathLike[str], laps: Laps, identity: dict[str
         different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
         if different:
             raise InputError(
-                f"the checkpoint {path} is of a fit with another {different[0]}; resume with the same input and "
+                f"the checkpoint {path} is of a fit with different {different[0]}; resume with the same input and "
                 "settings, or choose another checkpoint."
             )
         with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked

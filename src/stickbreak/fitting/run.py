@@ -14,9 +14,9 @@ from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
 from stickbreak.fitting.laps import Callback, Laps
 from stickbreak.fitting.loop import Interruption, Outcome, Trace, drive
 from stickbreak.fitting.progress import progress_bar
+from stickbreak.storage.places import PathLike
 
 Identity = dict[str, Any]
-Place = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def run_fit(
     report: Callback,
     identity: Identity,
     tolerance: float | None = 0.0,
-    checkpoint: Place | None = None,
+    checkpoint: PathLike | None = None,
     resume: bool = False,
     trace: Trace | None = None,
     unit: str = "token",

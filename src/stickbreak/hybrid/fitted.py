@@ -26,6 +26,7 @@ class FittedHybrid(ExpectedCounts):
     """The side of `HybridHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     objective_name: ClassVar[str] = "predictive log-likelihood"
+    _changed_by_steps: ClassVar[tuple[str, ...]] = (*ExpectedCounts._changed_by_steps, "_state")
 
     learning_offset_: float
     grow_vocabulary: bool

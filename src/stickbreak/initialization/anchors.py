@@ -13,17 +13,14 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
 from stickbreak.initialization.cooccurrence import Cooccurrence
 from stickbreak.initialization.documents import random_documents
 from stickbreak.initialization.kernels import simplex as simplex_kernels
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
-
-Index = NDArray[np.int64]
 
 logger = logging.getLogger("stickbreak")
 
@@ -68,7 +65,7 @@ def anchors(corpus: Corpus, settings: StartSettings) -> Start:
     return largest_first(Start(counts, weights_of(counts.sum(axis=0))))
 
 
-def find_anchors(Q: Cooccurrence, n_topics: int, rng: np.random.Generator) -> Index:
+def find_anchors(Q: Cooccurrence, n_topics: int, rng: np.random.Generator) -> Int:
     """Return at most n_topics anchor words, the clearest first: FastAnchorWords (Arora et al. 2013, Algorithm 4).
 
     Parameters
@@ -96,7 +93,7 @@ def find_anchors(Q: Cooccurrence, n_topics: int, rng: np.random.Generator) -> In
     return words[corners(points, n_topics)]
 
 
-def candidates(Q: Cooccurrence, n_topics: int) -> Index:
+def candidates(Q: Cooccurrence, n_topics: int) -> Int:
     """Return the words that may be anchors: those in at least max(5, sqrt(D) / 2) documents.
 
     The row of a rare word is mostly noise, and noise lies far out. The number of documents grows more slowly than the
@@ -110,7 +107,7 @@ def candidates(Q: Cooccurrence, n_topics: int) -> Index:
     return np.flatnonzero(n_documents >= least)
 
 
-def corners(points: Float, n: int) -> Index:
+def corners(points: Float, n: int) -> Int:
     """Return the points farthest out: each next one is the farthest from the flat through those before it.
 
     The first is the farthest from zero. A distance is what Gram and Schmidt leave of a point, so only the new direction
@@ -148,7 +145,7 @@ def corners(points: Float, n: int) -> Index:
 
 def topic_given_word(
     Q: Cooccurrence,
-    words: Index,
+    words: Int,
     progress: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Float:

@@ -15,8 +15,14 @@ from stickbreak.fitting.checkpoint import checksum
 from stickbreak.model.parameters import packed, unpacked
 
 
-def described(likelihood: Any, families: Mapping[str, type], arrays: dict[str, NDArray]) -> dict[str, Any]:
-    """Return a likelihood of ours as plain values; its tables go to `arrays`.
+def described_both(given: Any, fitted: Any, families: Mapping[str, type], arrays: dict[str, NDArray]) -> dict[str, Any]:
+    """Return the fitted likelihood as plain values, and the given one where that is an object, too."""
+    parameter = None if isinstance(given, str) else described("given", given, families, arrays)
+    return {"likelihood": described("likelihood", fitted, families, arrays), "given": parameter}
+
+
+def described(name: str, likelihood: Any, families: Mapping[str, type], arrays: dict[str, NDArray]) -> dict[str, Any]:
+    """Return a likelihood of ours as plain values; its tables go to `arrays`, under names that begin with `name`.
 
     Raises
     ------
@@ -30,7 +36,7 @@ def described(likelihood: Any, families: Mapping[str, type], arrays: dict[str, N
             "keep the fitted attributes yourself."
         )
     given = {field.name: getattr(likelihood, field.name) for field in fields(family)}
-    values = {name: packed(f"likelihood.{name}", value, arrays) for name, value in given.items()}
+    values = {field: packed(f"{name}.{field}", value, arrays) for field, value in given.items()}
     return {"family": family.__name__, "values": values}
 
 
@@ -49,9 +55,3 @@ def named(likelihood: Any) -> str:
     tables = [np.asarray(part, dtype=np.float64).ravel() for part in parts]
     values = json.dumps(likelihood.hyperparameters, sort_keys=True)
     return f"{type(likelihood).__name__} {checksum(np.concatenate(tables))} {values}"
-
-
-def agree(kept: Any, now: Any) -> bool:
-    """Whether two values of `named` let a fit go on: loading puts the fitted likelihood in place of the user's."""
-    kept, now = str(kept), str(now)
-    return kept.split()[0] == now.split()[0] if " " in kept and " " in now else kept == now

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,8 +23,7 @@ from stickbreak.fitting.requirements import check_whole
 from stickbreak.fitting.run import Identity, Run, at_work, run_fit
 from stickbreak.model.parameters import names_in, packed, unpacked
 from stickbreak.storage import persistence
-
-Place = str | os.PathLike[str]
+from stickbreak.storage.places import PathLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ class Estimator(AllOrNothing):
         y: Any = None,
         *,
         callback: Callback | None = None,
-        checkpoint: Place | None = None,
+        checkpoint: PathLike | None = None,
         resume: bool = False,
     ) -> Self:
         """Learn from documents, lap by lap.
@@ -268,7 +266,7 @@ class Estimator(AllOrNothing):
         different = [name for name in names if not self._agrees(name, kept.identity.get(name), now.get(name))]
         if different:
             raise InputError(
-                f"the state of this model is of a fit with another {different[0]}; give the documents of the fit, and "
+                f"the state of this model is of a fit with different {different[0]}; give the documents of the fit and "
                 "set its parameters."
             )
         return kept
@@ -291,7 +289,7 @@ class Estimator(AllOrNothing):
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelFormatError(f"the state of this model is damaged ({error}); fit it anew.") from None
 
-    def save(self, path: Place, *, overwrite: bool = False) -> None:
+    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).
 
         Parameters
@@ -325,7 +323,7 @@ class Estimator(AllOrNothing):
         persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
 
     @classmethod
-    def _load(cls, path: Place) -> Self:
+    def _load(cls, path: PathLike) -> Self:
         """Read what `save` wrote."""
         arrays, meta = persistence.read_folder(path, kind=cls.__name__)
         try:

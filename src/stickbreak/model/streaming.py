@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import signal
 import time
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.constraints import whole
@@ -23,10 +24,20 @@ class StreamingEstimator(Estimator):
         **Estimator._parameter_constraints,
         "total_documents": [None, whole(1)],
     }
+    _changed_by_steps: ClassVar[tuple[str, ...]] = ("_trace",)  # attributes that a step changes inside
 
     total_documents: int | None
     n_documents_seen_: int
     n_steps_: int
+
+    def __copy__(self) -> Self:
+        """Return a model that shares arrays with this one, but nothing that a step of either would change in both."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(cast("dict[str, Any]", self.__getstate__()))
+        for name in self._changed_by_steps:
+            if name in twin.__dict__:
+                setattr(twin, name, copy.deepcopy(getattr(twin, name)))
+        return twin
 
     @abstractmethod
     def _open_stream(self, minibatch: Any, total: int, executor: ThreadExecutor, interruption: Interruption) -> Any:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,19 @@ class Completion:
     n_tokens: float
     n_documents: int
 
+    @classmethod
+    def of_sums(cls, active: float, with_inactive: float, n_tokens: float, n_documents: int) -> Self:
+        """Return the score for the log probabilities of all tokens together.
+
+        Raises
+        ------
+        InputError
+            If there are no tokens.
+        """
+        if n_tokens == 0:
+            raise InputError("none of the held-out words is among the seen ones, so there is nothing to score.")
+        return cls(active / n_tokens, with_inactive / n_tokens, n_tokens, n_documents)
+
     @property
     def perplexity(self) -> float:
         """Perplexity per token, ``exp(-active)`` (math.md (D6))."""
@@ -69,6 +82,20 @@ def scored_documents(observed: Corpus, held_out: Corpus) -> NDArray[np.int64]:
             "give documents of two words or more."
         )
     return rows
+
+
+def checked_seen(seen: ArrayLike, n_words: int) -> NDArray[np.bool_]:
+    """Return which words are scored.
+
+    Raises
+    ------
+    InputError
+        If there is not one boolean for each word.
+    """
+    mask = np.asarray(seen, dtype=bool)
+    if mask.shape != (n_words,):
+        raise InputError(f"seen has shape {mask.shape} but there are {n_words} words; give one boolean for each word.")
+    return mask
 
 
 def completion_log_likelihood(
@@ -156,12 +183,7 @@ def _held_out_entries(
     tokens = counts.data.astype(np.float64)
     keep = tokens > 0  # an explicit zero would turn log 0 into NaN
     if seen is not None:
-        mask = np.asarray(seen, dtype=bool)
-        if mask.shape != (counts.shape[1],):
-            raise InputError(
-                f"seen has shape {mask.shape} but there are {counts.shape[1]} words; give one boolean for each word."
-            )
-        keep &= mask[columns]
+        keep &= checked_seen(seen, counts.shape[1])[columns]
     return rows[keep], columns[keep], tokens[keep]
 
 

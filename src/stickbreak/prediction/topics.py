@@ -12,13 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.completion import Completion, completion_log_likelihood, scored_documents
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
 from stickbreak.prediction.left_to_right import LeftToRight
 from stickbreak.prediction.words import check_same_words, top_word_indices
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +202,7 @@ class FlatTopics:
             active += total
             n_tokens += tokens
             inactive += completion_log_likelihood(weights, phi, counts, rest_word=self.rest_word_, seen=seen)[0]
-        if n_tokens == 0:
-            raise InputError("none of the held-out words is among the seen ones, so there is nothing to score.")
-        return Completion(active / n_tokens, inactive / n_tokens, n_tokens, int(scored.size))
+        return Completion.of_sums(active, inactive, n_tokens, int(scored.size))
 
     def _corpus(self, X: Any) -> Corpus:
         """Make documents a Corpus over the words of the model."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import GroupedVectors, PatchShape
 from stickbreak.exceptions import InputError
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.fitted import document_blocks
 from stickbreak.report.data import FitReport, Page
 from stickbreak.report.fit import describe_fit, package_version
@@ -24,8 +25,6 @@ _MOST_COMPONENTS, _MOST_VECTORS = 300, 20_000
 _MOST_IN_GROUPS = 500_000  # vectors in the groups that are compared
 _DIRECTIONS, _COORDINATES, _GROUPS = 6, 20, 5
 _TINY = np.finfo(float).tiny
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FlatTopics
-
-Float = NDArray[np.float64]
 
 _MOST_TOPICS = 300  # of a tree
 _MOST_NUMBERS = 1 << 24  # of the words of these, held at once: 128 MiB

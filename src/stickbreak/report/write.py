@@ -3,18 +3,18 @@
 import base64
 import hashlib
 import html
-import os
 import re
 from importlib import resources
 from pathlib import Path
 
 from stickbreak.report.data import Page
 from stickbreak.storage.atomic import replace_file
+from stickbreak.storage.places import PathLike
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
-def write_report(data: Page, path: str | os.PathLike[str]) -> None:
+def write_report(data: Page, path: PathLike) -> None:
     """Write a report as one self-contained HTML file.
 
     The file is complete or absent, never half-written: it is built beside its place and renamed.

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stickbreak.exceptions import WriteError
+from stickbreak.storage.places import PathLike
 
 if sys.platform != "win32":
     import fcntl
@@ -50,7 +51,7 @@ _OVERTAKEN = (errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # ano
 
 
 @contextlib.contextmanager
-def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replace_file(path: PathLike) -> Iterator[Path]:
     """Give a temporary path near `path`; rename it onto `path` when the block ends without an error.
 
     Parameters
@@ -94,7 +95,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def replace_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
+def replace_folder(path: PathLike, *, overwrite: bool = False) -> Iterator[Path]:
     """Give a new empty folder near `path`; rename it onto `path` when the block ends without an error.
 
     Parameters
@@ -131,7 +132,7 @@ def replace_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
             _flush_directory(target.parent)
 
 
-def clear_up(path: str | os.PathLike[str]) -> None:
+def clear_up(path: PathLike) -> None:
     """Put right what a writer of `path` left that was killed: bring back what it had set aside, remove its workplace.
 
     Parameters
@@ -153,7 +154,7 @@ def clear_up(path: str | os.PathLike[str]) -> None:
 
 
 @contextlib.contextmanager
-def told_as_write_error(path: str | os.PathLike[str]) -> Iterator[None]:
+def told_as_write_error(path: PathLike) -> Iterator[None]:
     """Tell every OSError of the block as a WriteError that names `path`."""
     try:
         yield
@@ -169,7 +170,7 @@ def told_as_write_error(path: str | os.PathLike[str]) -> Iterator[None]:
         raise WriteError(f"cannot write {path}: {reason}") from error
 
 
-def follow(path: str | os.PathLike[str]) -> Path:
+def follow(path: PathLike) -> Path:
     """Return where a path leads, whatever becomes of the working folder.
 
     Raises
@@ -259,7 +260,7 @@ def _unlock(lock: int | None) -> None:
         os.close(lock)
 
 
-def _swap(temporary: Path, target: Path, path: str | os.PathLike[str], overwrite: bool) -> None:
+def _swap(temporary: Path, target: Path, path: PathLike, overwrite: bool) -> None:
     """Put `temporary` in the place of `target`, in one step where the system can exchange two folders.
 
     Elsewhere what was there is set aside in the workplace: `_bring_back` undoes that if it ends there, and `clear_up`
@@ -319,7 +320,7 @@ def _remove(path: Path) -> None:
             return
 
 
-def _refuse_existing(path: str | os.PathLike[str], target: Path, overwrite: bool) -> None:
+def _refuse_existing(path: PathLike, target: Path, overwrite: bool) -> None:
     if not overwrite and os.path.lexists(target):
         raise WriteError(f"{path} already exists. {TAKEN}")
 

@@ -2,7 +2,7 @@
 
 The folder holds `arrays.safetensors` and `model.json`; the latter gives the version of the format, the kind
 of thing that is saved, the arrays that belong to it (with a checksum) and its other values (`meta`, a
-vocabulary included).
+vocabulary included). Two files may lie beside them: `input.json`, how the documents were read, and `report.html`.
 """
 
 import errno
@@ -20,21 +20,21 @@ from numpy.typing import NDArray
 
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.storage.atomic import TAKEN, clear_up, follow, replace_folder, told_as_write_error
-from stickbreak.storage.places import place_of
+from stickbreak.storage.places import PathLike, place_of
 
-__all__ = ["COMPANIONS", "FORMAT_VERSION", "check_target", "read_folder", "write_folder"]
+__all__ = ["FORMAT_VERSION", "check_target", "read_folder", "write_folder"]
 
 FORMAT_VERSION = 1
-COMPANIONS = ("input.json", "report.html")  # what the command line may put into the folder of a model
 _FORMAT = "stickbreak"
 _MODEL, _ARRAYS = "model.json", "arrays.safetensors"
+_BESIDE = ("input.json", "report.html")
 _HEAD = {"kind": str, "arrays": dict, "checksum": int, "meta": dict}  # what model.json must hold
 # how meta writes what JSON cannot: {"$float": "nan"}; a dict with such a key
 _FLOAT, _DICT = "$float", "$dict"
 
 
 def write_folder(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
     kind: str,
     arrays: Mapping[str, NDArray],
@@ -91,7 +91,7 @@ def write_folder(
         (folder / _MODEL).write_text(text + "\n", encoding="ascii")
 
 
-def read_folder(path: str | os.PathLike[str], *, kind: str | None = None) -> tuple[dict[str, NDArray], dict[str, Any]]:
+def read_folder(path: PathLike, *, kind: str | None = None) -> tuple[dict[str, NDArray], dict[str, Any]]:
     """Read what `write_folder` wrote.
 
     Parameters
@@ -128,7 +128,7 @@ def read_folder(path: str | os.PathLike[str], *, kind: str | None = None) -> tup
         # a writer has replaced the folder between model.json and the arrays
 
 
-def _version_at(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+def _version_at(path: PathLike) -> tuple[int, int] | None:
     """Return what tells the folder at a path from one that replaces it; None if there is none."""
     try:
         found = os.stat(path)
@@ -151,7 +151,7 @@ def _read_folder(folder: Path, kind: str | None) -> tuple[dict[str, NDArray], di
     return _read_arrays(folder, head), meta
 
 
-def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_head(path: PathLike) -> dict[str, Any]:
     """Read what a folder says of itself, without its arrays.
 
     Parameters
@@ -203,7 +203,7 @@ def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
     return head
 
 
-def check_target(path: str | os.PathLike[str], *, overwrite: bool = False, advice: str = TAKEN) -> None:
+def check_target(path: PathLike, *, overwrite: bool = False, advice: str = TAKEN) -> None:
     """Refuse a folder that `write_folder` would refuse; to be asked before a long computation.
 
     Parameters
@@ -241,9 +241,9 @@ def _check_replaceable(target: Path) -> None:
         raise WriteError(
             f"{target} already exists and is no saved model, so it is not overwritten; choose another name"
         ) from error
-    for name in COMPANIONS:
+    for name in _BESIDE:
         clear_up(target / name)
-    strangers = sorted(entry.name for entry in target.iterdir() if entry.name not in (_MODEL, _ARRAYS, *COMPANIONS))
+    strangers = sorted(entry.name for entry in target.iterdir() if entry.name not in (_MODEL, _ARRAYS, *_BESIDE))
     if strangers:
         raise WriteError(
             f"{target} also holds {strangers[0]!r}, which would be lost if it were overwritten; move that away first"

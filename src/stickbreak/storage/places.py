@@ -8,6 +8,9 @@ from typing import Any
 
 from stickbreak.exceptions import InputError
 
+PathLike = str | os.PathLike[str]
+"""A path as it is given."""
+
 
 def place_of(path: Any) -> Path:
     """Return a path.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from stickbreak.corpus.folder import is_corpus_folder
@@ -12,7 +13,7 @@ from stickbreak.corpus.reading.files import reading, start_of
 from stickbreak.corpus.reading.foreign import binary_kind, foreign_kind
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
 
-__all__ = ["FORMATS", "detect_format"]
+__all__ = ["FORMATS", "detect_format", "is_folder"]
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "mtx", "npz", "corpus")
 """Names of the formats, as `format=` takes them."""
@@ -64,15 +65,9 @@ def detect_format(path: Path, format: str | None = None, encoding: str = "utf-8"
     """
     if format is not None and (not isinstance(format, str) or format not in FORMATS):
         raise InputError(f"format {format!r:.40} is unknown; use one of {', '.join(FORMATS)}")
-    with reading(path):
-        if not path.exists():
-            raise ReadError(f"{path} does not exist; check the name")
-        if path.is_dir():
-            if format not in (None, "folder", "corpus"):
-                raise ReadError(f"{path} is a folder, not a file of format {format!r}; name the file")
+    if is_folder(path, format, ("folder", "corpus")):
+        with reading(path):
             return format or ("corpus" if is_corpus_folder(path) else "folder")
-    if format in ("folder", "corpus"):
-        raise ReadError(f"{path} is a file, not a folder as the format {format!r} needs; name the folder")
     start = start_of(path)
     if not start:
         raise NoDocuments(f"{path} is empty; give a file with at least one document")
@@ -83,6 +78,35 @@ def detect_format(path: Path, format: str | None = None, encoding: str = "utf-8"
         if foreign is not None and not (lines or (named is None and start.startswith(b"PAR1"))):
             raise ReadError(f"{path} is {foreign}")
     return named or _by_content(path, start, checked_encoding(encoding))
+
+
+def is_folder(path: Path, format: str | None, folders: Sequence[str], either: Sequence[str] = ()) -> bool:
+    """Return whether an input is a folder.
+
+    Parameters
+    ----------
+    path : Path
+    format : str or None
+        The format asked for.
+    folders : sequence of str
+        The formats that are folders.
+    either : sequence of str, default=()
+        The formats that are a file or a folder.
+
+    Raises
+    ------
+    ReadError
+        When the path does not exist, or is a folder and the format that of a file, or the other way round.
+    """
+    with reading(path):
+        if not path.exists():
+            raise ReadError(f"{path} does not exist; check the name")
+        found = path.is_dir()
+    if found and format not in (None, *folders, *either):
+        raise ReadError(f"{path} is a folder, not a file of format {format!r}; name the file")
+    if format in folders and not found:
+        raise ReadError(f"{path} is a file, not a folder as the format {format!r} needs; name the folder")
+    return found
 
 
 def _by_name(path: Path) -> str | None:

@@ -17,6 +17,7 @@ from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.vector_folder import open_vectors, vectors_being_written
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, ReadError
+from stickbreak.storage.places import PathLike
 
 __all__ = ["IMAGE_SUFFIXES", "patches_of", "read_patches"]
 
@@ -28,7 +29,7 @@ _BLOCK = 1 << 16  # patches that are cut at once
 
 
 def read_patches(
-    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    source: PathLike | Sequence[PathLike],
     *,
     size: int = 8,
     n_patches: int | None = None,
@@ -36,7 +37,7 @@ def read_patches(
     mean: Mean = "remove",
     dtype: DTypeLike = np.float32,
     seed: int = 0,
-    out: str | os.PathLike[str] | None = None,
+    out: PathLike | None = None,
     overwrite: bool = False,
 ) -> GroupedVectors:
     """Cut images into square patches; a group for each image.

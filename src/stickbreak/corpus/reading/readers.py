@@ -30,10 +30,10 @@ from stickbreak.corpus.reading.uci import read_uci
 from stickbreak.corpus.reading.vocabularies import read_vocabulary, vocabulary_for
 from stickbreak.corpus.text import TextOptions, count_texts
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments
+from stickbreak.storage.places import PathLike
 
 __all__ = ["read", "read_texts"]
 
-PathLike = str | os.PathLike[str]
 
 _MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
     "uci": read_uci,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,13 +12,15 @@ from stickbreak.corpus.folder import is_corpus_folder
 from stickbreak.corpus.patch_shape import PatchShape
 from stickbreak.corpus.reading.decoding import checked_encoding
 from stickbreak.corpus.reading.delimiters import checked_delimiter
-from stickbreak.corpus.reading.files import reading, start_of
+from stickbreak.corpus.reading.files import start_of
+from stickbreak.corpus.reading.formats import is_folder
 from stickbreak.corpus.reading.number_columns import csv_numbers, parquet_numbers
 from stickbreak.corpus.reading.patches import IMAGE_SUFFIXES, read_patches
 from stickbreak.corpus.stored import open_array
 from stickbreak.corpus.vector_folder import is_vector_folder, open_vectors, patches_in
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
+from stickbreak.storage.places import PathLike
 
 __all__ = ["VECTOR_FORMATS", "VectorTable", "has_columns", "read_vectors"]
 
@@ -63,7 +64,7 @@ class VectorTable:
 
 
 def read_vectors(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
     format: str | None = None,
     group_field: str | None = None,
@@ -185,17 +186,10 @@ def _format_of(path: Path, format: str | None) -> str:
     """Find the format of an input."""
     if format is not None and (not isinstance(format, str) or format not in VECTOR_FORMATS):
         raise InputError(f"format {format!r:.40} holds no vectors; use one of {', '.join(VECTOR_FORMATS)}")
-    with reading(path):
-        if not path.exists():
-            raise ReadError(f"{path} does not exist; check the name")
-    if path.is_dir():
-        if format not in (None, "vectors", "images"):
-            raise ReadError(f"{path} is a folder, not a file of format {format!r}; name the file")
+    if is_folder(path, format, folders=("vectors",), either=("images",)):
         if format is None and is_corpus_folder(path):
             raise ReadError(f"{path} holds a corpus of words, not vectors; fit it by a method for words")
         return format or ("vectors" if is_vector_folder(path) else "images")
-    if format == "vectors":
-        raise ReadError(f"{path} is a file, not a folder as the format 'vectors' needs; name the folder")
     named = format or _BY_SUFFIX.get(Path(path.name.lower().removesuffix(".gz")).suffix)
     if named is not None:
         return named

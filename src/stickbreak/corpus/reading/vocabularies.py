@@ -9,6 +9,7 @@ from pathlib import Path
 from stickbreak.corpus.reading.files import decoded_lines, path_beside
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import InvalidCorpus, ReadError
+from stickbreak.storage.places import PathLike
 
 __all__ = ["find_vocabulary", "read_vocabulary", "vocabulary_for"]
 
@@ -90,7 +91,7 @@ def find_vocabulary(counts_path: Path) -> Path | None:
 
 def vocabulary_for(
     counts_path: Path,
-    given: Sequence[str] | str | os.PathLike[str] | None,
+    given: Sequence[str] | PathLike | None,
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> tuple[tuple[str, ...] | None, str]:

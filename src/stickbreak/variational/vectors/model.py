@@ -13,7 +13,7 @@ from stickbreak.fitting.checkpoint import check_end, check_learned, whole_number
 from stickbreak.fitting.requirements import check_many, check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
-from stickbreak.model.chosen_likelihood import agree, described, from_description
+from stickbreak.model.chosen_likelihood import described_both, from_description
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
@@ -120,7 +120,7 @@ class VectorModel(StreamingVariational):
         return GlobalParameters(self.statistics_.copy(), self.counts_.copy(), self.rho_.copy(), self.omega_.copy())
 
     def _saved_parameters(self) -> dict[str, Any]:
-        """Return the parameters; the fitted likelihood stands for one that was given as an object."""
+        """Return the parameters; a likelihood that was given as an object is described apart."""
         given = super()._saved_parameters()
         if isinstance(given["init"], VectorModel):
             given["init"] = "seeding"
@@ -129,19 +129,17 @@ class VectorModel(StreamingVariational):
         return given
 
     def _agrees(self, name: str, kept: Any, now: Any) -> bool:
-        """Whether a fit can go on: its start is over; loading puts the fitted likelihood in place of the user's."""
-        if name == "likelihood":
-            return agree(kept, now)
+        """Whether a fit can go on: its start is over."""
         return name == "init" or super()._agrees(name, kept, now)
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
-        return {"likelihood": described(self.likelihood_, LIKELIHOODS, arrays)}
+        return described_both(self.likelihood, self.likelihood_, LIKELIHOODS, arrays)
 
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
         likelihood: VectorLikelihood = from_description(meta["likelihood"], LIKELIHOODS, arrays)
         if parameters["likelihood"] is None:
-            parameters["likelihood"] = likelihood
+            parameters["likelihood"] = from_description(meta["given"], LIKELIHOODS, arrays)
         model = cls(**parameters)
         model.likelihood_ = likelihood
         return model

@@ -15,7 +15,7 @@ from stickbreak.fitting.checkpoint import check_learned, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.likelihoods import WordLikelihood
-from stickbreak.model.chosen_likelihood import agree, described, from_description
+from stickbreak.model.chosen_likelihood import described_both, from_description
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import are_sticks, are_sums
@@ -148,7 +148,8 @@ class FittedHDP(TopicModel, StreamingVariational):
         return given
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
-        return {**super()._description(arrays), "likelihood": described(self.likelihood_, LIKELIHOODS, arrays)}
+        chosen = described_both(self.likelihood, self.likelihood_, LIKELIHOODS, arrays)
+        return {**super()._description(arrays), **chosen}
 
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
@@ -156,14 +157,10 @@ class FittedHDP(TopicModel, StreamingVariational):
         before = {"family": "DirichletMultinomial", "values": {"eta": meta["values"]["eta_"], "n_words": None}}
         likelihood = from_description(meta.get("likelihood", before), LIKELIHOODS, arrays)
         if parameters.get("likelihood", "") is None:
-            parameters["likelihood"] = likelihood
+            parameters["likelihood"] = from_description(meta["given"], LIKELIHOODS, arrays)
         model = super()._from_description(parameters, arrays, meta)
         model.likelihood_ = likelihood if "likelihood" in meta else replace(likelihood, n_words=model.n_features_in_)
         return model
-
-    def _agrees(self, name: str, kept: Any, now: Any) -> bool:
-        """Whether a fit can go on with this value of a parameter."""
-        return agree(kept, now) if name == "likelihood" else super()._agrees(name, kept, now)
 
     def _stored_topics(self) -> tuple[Float, int]:
         """Return the table of the topics as it is saved, and how many columns it must have."""

@@ -1,0 +1,90 @@
+"""A fit that cannot be written, or that is interrupted: one sentence, and nothing half-written is left."""
+
+import subprocess
+import sys
+
+import pytest
+
+import stickbreak
+
+
+def test_the_output_is_checked_before_the_input_is_read(refuse, tmp_path):
+    (tmp_path / "m").write_text("a file")
+    assert "m already exists" in refuse("fit", tmp_path / "nowhere.jsonl", "--out", tmp_path / "m")
+    assert "parent folder" in refuse("fit", tmp_path / "nowhere.jsonl", "--out", tmp_path / "no" / "m")
+
+
+def test_an_output_that_may_not_be_written_is_told(refuse, documents, tmp_path, unprivileged):
+    tmp_path.chmod(0o500)
+    assert "permission denied" in refuse("fit", documents, "--out", tmp_path / "m")
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(documents, tmp_path, fast):
+    program = (
+        "import resource, signal, sys\n"
+        "from stickbreak.cli import main\n"
+        "import stickbreak\n"
+        "real = stickbreak.CollapsedHDP\n"
+        "def limited(**parameters):\n"
+        "    model = real(**parameters)\n"
+        "    save = model.save\n"
+        "    def small(path):\n"
+        "        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "        resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+        "        save(path)\n"
+        "    model.save = small\n"
+        "    return model\n"
+        "stickbreak.CollapsedHDP = limited\n"
+        "main()\n"
+    )
+    pytest.importorskip("resource")
+    done = fit_in_process(program, documents, "--out", tmp_path / "m", *fast)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.splitlines()[-1].startswith("Error: cannot write")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent otherwise there")
+def test_ctrl_c_ends_after_the_lap_and_the_model_is_written(documents, tmp_path):
+    program = _INTERRUPTED.format(kills=1)
+    done = fit_in_process(program, documents, "--out", tmp_path / "m", "--no-report", "--topics", "5")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    model = stickbreak.load(tmp_path / "m")
+    assert model.n_laps_ == 3
+    assert not model.converged_
+    assert model.stop_reason_ in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent otherwise there")
+def test_a_second_ctrl_c_ends_at_once_and_writes_nothing(documents, tmp_path):
+    program = _INTERRUPTED.format(kills=2)
+    done = fit_in_process(program, documents, "--out", tmp_path / "m", "--no-report", "--topics", "5")
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.splitlines()[-1].startswith("Error: interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
+def fit_in_process(program, *arguments):
+    command = [sys.executable, "-c", program, "fit", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+# A fit that is interrupted in its third lap, `kills` times.
+_INTERRUPTED = """
+import os, signal
+import stickbreak
+from stickbreak.cli import main
+
+class CollapsedHDP(stickbreak.CollapsedHDP):
+    def fit(self, X, y=None, *, callback=None, **options):
+        def told(event):
+            callback(event)
+            if event.get("lap") == 3:
+                for _ in range({kills}):
+                    os.kill(os.getpid(), signal.SIGINT)
+        return super().fit(X, y, callback=told, **options)
+
+stickbreak.CollapsedHDP = CollapsedHDP
+main()
+"""

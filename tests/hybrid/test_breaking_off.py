@@ -1,0 +1,108 @@
+"""A step or a fit that breaks off leaves the model as it was, or says that it did not."""
+
+import signal
+
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from stickbreak import HybridHDP
+from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.hybrid import laps as steps
+from stickbreak.initialization import start
+
+from .fits import assert_same
+
+
+def test_step_that_breaks_off_leaves_the_model_as_it_was(corpus, monkeypatch):
+    parts = [corpus[begin : begin + 30] for begin in (0, 30, 60)]
+    left, right = (HybridHDP(n_topics=6, init="random", total_documents=90, random_state=1) for _ in range(2))
+    for model in (left, right):
+        model.partial_fit(parts[0])
+
+    def breaks_off(*given):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "sample", breaks_off)
+        with pytest.raises(MemoryError):
+            left.partial_fit(parts[1])
+    assert left.n_documents_seen_ == 30
+    for part in parts[1:]:
+        assert_same(left.partial_fit(part), right.partial_fit(part))
+
+
+@pytest.mark.parametrize("where", ["take_step", "learn_from"])
+def test_step_that_breaks_off_while_it_changes_the_model_is_told(corpus, monkeypatch, tmp_path, where):
+    model = HybridHDP(n_topics=6, init="random", learn=("alpha",), random_state=1).partial_fit(corpus[:30])
+    original = getattr(steps, where)
+
+    def breaks_off(*given):
+        original(*given)
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, where, breaks_off)
+        with pytest.raises(MemoryError):
+            model.partial_fit(corpus[30:60])
+    for go_on in (lambda: model.partial_fit(corpus[30:60]), lambda: model.save(tmp_path / "m")):
+        with pytest.raises(InputError, match="broke off"):
+            go_on()
+    assert model.fit(corpus).n_topics_ >= 1
+
+
+def test_failed_fit_leaves_the_fitted_model(corpus):
+    model = HybridHDP(n_topics=6, init="random", n_laps=1, random_state=1).fit(corpus)
+    twin = HybridHDP(n_topics=6, init="random", n_laps=1, random_state=1).fit(corpus)
+    with pytest.raises(InvalidCorpus):
+        model.fit(corpus.counts.toarray()[:, :30] + 0.5)
+    assert_same(model.partial_fit(corpus[:30]), twin.partial_fit(corpus[:30]))
+    fresh = HybridHDP()
+    with pytest.raises(InvalidCorpus):
+        fresh.partial_fit(corpus.counts.toarray() + 0.5)
+    with pytest.raises(NotFittedError):
+        fresh.transform(corpus)
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C raises a KeyboardInterrupt, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_interrupt_waits_for_the_end_of_a_step(corpus, monkeypatch):
+    left, right = (HybridHDP(n_topics=6, init="random", total_documents=90, random_state=1) for _ in range(2))
+    take_step = steps.take_step
+
+    def interrupted(*given):
+        signal.raise_signal(signal.SIGINT)
+        take_step(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "take_step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            left.partial_fit(corpus[:30])
+    assert_same(left, right.partial_fit(corpus[:30]))
+    assert (left.n_steps_, left.n_documents_seen_) == (1, 30)
+    assert_same(left.partial_fit(corpus[30:60]), right.partial_fit(corpus[30:60]))
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_interrupt_gives_up_the_start_of_a_stream(corpus, monkeypatch):
+    """What follows from a start that was cut short is not what follows from the whole one."""
+    left, right = (HybridHDP(n_topics=6, init_sweeps=4, total_documents=90, random_state=1) for _ in range(2))
+    before = dict(left.__dict__)
+    smoothed = start.smoothed_cvb0
+
+    def interrupted(*given, **named):
+        signal.raise_signal(signal.SIGINT)
+        return smoothed(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(start, "smoothed_cvb0", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            left.partial_fit(corpus[:30])
+    assert left.__dict__ == before
+    assert_same(left.partial_fit(corpus[:30]), right.partial_fit(corpus[:30]))
