@@ -11,10 +11,10 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from contenders import Float
-from corpora import Split
-from fold_in import SHARE, SMALLEST_WEIGHT, mean
-from records import Record
+from benchmarks.harness.corpora import Split
+from benchmarks.harness.fold_in import SHARE, SMALLEST_WEIGHT, mean
+from benchmarks.harness.records import Record
+from benchmarks.harness.units import Float
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import coherence_of_words, left_to_right
 from stickbreak.evaluation.coherence import top_word_indices
