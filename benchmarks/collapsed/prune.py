@@ -28,7 +28,8 @@ def prune(names: list[str], topics: list[int]) -> list[dict[str, object]]:
                 model.fit(split.train)
             merged, whole = fits[50], fits[0]
             found = {"merges": model_answer(merged)}
-            kept = {f"{least:g} tables or more": whole.tables_ >= least for least in LEAST_TABLES}
+            large = {least: whole.tables_ >= least for least in LEAST_TABLES}
+            kept = {f"{least:g} tables or more": stay for least, stay in large.items() if stay.any()}
             as_many = np.argsort(np.argsort(-whole.tables_, kind="stable")) < merged.n_topics_
             kept[f"the {merged.n_topics_} with the most tables"] = as_many
             topic_word, prior = model_answer(whole)

@@ -1,7 +1,7 @@
 """Short documents: settings of collapsed inference beside other families, on what `stickbreak demo` reads.
 
-A row is the mean over seeds, of which each splits the documents anew; the spread of completion is the largest less the
-smallest. Processor seconds are those of the fit, after kernels have been compiled.
+A row is the mean over seeds, each of which splits the documents differently; the spread of completion is the
+largest less the smallest. Processor seconds are those of the fit, after kernels have been compiled.
 """
 
 from __future__ import annotations

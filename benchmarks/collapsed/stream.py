@@ -35,7 +35,8 @@ def stream(n_tokens: int, n_topics: int) -> list[dict[str, object]]:
                 "MiB of the process, at most": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             }
         )
-        sys.stderr.write(f"{rows[-1]}\n")  # it takes a while
+        # It takes a while.
+        sys.stderr.write(f"{rows[-1]}\n")
 
     for first in range(0, train.n_documents, BATCH_SIZE):
         model.partial_fit(train[first : first + BATCH_SIZE])

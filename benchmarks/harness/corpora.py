@@ -24,7 +24,8 @@ from stickbreak.evaluation import Completion, document_completion
 
 SPLITS = ("kos", "nips", "20news", "ap", "reuters21578")
 DOCSTRINGS = "docstrings"
-PLANTED = (1000, 1000, 20, 80)  # documents, words, topics, mean tokens
+# Documents, words, topics, mean tokens.
+PLANTED = (1000, 1000, 20, 80)
 HELD_OUT = 0.2
 
 
@@ -124,7 +125,9 @@ def _is_generated(name: str) -> bool:
 def _sizes(name: str) -> list[int]:
     given = name.split(":")[1:]
     if len(given) > len(PLANTED) or not all(part.isdecimal() and int(part) > 0 for part in given):
-        sys.exit(f"{name!r} is no planted corpus; write planted:DOCUMENTS:WORDS:TOPICS:MEAN, all whole numbers.")
+        sys.exit(
+            f"{name!r} does not name a planted corpus; write planted:DOCUMENTS:WORDS:TOPICS:MEAN, all whole numbers."
+        )
     return [*map(int, given), *PLANTED[len(given) :]]
 
 

@@ -16,10 +16,12 @@ from benchmarks.harness.units import Answer, Float, minibatches, processor_secon
 from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
 from stickbreak.corpus import Corpus
 
-TOTAL_ALPHA = 5.0  # where a system has no concentration
+# Where a system has no concentration.
+TOTAL_ALPHA = 5.0
 CHUNK = 10
 FIRST_ENDS = (2, 5)
-BATCH_SIZE, PASSES = 500, 100  # of a stream
+# Of a stream.
+BATCH_SIZE, PASSES = 500, 100
 MEMORY = Path("/dev/shm")
 
 

@@ -22,7 +22,8 @@ ETA = 0.1
 # Of Burkhardt and Kramer (2017): a step has the size (t + 1) ** -0.6.
 ALPHA, GAMMA = 1.0, 1.0
 DECAY, OFFSET = 0.6, 1.0
-GENSIM_CHUNK = 256  # gensim's default
+# Gensim's default.
+GENSIM_CHUNK = 256
 
 
 class ScikitLearnOnline:
@@ -34,7 +35,8 @@ class ScikitLearnOnline:
         from sklearn.decomposition import LatentDirichletAllocation
 
         self.passes = 0.0
-        alpha = min(1.0, TOTAL_ALPHA / key["K"])  # it takes no more than 1
+        # It takes no more than 1.
+        alpha = min(1.0, TOTAL_ALPHA / key["K"])
         settings = {"doc_topic_prior": alpha, "topic_word_prior": ETA, **key.get("settings", {})}
         self._counts, self._alpha = corpus.counts.astype(np.float64), np.full(key["K"], settings["doc_topic_prior"])
         self._model = LatentDirichletAllocation(
@@ -49,7 +51,8 @@ class ScikitLearnOnline:
                 self.passes += 1
                 yield seconds
         finally:
-            if self._model.n_jobs > 1:  # its processes would keep ours from ending for minutes
+            # Its processes would keep ours from ending for minutes.
+            if self._model.n_jobs > 1:
                 get_reusable_executor().shutdown(wait=True)
 
     def _pass(self) -> None:
@@ -90,9 +93,11 @@ class GensimLDA:
 
         names = {w: str(w) for w in range(self._n_words)}
         self._model = LdaModel(id2word=names, num_topics=self._n_topics, dtype=np.float64, **self._settings)
-        self._model.optimize_alpha = True  # from the total of above; its "auto" begins at a total of 1
+        # From the total of above; its "auto" begins at a total of 1.
+        self._model.optimize_alpha = True
         while self.passes < PASSES:
-            self._model.state.numdocs = 0  # a further pass over the same documents, not further documents
+            # A further pass over the same documents, not further documents.
+            self._model.state.numdocs = 0
             seconds = processor_seconds(partial(self._model.update, self._documents))
             self.passes += 1
             yield seconds

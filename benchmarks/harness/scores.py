@@ -22,9 +22,11 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.prediction.completion import completion_log_likelihood
 from stickbreak.prediction.document_weights import collapsed_weights
 
-TOP_WORDS, JOINT = 10, 1.0  # Mimno et al. 2011 add one to joint frequencies
+# Mimno et al. 2011 add one to joint frequencies.
+TOP_WORDS, JOINT = 10, 1.0
 PARTICLES, SAMPLE = 20, 50
-MOST_DRAWS = 2e8  # of topics, in left-to-right: its work grows with the square of the length of a document
+# Of topics, in left-to-right: its work grows with the square of the length of a document.
+MOST_DRAWS = 2e8
 SMALLEST_PROBABILITY = 1e-300
 
 

@@ -54,7 +54,7 @@ def parse(text: str) -> Record:
     for part in rest:
         setting, equals, value = part.partition("=")
         if not equals:
-            sys.exit(f"{part!r} in {text!r} is no setting; write NAME:SETTING=VALUE, e.g. collapsed:eta=0.05.")
+            sys.exit(f"{part!r} in {text!r} is not a setting; write NAME:SETTING=VALUE, e.g. collapsed:eta=0.05.")
         settings[setting] = _value(value)
     return {"system": name, "settings": json.loads(json.dumps(settings))}
 

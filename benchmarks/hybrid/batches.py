@@ -38,7 +38,8 @@ SYSTEMS: dict[str, Callable[[Corpus, Record], System]] = {
     "gensim": GensimHDP,
 }
 LINES = dict(zip(SYSTEMS, ("-", "--", ":"), strict=True))
-TOPICS, BATCH_SIZE = 100, 100  # of the comparison that changes the other
+# Of the comparison that changes the other.
+TOPICS, BATCH_SIZE = 100, 100
 HELPERS = (fold_in, matched, peers, units)
 SCORES = {"log-likelihood": "per-word log-likelihood", "completion": "completion"}
 

@@ -32,8 +32,10 @@ from benchmarks.harness.units import System
 from stickbreak.corpus import Corpus, planted_lda
 
 BATCH_SIZE = 100
-LOOKS = tuple(step * scale for scale in (0.1, 1.0, 10.0, 100.0, 1000.0) for step in (1.0, 1.7, 3.0, 5.5))  # seconds
-TIMES = (1, 3, 10, 30, 100, 300)  # seconds, of the table
+# Seconds.
+LOOKS = tuple(step * scale for scale in (0.1, 1.0, 10.0, 100.0, 1000.0) for step in (1.0, 1.7, 3.0, 5.5))
+# Seconds, of the table.
+TIMES = (1, 3, 10, 30, 100, 300)
 
 
 CURVES: dict[str, Callable[[Corpus, Record], System]] = {
@@ -86,7 +88,8 @@ def measure(key: Record) -> Record:
                 scored = spent
             if spent >= key["limit"]:
                 break
-        if scored < spent:  # it came to its end before the limit
+        # It came to its end before the limit.
+        if scored < spent:
             look()
         found["topics"] = judge.per_word(*system.answer())[1]
     return found

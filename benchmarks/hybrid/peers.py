@@ -19,10 +19,11 @@ from benchmarks.harness.peers import ALPHA, GensimHDP, TomotopyHDP, TomotopyLDA
 from benchmarks.harness.tables import table
 
 ETA = 0.1
-SWEEPS = 10  # of a document of the hybrid
+# Of a document of the hybrid.
+SWEEPS = 10
 
 
-def contenders(split: Split, n_topics: int, batch_sizes: list[int]) -> dict[str, tuple[Any, float, int, int]]:
+def systems_of(split: Split, n_topics: int, batch_sizes: list[int]) -> dict[str, tuple[Any, float, int, int]]:
     """Return each system with its units of work: tokens of a unit, draws of a token, units before it is timed."""
     corpus, key = split.train, {"K": n_topics, "eta": ETA, "seed": 0}
     n_tokens, n_documents = float(corpus.n_tokens), corpus.n_documents
@@ -42,7 +43,7 @@ def contenders(split: Split, n_topics: int, batch_sizes: list[int]) -> dict[str,
 
 def rates(split: Split, n_topics: int, batch_sizes: list[int], rounds: int) -> list[dict[str, object]]:
     """Return the rows of a corpus."""
-    systems = contenders(split, n_topics, batch_sizes)
+    systems = systems_of(split, n_topics, batch_sizes)
     for work, _, _, warm in systems.values():
         for _ in range(warm):
             next(work)

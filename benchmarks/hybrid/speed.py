@@ -88,7 +88,8 @@ def speed(split: Split, options: argparse.Namespace) -> list[dict[str, object]]:
             for batch_size in options.batch_sizes:
                 costs = Costs(state, split.train, batch_size, executor)
                 rounds: dict[str, list[dict[str, float]]] = {sampler: [] for sampler in SAMPLERS}
-                for _ in range(options.rounds + 1):  # the first compiles
+                # The first compiles.
+                for _ in range(options.rounds + 1):
                     for sampler in SAMPLERS:
                         rounds[sampler].append(costs.round(sampler))
                 for sampler, found in rounds.items():

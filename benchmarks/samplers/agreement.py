@@ -22,7 +22,8 @@ from benchmarks.harness.tables import table
 from stickbreak.corpus import Corpus
 
 STARTS = ("random", "sequential")
-CONCENTRATIONS = (5.0, 1.0, 1.0)  # alpha, gamma, eta
+# Alpha, gamma, eta.
+CONCENTRATIONS = (5.0, 1.0, 1.0)
 START_TOPICS = 30
 
 

@@ -127,7 +127,8 @@ def plot(results: list[tuple[Run, list[Record]]], path: Path) -> None:
         style["linestyle"] = "-" if run.trials else ":"
         for record in records:
             K, joint = np.array(record["K by sweep"]), np.array(record["joint by sweep"])
-            at = np.unique(np.geomspace(1, K.size, 40).astype(int))  # as many points in each decade
+            # As many points in each decade.
+            at = np.unique(np.geomspace(1, K.size, 40).astype(int))
             panels[0].plot(at, K[at - 1], **style)
             panels[1].plot(at, joint[at - 1] - record["joint from the bars"], **style)
     panels[0].axhline(N_BARS, color="black", linewidth=0.8)

@@ -108,7 +108,8 @@ def rows_of(name: str, n_topics: int, options: argparse.Namespace) -> list[dict[
         system.sweep(options.burn_in)
     taken: dict[str, list[float]] = {system: [] for system in SYSTEMS}
     for turn in range(options.rounds):
-        for system in np.roll(SYSTEMS, turn):  # none is always the first
+        # None is always the first.
+        for system in np.roll(SYSTEMS, turn):
             taken[system].append(processor_seconds(lambda s=system: systems[s].sweep(options.sweeps)) / options.sweeps)
     rows = []
     for system in SYSTEMS:

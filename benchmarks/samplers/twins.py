@@ -28,10 +28,14 @@ from stickbreak.sampling.chain import Chain
 
 ETA = 0.5
 PRIOR = (0.1, 1.0)
-BEGIN = PRIOR[0] / PRIOR[1]  # of alpha and gamma
-NEAR = 0.15  # total variation of a topic and its true one
-LEAST_SHARE = 0.05  # of all tokens
-TELLING = 0.75  # of the tokens of words 1 and 2 in a twin's topic, those of its own word
+# Of alpha and gamma.
+BEGIN = PRIOR[0] / PRIOR[1]
+# Total variation of a topic and its true one.
+NEAR = 0.15
+# Of all tokens.
+LEAST_SHARE = 0.05
+# Of the tokens of words 1 and 2 in a twin's topic, those of its own word.
+TELLING = 0.75
 
 
 class Run(NamedTuple):
@@ -138,7 +142,8 @@ def plot(results: dict[Run, list[Record]], path: Path) -> None:
                 np.array([r[column] for r in group])
                 for group, column in ((records, "separated"), (records, "K"), (records, "best"), (plain, "best"))
             )
-            at = np.unique(np.geomspace(1, K.shape[1], 60).astype(int))  # as many points in each decade
+            # As many points in each decade.
+            at = np.unique(np.geomspace(1, K.shape[1], 60).astype(int))
             style: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.3}
             if trials:
                 panels[0].plot(at, (best - without).mean(axis=0)[at - 1], **style)

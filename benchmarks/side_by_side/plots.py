@@ -24,10 +24,12 @@ COLOURS = dict(
         strict=True,
     )
 )  # fmt: skip
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # settings of one system
+# Settings of one system.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 AXES = {"K": "topics", "words": "words", "documents": "documents", "threads": "threads"}
 COLUMNS, PANEL, DPI = 3, (3.6, 2.9), 80
-LOWEST = 0.6  # nats per token below the best end that are shown
+# Nats per token below the best end that are shown.
+LOWEST = 0.6
 
 
 class Styles:

@@ -52,7 +52,8 @@ def point(key: Record) -> Record:
     """Do what `measure` says, in this process."""
     systems.warm_up(key)
     corpus = corpora.planted(f"planted:{key['documents']}:{key['words']}:{PLANTED_TOPICS}:{MEAN_TOKENS}")
-    rows: list[tuple[float, float, float]] = []  # passes, seconds, processor seconds of each unit
+    # Passes, seconds, processor seconds of each unit.
+    rows: list[tuple[float, float, float]] = []
     with threadpool_limits(1, user_api="blas"):
         system = systems.make(corpus, key)
         passes, units = 0.0, system.work()

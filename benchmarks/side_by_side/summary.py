@@ -9,7 +9,8 @@ from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
 from benchmarks.side_by_side.groups import Group
 
-TIMES = (1.0, 3.0, 10.0, 30.0)  # processor seconds
+# Processor seconds.
+TIMES = (1.0, 3.0, 10.0, 30.0)
 
 Row = dict[str, object]
 

@@ -24,7 +24,8 @@ from stickbreak.backoff_tree.state import Discounts, Scratch
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
 
-LENGTH = 200  # tokens of a document
+# Tokens of a document.
+LENGTH = 200
 DISCOUNTS = 0.5
 
 
@@ -42,7 +43,8 @@ def generate(n_tokens: int, n_words: int, shape: TreeShape, seed: int = 0) -> tu
         own[:, :3] = own[:, :1] // near * near + rng.integers(near, size=(last - first, 3))
         z = np.take_along_axis(own, rng.integers(5, size=(last - first, LENGTH)), axis=1).ravel()
         w = words_of(z, zipf, shape, rng).reshape(-1, LENGTH)
-        order = np.argsort(w, axis=1, kind="stable")  # equal words stand together
+        # Equal words stand together.
+        order = np.argsort(w, axis=1, kind="stable")
         here = slice(first * LENGTH, last * LENGTH)
         word[here] = np.take_along_axis(w, order, axis=1).ravel()
         leaf[here] = np.take_along_axis(z.reshape(-1, LENGTH), order, axis=1).ravel()
@@ -56,7 +58,8 @@ def words_of(z: np.ndarray, zipf: np.ndarray, shape: TreeShape, rng: np.random.G
     rank = np.searchsorted(zipf, rng.uniform(size=z.size) * zipf[-1])
     level = rng.integers(shape.depth + 1, size=z.size)
     node = (z // shape.leaves_below[level] + 1) * (level + 1)
-    size = 1 << np.log2(rank + 1).astype(np.int64)  # ranks size - 1 .. 2 size - 2 are alike
+    # Ranks size - 1 .. 2 size - 2 are alike.
+    size = 1 << np.log2(rank + 1).astype(np.int64)
     moved = size - 1 + (rank + node * 0x9E3779B1) % size
     return np.where(level == 0, rank, np.minimum(moved, zipf.size - 1)).astype(np.int32)
 

@@ -28,7 +28,8 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
 
-DISCOUNTS = 0.5  # their sum along a path, to begin with
+# Their sum along a path, to begin with.
+DISCOUNTS = 0.5
 
 
 def laps_of(corpus: Corpus, shape: TreeShape, stages: tuple[int, ...], n_passes: int, seed: int) -> TreeLaps:
@@ -87,7 +88,7 @@ def lda(corpus: Corpus, n_topics: int, seed: int):
 
 
 def levels_near(shape: TreeShape, stops: list[int]) -> tuple[int, ...]:
-    """Return how many levels of a tree have about so many leaves: the stages of an expansion before the whole tree."""
+    """Return the levels at which a tree has about these numbers of leaves: stages of an expansion."""
     leaves = shape.n_leaves // shape.leaves_below
     chosen = {int(np.abs(np.log(leaves[1:-1] / stop)).argmin()) + 1 for stop in stops if stop < shape.n_leaves}
     return tuple(sorted(chosen))

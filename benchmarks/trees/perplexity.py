@@ -3,7 +3,7 @@
 Trees start at random leaves, or grow from few levels (expansion): with each level they make `--passes` passes, and
 each size on the way is scored. Latent Dirichlet allocation is tomotopy's, total alpha 5, learned from there or left as
 it is, with as many passes. All are scored in the same way: left-to-right (20 particles) over held-out documents, each
-token given those before it ("unbiased"), and for some documents with all topics before drawn anew ("printed", as
+token given those before it ("unbiased"), and for some documents with all topics before drawn again ("printed", as
 Wallach et al. print it); coherence of the ten most probable words of each topic with tokens. Each run is fitted in a
 process of its own, whose peak memory counts, and scored in another. wikispeedia_links: documents are pages, tokens
 their links; a tenth is held out.
@@ -34,7 +34,8 @@ from stickbreak.prediction.left_to_right import LeftToRight
 
 PARTICLES = 20
 SIZES = [18, 108, 972, 8748, 104_976, 1_259_712]
-LDA = ("tomotopy LDA", "tomotopy LDA, alpha 5")  # alpha learned, or as it is
+# Alpha learned, or as it is.
+LDA = ("tomotopy LDA", "tomotopy LDA, alpha 5")
 SYSTEMS = {
     "wide, random start": ("wide", False),
     "tall, random start": ("tall", False),
@@ -143,7 +144,8 @@ def fit_lda(key: Record) -> list[Record]:
     used = np.asarray(model.get_count_by_topics()) > 0
     top = np.argsort(-phi[used], axis=1, kind="stable")[:, :10]
     tiny = np.ones((2, 20), dtype=int)
-    left_to_right(np.full((3, 20), 0.05), np.ones(3), tiny)  # compiles
+    # Compiles.
+    left_to_right(np.full((3, 20), 0.05), np.ones(3), tiny)
 
     def score(documents: Corpus, resample: bool) -> LeftToRight:
         return left_to_right(phi, prior, documents, n_particles=PARTICLES, resample=resample)
@@ -195,10 +197,11 @@ def summary(records: list[Record]) -> list[Record]:
                 "with tokens": f"{mean['used']:,.0f}",
                 "runs": len(rows),
                 "processor seconds": f"{mean['seconds']:.0f}",
-                "peak memory, MiB": f"{min(row['memory'] for row in rows):.0f}",  # a first run also compiles
+                # A first run also compiles.
+                "peak memory, MiB": f"{min(row['memory'] for row in rows):.0f}",
                 "printed": f"{mean['printed']:.0f}{spread['printed']}",
-                "mean over particles, drawn anew": f"{mean['resampled']:.0f}{spread['resampled']}",
-                "all documents, not drawn anew": f"{mean['perplexity']:.0f}{spread['perplexity']}",
+                "mean over particles, drawn again": f"{mean['resampled']:.0f}{spread['resampled']}",
+                "all documents, not drawn again": f"{mean['perplexity']:.0f}{spread['perplexity']}",
                 "coherence": f"{mean['coherence']:.0f}",
             }
         )
@@ -212,7 +215,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--leaves", nargs="+", type=int, default=SIZES)
     parser.add_argument("--lda", nargs="*", type=int, default=[18, 108, 972, 8748])
     parser.add_argument("--passes", type=int, default=50)
-    parser.add_argument("--printed", type=int, default=200, help="documents scored with all topics drawn anew")
+    parser.add_argument("--printed", type=int, default=200, help="documents scored with all topics drawn again")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/tree_perplexity.jsonl"), help="runs done")
 

@@ -27,9 +27,12 @@ from stickbreak.corpus import toy_bars
 from stickbreak.evaluation import document_completion
 
 N_BARS = 10
-MATCHED = 0.3  # L1 distance of a topic from its bar
-HELD_OUT_SEEDS = 10_000  # the held-out documents of seed s are those of seed s + this
-EQUAL = 1e-5  # nats per token: fits stop when a lap raises the objective by less
+# L1 distance of a topic from its bar.
+MATCHED = 0.3
+# The held-out documents of seed s are those of seed s + this.
+HELD_OUT_SEEDS = 10_000
+# Nats per token: fits stop when a lap raises the objective by less.
+EQUAL = 1e-5
 FIXED: tuple[str, ...] = ("reorder",)
 REMOVING = ("merge", "delete", "reorder")
 MENDING = ("merge", "delete", "refine", "reorder")
@@ -162,7 +165,8 @@ def spread(values: list[int], form: str) -> str:
     return f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}"
 
 
-LINES: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {  # (start, moves): label, colour
+# (start, moves): label, colour.
+LINES: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {
     ("documents", FIXED): ("documents, fixed K", "#9a9a9a"),
     ("collapsed", FIXED): ("collapsed start, fixed K", "#d9a441"),
     ("documents", REMOVING): ("documents, merges and deletes", "#e08aa0"),
@@ -182,7 +186,8 @@ def plot(results: list[tuple[Run, list[Record]]], path: Path) -> None:
             continue
         label, colour = LINES[run.start, run.moves]
         drawn.add((label, colour))
-        behind = (run.start, run.moves) == ("documents", FIXED)  # another fixed K lies on its line
+        # Another fixed K lies on its line.
+        behind = (run.start, run.moves) == ("documents", FIXED)
         style: dict[str, Any] = {"color": colour, "linewidth": 2.5 if behind else 0.9, "alpha": 0.4 if behind else 0.7}
         style["linestyle"] = "--" if run.n_topics == 50 else "-"
         for record in records:

@@ -30,7 +30,8 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational.local_step import Batch, LocalSettings, local_step
 from stickbreak.variational.state import DocumentTopics, GlobalParameters
 
-FLOOR = "0.15 to 0.23"  # C with intrinsics on one core with AVX-512
+# C with intrinsics on one core with AVX-512.
+FLOOR = "0.15 to 0.23"
 
 
 class Count(NamedTuple):
@@ -51,7 +52,8 @@ def counted(
     with ThreadExecutor(1) as executor:
         for sweep in range(1, settings.max_sweeps + 1):
             visit = local_step(batch, parameters, alpha, start, settings._replace(max_sweeps=sweep), executor)
-            rows = np.flatnonzero(visit.sweeps == sweep)  # the others stopped before
+            # The others stopped before.
+            rows = np.flatnonzero(visit.sweeps == sweep)
             if rows.size == 0:
                 break
             types, topics = np.diff(batch.indptr)[rows], np.diff(visit.documents.indptr)[rows]

@@ -24,7 +24,8 @@ from stickbreak.corpus import open_corpus, planted_lda, write_corpus
 def fit(folder: Path, options: argparse.Namespace) -> dict[str, object]:
     """Fit the documents of a folder; return a row of the table."""
     tiny, _ = planted_lda(20, 30, n_topics=3, seed=0)
-    VariationalHDP(n_topics=5, n_laps=2, n_batches=2, init=options.init, random_state=0).fit(tiny)  # compiles
+    # Compiles.
+    VariationalHDP(n_topics=5, n_laps=2, n_batches=2, init=options.init, random_state=0).fit(tiny)
     corpus = open_corpus(folder)
     before = peak_mebibytes()
     model = VariationalHDP(

@@ -22,7 +22,8 @@ from stickbreak import VariationalHDP
 
 ALL = ["merge", "delete", "refine", "reorder"]
 STREAM: Record = {"schedule": "stochastic", "moves": ["reorder"], "n_batches": 20}
-RUNS: dict[str, tuple[str, Record]] = {  # name: label, parameters
+# Name: label, parameters.
+RUNS: dict[str, tuple[str, Record]] = {
     "fixed": ("fixed K", {"moves": ["reorder"], "restarts": 0}),
     "merges": ("merges", {"moves": ["merge", "reorder"], "restarts": 0}),
     "deletes": ("merges, deletes", {"moves": ["merge", "delete", "reorder"], "restarts": 0}),

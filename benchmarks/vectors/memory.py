@@ -16,7 +16,7 @@ from stickbreak.corpus import open_vectors, read_patches
 
 
 def write_patches(folder: str, n_patches: int) -> None:
-    """Write patches of the training images, so many of each."""
+    """Write this many patches of each training image."""
     read_patches(files()[0], mean="project", n_patches=n_patches, out=folder)
 
 
