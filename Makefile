@@ -23,7 +23,7 @@ help:
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
 	@echo "make docs      the documentation, as a web site in site/"
 	@echo "make cli-docs  renew the help texts in docs/cli.md"
-	@echo "make bench     the benchmarks, for many hours (STICKBREAK_DATA names the folder of the corpora)"
+	@echo "make bench     every command on the pages of the benchmarks, for many hours (STICKBREAK_DATA names the corpora)"
 	@echo "make bench-quick  all systems side by side on little data, for some minutes"
 	@echo "make lock      renew the locked versions in requirements/ (needs uv)"
 	@echo "make clean     remove .venv and all that was made"
@@ -58,27 +58,7 @@ bench-quick: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks quick
 
 bench: $(VENV)/dev.stamp
-	@mkdir -p benchmarks/results
-	$(BIN)/python -m benchmarks run --seeds 0 1 2 | tee benchmarks/results/runs.md
-	$(BIN)/python -m benchmarks cost --repeats 3 | tee benchmarks/results/cost.md
-	$(BIN)/python -m benchmarks report benchmarks/results/runs.jsonl benchmarks/results/cost.jsonl --docs docs
-	$(BIN)/python benchmarks/starts.py | tee benchmarks/results/starts.md
-	$(BIN)/python benchmarks/speed.py | tee benchmarks/results/speed.md
-	$(BIN)/python benchmarks/memory.py | tee benchmarks/results/memory.md
-	$(BIN)/python benchmarks/schedules.py | tee benchmarks/results/schedules.md
-	$(BIN)/python benchmarks/speed.py --pair | tee benchmarks/results/threads.md
-	$(BIN)/python benchmarks/local_cost.py | tee benchmarks/results/local_cost.md
-	$(BIN)/python benchmarks/bars.py --plot benchmarks/results/bars.png | tee benchmarks/results/bars.md
-	$(BIN)/python benchmarks/moves.py --trajectories --plot benchmarks/results/moves.png | tee benchmarks/results/moves.md
-	$(BIN)/python benchmarks/twins.py --plot benchmarks/results/twins.png | tee benchmarks/results/twins.md
-	$(BIN)/python benchmarks/agreement.py | tee benchmarks/results/agreement.md
-	$(BIN)/python benchmarks/bars_gibbs.py --plot benchmarks/results/bars_gibbs.png | tee benchmarks/results/bars_gibbs.md
-	$(BIN)/python benchmarks/samplers.py --plot benchmarks/results/samplers.png | tee benchmarks/results/samplers.md
-	$(BIN)/python benchmarks/sampler_settings.py | tee benchmarks/results/sampler_settings.md
-	$(BIN)/python benchmarks/sampler_speed.py | tee benchmarks/results/sampler_speed.md
-	$(BIN)/python benchmarks/hybrid_speed.py | tee benchmarks/results/hybrid_speed.md
-	$(BIN)/python benchmarks/hybrid_speed.py --held-out | tee benchmarks/results/hybrid_held_out.md
-	$(BIN)/python benchmarks/hybrid_speed.py --stream | tee benchmarks/results/hybrid_stream.md
+	$(BIN)/python -m benchmarks pages
 
 lock:
 	$(LOCK) pyproject.toml --output-file requirements/run.txt

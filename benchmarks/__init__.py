@@ -1,1 +1,1 @@
-"""Where every number of the documentation comes from: `python -m benchmarks --help`, and single scripts."""
+"""Where every number of the documentation comes from: `python -m benchmarks --help`."""

@@ -1,1 +1,1 @@
-"""Our families and their peers side by side: corpora, systems, one measurement, tables and plots."""
+"""What the benchmarks share: corpora, systems, scores, records of runs, tables, and the pages that they write."""

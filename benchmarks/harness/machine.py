@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import re
+import resource
 import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from memory import peak_mebibytes
-from records import Record
+from benchmarks.harness.records import Record
 
 PACKAGES = ("stickbreak", "numpy", "scipy", "numba", "scikit-learn", "gensim", "tomotopy")
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -50,6 +51,33 @@ def commit() -> str:
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
+
+
+def setting(records: list[Record]) -> str:
+    """Return as a Markdown list with what runs were made."""
+    lines = []
+    for name, form in (("machine", _one_line), ("versions", _numbers), ("commit", str)):
+        found = list(dict.fromkeys(form(record[name]) for record in records))
+        lines.append(f"- {name}: {'; '.join(found)}")
+    return "\n".join(lines)
+
+
+def here() -> Record:
+    """Return with what a run is made in this process."""
+    return {"machine": machine(), "versions": versions(), "commit": commit()}
+
+
+def _one_line(about: Record) -> str:
+    return f"{about['processor']}, {about['cores']} cores, {about['memory_gib']} GiB, {about['system']}"
+
+
+def _numbers(about: Record) -> str:
+    return ", ".join(f"{name} {number}" for name, number in about.items() if number)
+
+
+def peak_mebibytes() -> float:
+    """Return the peak resident memory of this process (Linux counts in KiB, macOS in bytes)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 class PeakMemory:

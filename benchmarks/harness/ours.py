@@ -11,18 +11,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from contenders import Float, minibatches, processor_seconds
-from records import Record
+from benchmarks.harness.records import Record
+from benchmarks.harness.units import Answer, Float, minibatches, processor_seconds, stream
 from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
 from stickbreak.corpus import Corpus
 
-TOTAL_ALPHA = 5.0  # where a system has no concentration
+# Where a system has no concentration.
+TOTAL_ALPHA = 5.0
 CHUNK = 10
 FIRST_ENDS = (2, 5)
-BATCH_SIZE, PASSES = 500, 100  # of a stream
+# Of a stream.
+BATCH_SIZE, PASSES = 500, 100
 MEMORY = Path("/dev/shm")
-
-Answer = tuple[Float, Float]  # word distributions (K, W), concentrations alpha_k (K,)
 
 
 def looks(n_laps: int) -> list[int]:
@@ -165,11 +165,9 @@ class CollapsedStream(_Ours):
         self._model = self.kind(total_documents=corpus.n_documents, **self._settings)
 
     def work(self) -> Iterator[float]:
-        model, n_documents = self._model, self._corpus.n_documents
+        n_documents = self._corpus.n_documents
         for rows in minibatches(n_documents, self._batch_size, self._settings["random_state"]):
-            if getattr(model, "n_documents_seen_", 0) + rows.size > n_documents:
-                model.n_documents_seen_ = 0  # a further pass: no stream may be longer than `total_documents`
-            seconds = processor_seconds(partial(model.partial_fit, self._corpus[rows]))
+            seconds = stream(self._model, self._corpus, rows)
             self.passes += rows.size / n_documents
             yield seconds
             if self.passes >= PASSES:

@@ -11,10 +11,10 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from contenders import Float
-from corpora import Split
-from fold_in import SHARE, SMALLEST_WEIGHT, mean
-from records import Record
+from benchmarks.harness.corpora import Split
+from benchmarks.harness.fold_in import SHARE, SMALLEST_WEIGHT, mean
+from benchmarks.harness.records import Record
+from benchmarks.harness.units import Float
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import coherence_of_words, left_to_right
 from stickbreak.evaluation.coherence import top_word_indices
@@ -22,9 +22,11 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.prediction.completion import completion_log_likelihood
 from stickbreak.prediction.document_weights import collapsed_weights
 
-TOP_WORDS, JOINT = 10, 1.0  # Mimno et al. 2011 add one to joint frequencies
+# Mimno et al. 2011 add one to joint frequencies.
+TOP_WORDS, JOINT = 10, 1.0
 PARTICLES, SAMPLE = 20, 50
-MOST_DRAWS = 2e8  # of topics, in left-to-right: its work grows with the square of the length of a document
+# Of topics, in left-to-right: its work grows with the square of the length of a document.
+MOST_DRAWS = 2e8
 SMALLEST_PROBABILITY = 1e-300
 
 

@@ -5,26 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from harness import ours, peers
-from harness.ours import Answer
-from records import Record
+from benchmarks.harness import ours, peers
+from benchmarks.harness.records import Record
+from benchmarks.harness.units import System
 from stickbreak.corpus import Corpus, planted_lda
-
-
-class System(Protocol):
-    """Learns from documents a unit at a time."""
-
-    passes: float  # over the documents, so far
-
-    def work(self) -> Iterator[float]:
-        """Learn; yield the processor seconds of each unit, after it."""
-
-    def answer(self) -> Answer:
-        """Return word distributions (K, W) and concentrations alpha_k (K,) as they are now."""
 
 
 class Kind(NamedTuple):
@@ -66,7 +54,7 @@ def parse(text: str) -> Record:
     for part in rest:
         setting, equals, value = part.partition("=")
         if not equals:
-            sys.exit(f"{part!r} in {text!r} is no setting; write NAME:SETTING=VALUE, e.g. collapsed:eta=0.05.")
+            sys.exit(f"{part!r} in {text!r} is not a setting; write NAME:SETTING=VALUE, e.g. collapsed:eta=0.05.")
         settings[setting] = _value(value)
     return {"system": name, "settings": json.loads(json.dumps(settings))}
 

@@ -1,32 +1,7 @@
-"""The benchmarks are files beside the package, which find each other by their folder."""
-
-import importlib
-import importlib.util
-import sys
-from pathlib import Path
+"""Records of runs, as if they had been made."""
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def harness(monkeypatch):
-    """Return a function from names to modules of the benchmarks."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module
-
-
-@pytest.fixture
-def program(harness, monkeypatch):
-    """`python -m benchmarks` as a module."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delenv("STICKBREAK_DATA", raising=False)
-    spec = importlib.util.spec_from_file_location("benchmarks_main", ROOT / "benchmarks" / "__main__.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from benchmarks.harness import machine
+from benchmarks.harness.pages import Incomplete
+from benchmarks.side_by_side import measure, points, report, run
 
 FIELDS = {
     "title", "documents", "words", "tokens", "seconds", "cpu_seconds", "passes", "tokens_per_second", "peak_mib",
@@ -14,13 +17,17 @@ FIELDS = {
 }  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def no_splits(monkeypatch):
+    monkeypatch.delenv("STICKBREAK_DATA", raising=False)
+
+
 def options_of(path, *, systems=("collapsed:n_laps=12",), **changes):
     given = {"topics": [5], "seconds": 5.0, "seeds": [0], "repeats": 1, **changes}
     return argparse.Namespace(corpora=["planted:80:50:3:30"], systems=list(systems), out=path, **given)
 
 
-def test_record_has_all_fields(harness, monkeypatch):
-    measure = harness("harness.measure")
+def test_record_has_all_fields(monkeypatch):
     monkeypatch.setattr(measure, "LOOKS", tuple(1e-5 * i for i in range(1, 100_000)))  # after every unit of work
     key = {"corpus": "planted:500:300:8:60", "system": "collapsed", "settings": {}, "K": 8, "seed": 0, "limit": 60.0}
     record = measure.run(key)
@@ -40,72 +47,68 @@ def test_record_has_all_fields(harness, monkeypatch):
     json.dumps(record)
 
 
-def test_run_ends_with_the_unit_that_passes_the_limit(harness):
+def test_run_ends_with_the_unit_that_passes_the_limit():
     key = {"corpus": "planted:80:50:3:30", "system": "collapsed", "settings": {}, "K": 5, "seed": 0, "limit": 1e-9}
-    record = harness("harness.measure").run(key)
+    record = measure.run(key)
     assert record["passes"] == 2
     assert len(record["trajectory"]) == 1
 
 
 @pytest.mark.slow
-def test_run_is_made_once(program, tmp_path, capfd):
+def test_run_is_made_once(tmp_path):
     options = options_of(tmp_path / "runs.jsonl")
-    assert program.run(options) == 0
+    printed = run.run(options)
     text = options.out.read_text(encoding="utf-8")
     assert len(text.splitlines()) == 1
     assert FIELDS <= set(json.loads(text))
-    assert "| 5 | collapsed, n_laps=12 | 1 |" in capfd.readouterr().out
-    assert program.run(options) == 0
+    assert "| 5 | collapsed, n_laps=12 | 1 |" in printed
+    assert run.run(options) == printed
     assert options.out.read_text(encoding="utf-8") == text
-    assert "| 5 | collapsed, n_laps=12 | 1 |" in capfd.readouterr().out
 
 
-def test_systems_take_turns(program, tmp_path):
+def test_systems_take_turns(tmp_path):
     options = options_of(tmp_path / "x", systems=("collapsed", "tree"), seeds=[0, 1], repeats=2)
-    keys = program.run_keys(options)
+    keys = run.run_keys(options)
     turns = [(key["repeat"], key["seed"], key["system"]) for key in keys]
     assert turns == [(r, s, name) for r in (0, 1) for s in (0, 1) for name in ("collapsed", "tree")]
     assert all(key["limit"] == 5.0 and key["kind"] == "run" for key in keys)
 
 
-def test_failure_is_named_and_the_rest_goes_on(program, tmp_path, monkeypatch, capfd):
-    def measure(key):
+def test_failure_is_named_and_the_rest_goes_on(tmp_path, monkeypatch, capfd):
+    def failing(key):
         if key["system"] == "tree":
             raise ValueError("too many leaves")
         return {"completion": -5.0}
 
-    monkeypatch.setattr(program.measure, "measure", measure)
-    monkeypatch.setattr(program.report, "quality", lambda records: str(len(records)))
+    monkeypatch.setattr(measure, "measure", failing)
+    monkeypatch.setattr(report, "quality", lambda records: str(len(records)))
     options = options_of(tmp_path / "runs.jsonl", systems=("tree", "collapsed"))
-    assert program.run(options) == 1
-    out, error = capfd.readouterr()
-    assert "ValueError: too many leaves" in error
-    assert out == "1\n"
+    with pytest.raises(Incomplete, match=r"^1$"):
+        run.run(options)
+    assert "ValueError: too many leaves" in capfd.readouterr().err
 
 
-def test_cost_counts_units_after_the_first(harness):
-    cost = harness("harness.cost")
+def test_cost_counts_units_after_the_first():
     key = {"system": "collapsed", "settings": {}, "K": 5, "words": 100, "documents": 50, "threads": 2, "seed": 0}
-    record = cost.run({**key, "limit": 0.0})
+    record = points.point({**key, "limit": 0.0})
     assert record["passes"] == 3  # from the second lap to the fifth
     assert record["seconds_of_a_pass"] > 0
     assert record["start_seconds"] > 0
 
 
-def test_points_on_several_axes_are_measured_once(harness):
-    cost = harness("harness.cost")
+def test_points_on_several_axes_are_measured_once():
     chosen = [{"system": name, "settings": {}} for name in ("collapsed", "gensim-lda")]
-    keys = cost.keys(chosen, {"K": (50, 100), "threads": (1, 2)}, repeats=2, limit=1.0)
-    points = [(k["repeat"], k["K"], k["threads"], k["system"]) for k in keys]
+    keys = points.keys(chosen, {"K": (50, 100), "threads": (1, 2)}, repeats=2, limit=1.0)
+    found = [(k["repeat"], k["K"], k["threads"], k["system"]) for k in keys]
     one = [(50, 1, "collapsed"), (50, 1, "gensim-lda"), (100, 1, "collapsed"), (100, 1, "gensim-lda")]
-    assert points == [(r, *p) for r in (0, 1) for p in [*one, (100, 2, "collapsed")]]
+    assert found == [(r, *p) for r in (0, 1) for p in [*one, (100, 2, "collapsed")]]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not forget a peak")
-def test_peak_memory_forgets_what_was_before(harness):
+def test_peak_memory_forgets_what_was_before():
     before = np.ones(60 * 2**17)  # 60 MiB
     del before
-    peak = harness("harness.machine").PeakMemory()
+    peak = machine.PeakMemory()
     inside = np.ones(40 * 2**17)
     peak.end()
     del inside

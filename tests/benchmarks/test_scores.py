@@ -5,19 +5,16 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from benchmarks.harness import corpora, scores
+from benchmarks.harness.fold_in import FoldIn
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import coherence
 
 
 @pytest.fixture
-def scores(harness):
-    return harness("harness.scores")
-
-
-@pytest.fixture
-def split(harness):
-    return harness("harness.sources").load("planted:100:40:3:30")
+def split():
+    return corpora.load("planted:100:40:3:30")
 
 
 def slow_npmi(words, counts):
@@ -33,7 +30,7 @@ def slow_npmi(words, counts):
     return np.mean(found) if found else np.nan
 
 
-def test_npmi_is_its_definition(scores, rng):
+def test_npmi_is_its_definition(rng):
     counts = rng.poisson(0.3, size=(30, 12))
     counts[:, 0], counts[:, 1], counts[:, 2], counts[:, 3] = 1, 2, 0, 0  # two words are everywhere, two are nowhere
     counts[:, 4], counts[:, 5] = np.arange(30) < 5, np.arange(30) > 9
@@ -42,7 +39,7 @@ def test_npmi_is_its_definition(scores, rng):
     np.testing.assert_allclose(found, [slow_npmi(words, counts) for words in top], rtol=1e-12)
 
 
-def test_coherences_are_means_over_topics(scores, split, rng):
+def test_coherences_are_means_over_topics(split, rng):
     topic_word = rng.dirichlet(np.ones(split.train.n_words), size=4)
     found = scores.coherences(split, topic_word)
     assert found["umass"] == pytest.approx(coherence(topic_word, split.train, eps=1.0).mean())
@@ -50,7 +47,7 @@ def test_coherences_are_means_over_topics(scores, split, rng):
     assert found["npmi"] != found["npmi_held_out"]
 
 
-def test_topics_in_use_are_the_largest(scores, split, rng):
+def test_topics_in_use_are_the_largest(split, rng):
     topic_word = np.full((3, split.train.n_words), 1 / split.train.n_words)
     topic_word[2] = split.train.counts.sum(axis=0) / split.train.n_tokens
     used = scores.topics_in_use(split, topic_word, np.array([1e-9, 1e-9, 50.0]))
@@ -61,7 +58,7 @@ def test_topics_in_use_are_the_largest(scores, split, rng):
     assert scores.topics_in_use(split, topic_word, np.ones(3)).size == 3
 
 
-def test_planted_topics_score_higher_than_one_topic(scores, split):
+def test_planted_topics_score_higher_than_one_topic(split):
     from stickbreak.corpus import planted_lda
 
     truth = planted_lda(100, 40, n_topics=3, mean_tokens=30, seed=0)[1].topic_word
@@ -72,16 +69,16 @@ def test_planted_topics_score_higher_than_one_topic(scores, split):
         assert score(split, truth, np.full(3, 0.1)) > score(split, one, np.ones(1)) + 0.2
 
 
-def test_completion_is_that_of_the_common_fold_in(scores, harness, rng):
-    split = harness("harness.sources").load("planted:200:30:3:60")
+def test_completion_is_that_of_the_common_fold_in(rng):
+    split = corpora.load("planted:200:30:3:60")
     topic_word, prior = np.zeros((4, 30)), np.array([0.5, 1.0, 0.2, 0.3])
     topic_word[:, split.seen] = rng.dirichlet(np.ones(split.seen.sum()), size=4)
-    judge = harness("fold_in").FoldIn(split, 2.0)
+    judge = FoldIn(split, 2.0)
     assert scores.completion(split, topic_word, prior) == pytest.approx(judge.completion(topic_word, prior), rel=1e-12)
 
 
-def test_words_not_seen_in_training_do_not_count(scores, harness, rng):
-    split = harness("harness.sources").load("planted:200:30:3:60")
+def test_words_not_seen_in_training_do_not_count(rng):
+    split = corpora.load("planted:200:30:3:60")
     topic_word, prior = rng.dirichlet(np.ones(30), size=4), np.ones(4)
     wider = [sp.hstack([part.counts, sp.csr_array(np.full((part.n_documents, 1), n))])
              for part, n in ((split.train, 0), (split.observed, 1), (split.held_out, 1))]  # fmt: skip
@@ -91,7 +88,7 @@ def test_words_not_seen_in_training_do_not_count(scores, harness, rng):
         assert score(other, with_more, prior) == pytest.approx(score(split, topic_word, prior), rel=1e-12)
 
 
-def test_left_to_right_takes_fewer_long_documents(scores, split, monkeypatch):
+def test_left_to_right_takes_fewer_long_documents(split, monkeypatch):
     answer = np.full((1, 40), 1 / 40), np.ones(1)
     assert scores.sequential(split, *answer)["left_to_right_documents"] == 20
     monkeypatch.setattr(scores, "MOST_DRAWS", 5 * 20 * 30**2 / 2)

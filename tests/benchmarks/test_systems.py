@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from benchmarks.harness import systems
 
 from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
 from stickbreak.corpus import planted_lda
@@ -27,9 +28,8 @@ def corpus():
 
 
 @pytest.fixture
-def make(harness, corpus):
+def make(corpus):
     """Return a function from a name and settings to a system on the corpus."""
-    systems = harness("harness.systems")
 
     def make(name, **settings):
         if find_spec(systems.SYSTEMS[name].package) is None:
@@ -39,8 +39,8 @@ def make(harness, corpus):
     return make
 
 
-def test_list_has_these_systems(harness):
-    assert tuple(harness("harness.systems").SYSTEMS) == OURS + PEERS
+def test_list_has_these_systems():
+    assert tuple(systems.SYSTEMS) == OURS + PEERS
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -120,10 +120,10 @@ def test_batch_passes_are_those_of_one_fit(make, corpus):
     np.testing.assert_allclose(system.answer()[0], topics, rtol=1e-10)
 
 
-def test_processes_of_a_peer_end_with_its_work(harness, corpus):
+def test_processes_of_a_peer_end_with_its_work(corpus):
     from joblib.externals.loky import reusable_executor
 
-    system = harness("harness.systems").make(corpus, {"system": "sklearn-batch", "K": K, "seed": 3, "threads": 2})
+    system = systems.make(corpus, {"system": "sklearn-batch", "K": K, "seed": 3, "threads": 2})
     units = system.work()
     next(units)
     workers = list(reusable_executor._executor._processes.values())
@@ -148,8 +148,7 @@ def test_settings_reach_the_class(make):
     assert system._model.eta == 0.3
 
 
-def test_names_carry_settings(harness):
-    systems = harness("harness.systems")
+def test_names_carry_settings():
     found = systems.parse("collapsed:eta=0.05:learn=('alpha',):init=random")
     assert found == {"system": "collapsed", "settings": {"eta": 0.05, "learn": ["alpha"], "init": "random"}}
     assert systems.title(found) == "collapsed, eta=0.05, learn=['alpha'], init=random"
@@ -158,13 +157,12 @@ def test_names_carry_settings(harness):
 @pytest.mark.parametrize(
     ("text", "reason"), [("nothing", "There is no system 'nothing'"), ("collapsed:eta", "'eta' in 'collapsed:eta'")]
 )
-def test_wrong_names_end_with_one_sentence(text, reason, harness):
+def test_wrong_names_end_with_one_sentence(text, reason):
     with pytest.raises(SystemExit, match=reason):
-        harness("harness.systems").parse(text)
+        systems.parse(text)
 
 
-def test_missing_package_is_said_and_left_out(harness, monkeypatch, capsys):
-    systems = harness("harness.systems")
+def test_missing_package_is_said_and_left_out(monkeypatch, capsys):
     monkeypatch.setattr(systems, "find_spec", lambda name: None if name == "tomotopy" else sys)
     chosen = [systems.parse("collapsed"), systems.parse("tomotopy-lda")]
     assert systems.installed(chosen) == chosen[:1]

@@ -39,7 +39,9 @@ OTHER_PARAMETERS = {
 @pytest.mark.parametrize("name", OTHER_PARAMETERS)
 def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name):
     fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
-    with pytest.raises(InputError, match=rf"checkpoint is of a fit with different {name}; resume with the same input"):
+    with pytest.raises(
+        InputError, match=rf"checkpoint is of a fit that differs in its {name}; resume with the same input"
+    ):
         fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **{name: OTHER_PARAMETERS[name]})
 
 
@@ -79,7 +81,7 @@ def test_resume_with_other_words_is_refused(corpus, tmp_path, estimator):
         other = Corpus.from_counts(corpus.counts, vocabulary=vocabulary)
         model = estimator(**small)
         if vocabulary[0] == "b":
-            with pytest.raises(InputError, match="a fit with different vocabulary; resume with the same input"):
+            with pytest.raises(InputError, match="a fit that differs in its vocabulary; resume with the same input"):
                 model.fit(other, checkpoint=tmp_path / "checkpoint", resume=True)
         else:
             assert model.fit(other, checkpoint=tmp_path / "checkpoint", resume=True).n_laps_ == 2

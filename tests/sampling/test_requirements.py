@@ -30,7 +30,7 @@ def test_damaged_chains_are_refused_when_they_should_go_on(corpus, tmp_path, par
 )  # fmt: skip
 def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name, change):
     fit(corpus, n_laps=4, checkpoint=tmp_path / "cut")
-    with pytest.raises(InputError, match=f"a fit with different {name}"):
+    with pytest.raises(InputError, match=f"a fit that differs in its {name}"):
         fit(corpus, checkpoint=tmp_path / "cut", resume=True, **change)
 
 

@@ -161,7 +161,7 @@ def read_checkpoint(path: PathLike, laps: Laps, identity: dict[str, Any]) -> Tra
         different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
         if different:
             raise InputError(
-                f"the checkpoint {path} is of a fit with different {different[0]}; resume with the same input and "
+                f"the checkpoint {path} is of a fit that differs in its {different[0]}; resume with the same input and "
                 "settings, or choose another checkpoint."
             )
         with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked

@@ -1,0 +1,68 @@
+"""What the benchmarks ask of a fit: the model after each lap, topics in use, falls of the objective, moves."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.harness.corpora import Split
+from stickbreak import VariationalHDP
+from stickbreak.corpus import Corpus
+
+
+def after_each_lap(model: VariationalHDP, corpus: Corpus) -> Iterator[VariationalHDP]:
+    """Yield the model after each lap of one fit: it stops there and goes on from its checkpoint, to the same bits.
+
+    The seconds of the trace leave the checkpoints out.
+    """
+    n_laps, start_seconds = model.n_laps, 0.0
+    with tempfile.TemporaryDirectory() as place:
+        for lap in range(1, n_laps + 1):
+            model.set_params(n_laps=lap).fit(corpus, checkpoint=Path(place) / "fit", resume=True)
+            if lap == 1:
+                start_seconds = model.start_seconds_
+            model.start_seconds_ = start_seconds
+            model.set_params(n_laps=n_laps)
+            yield model
+            if model.converged_:
+                return
+
+
+def fit_row(model: VariationalHDP, split: Split) -> dict[str, object]:
+    """Fit the training documents; return what tables of fits have in common: quality, then cost."""
+    begin = time.perf_counter()
+    model.fit(split.train)
+    seconds = time.perf_counter() - begin
+    return {
+        "objective": f"{model.objective_:.4f}",
+        "K": model.n_topics_,
+        "K (99 % of tokens)": topics_holding(model, split.train, 0.99),
+        "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
+        "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
+        "s/lap": f"{np.median(model.trace_['seconds']):.3f}",
+        "s in all": f"{seconds:.1f}",
+        "laps": model.n_laps_,
+        "fell": largest_fall(model.trace_),
+    }
+
+
+def topics_holding(model: VariationalHDP, corpus: Corpus, share: float = 0.99) -> int:
+    """Return how many of the largest topics hold a share of the tokens."""
+    tokens = np.sort(model.transform(corpus).T @ corpus.document_lengths)[::-1]
+    return int((np.cumsum(tokens) < share * tokens.sum()).sum()) + 1
+
+
+def largest_fall(trace: Mapping[str, np.ndarray]) -> str:
+    """Return the largest fall of the objective from one lap to the next, in nats per token, or "never"."""
+    fall = np.diff(trace["objective"]).min(initial=0.0)
+    return f"{fall:.1e}" if fall < 0 else "never"
+
+
+def move_counts(trace: Mapping[str, np.ndarray]) -> dict[str, list[int]]:
+    """Return how many candidates of each move, and of the restarts, were accepted and tried."""
+    names = [column.removesuffix("_tried") for column in trace if column.endswith("_tried")]
+    return {name: [int(trace[f"{name}_accepted"].sum()), int(trace[f"{name}_tried"].sum())] for name in names}

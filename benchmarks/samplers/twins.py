@@ -1,0 +1,192 @@
+"""Two topics that are hard to tell apart (Wang and Blei 2012, section 4.1 and Fig. 4): who separates them, and when?
+
+100 documents of 50 words over 12 types from five topics, two of which share seven words, for each seed
+(`stickbreak.corpus.planted_twins`); eta 0.5, alpha and gamma sampled under Gamma(0.1, 1) from the prior's mean 0.1 on
+(where the authors' program begins), sequential start. A state separates the twins if the five true topics can be paired
+one to one with five topics of the state (least sum of distances) such that each pair is less than 0.15 apart (total
+variation, of expected word distributions), each of the five holds at least a twentieth of all tokens, and of the two
+words that tell the twins apart each twin's topic gives at least three quarters to its own. Asked are the best state so
+far (the one with the highest joint log-likelihood) and the current one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from benchmarks.harness.chains import make_chain, sweeps
+from benchmarks.harness.figures import pyplot
+from benchmarks.harness.records import Record, Records
+from benchmarks.harness.tables import table
+from stickbreak.corpus import planted_twins
+from stickbreak.sampling.chain import Chain
+
+ETA = 0.5
+PRIOR = (0.1, 1.0)
+# Of alpha and gamma.
+BEGIN = PRIOR[0] / PRIOR[1]
+# Total variation of a topic and its true one.
+NEAR = 0.15
+# Of all tokens.
+LEAST_SHARE = 0.05
+# Of the tokens of words 1 and 2 in a twin's topic, those of its own word.
+TELLING = 0.75
+
+
+class Run(NamedTuple):
+    """Which moves a chain makes."""
+
+    representation: str
+    trials: int = 0
+    until: int | None = None  # the last sweep with trials; None: all have them
+    scans: int = 0
+
+
+RUNS = [
+    *(
+        Run(name, trials, until)
+        for name in ("franchise", "direct", "indicator")
+        for trials, until in ((0, None), (1, None), (10, None), (1, 50), (10, 50))
+    ),
+    *(Run("franchise", trials, None, 2) for trials in (1, 10)),
+]
+
+
+def separates(chain: Chain, truth: np.ndarray) -> bool:
+    """Return whether the state of a chain tells the twins apart: see the head of this file."""
+    counts = chain.topic_word_counts().toarray()
+    if counts.shape[0] < truth.shape[0]:
+        return False
+    words = (counts + ETA) / (counts + ETA).sum(axis=1, keepdims=True)
+    distance = np.abs(truth[:, None] - words[None]).sum(axis=2) / 2
+    true, found = linear_sum_assignment(distance)
+    shares = counts[found].sum(axis=1) / counts.sum()
+    own = words[found[:2], [0, 1]] / words[found[:2], :2].sum(axis=1)
+    return bool(distance[true, found].max() < NEAR and shares.min() >= LEAST_SHARE and own.min() >= TELLING)
+
+
+def measure(key: Record) -> Record:
+    """Run one chain; return what it found, sweep by sweep."""
+    corpus, truth = planted_twins(own=key["own"], other=key["other"], seed=key["seed"])
+    chain = make_chain(
+        corpus,
+        seed=key["seed"],
+        concentrations=(BEGIN, BEGIN, ETA),
+        learn=("alpha", "gamma"),
+        prior=PRIOR,
+        representation=key["representation"],
+        split_merge=key["trials"],
+        split_merge_sweeps=key["until"],
+        scans=key["scans"],
+    )
+    best, in_best, tried = -np.inf, False, np.zeros(4, dtype=int)
+    columns: dict[str, list[Any]] = {"K": [], "best": [], "separated": [], "in best": []}
+    seconds = 0.0
+    steps = sweeps(chain, key["sweeps"])
+    while True:
+        begin = time.process_time()
+        trials = next(steps, None)
+        seconds += time.process_time() - begin
+        if trials is None:
+            break
+        tried += np.array(trials)
+        separated, log_joint = separates(chain, truth.topic_word), chain.log_joint() / corpus.n_tokens
+        if log_joint > best:
+            best, in_best = log_joint, separated
+        for column, value in zip(columns.values(), (chain.n_topics, best, int(separated), int(in_best)), strict=True):
+            column.append(value)
+    return {"tried": int(tried[0] + tried[2]), "accepted": int(tried[1] + tried[3]), "seconds": seconds, **columns}
+
+
+def summary(run: Run, records: list[Record], looks: list[int]) -> Record:
+    """Return the row of a run."""
+    n, last = len(records), looks[-1] - 1
+    first = [r["separated"].index(1) + 1 for r in records if 1 in r["separated"]]
+    K = [r["K"][last] for r in records]
+    tried = sum(r["tried"] for r in records)
+    half = [np.mean(r["separated"][last // 2 :]) for r in records]
+    row: Record = {"representation": run.representation, "trials a sweep": run.trials}
+    row["in sweeps"] = "" if not run.trials else f"1 to {run.until}" if run.until else "all"
+    row["scans"] = run.scans if run.trials else ""
+    for look in looks:
+        row[f"best of {look} sweeps separates"] = f"{sum(r['in best'][look - 1] for r in records)} of {n}"
+        row[f"state at {look} does"] = f"{sum(r['separated'][look - 1] for r in records)} of {n}"
+    return row | {
+        "first in sweep, median": f"{np.median(first):g}" if 2 * len(first) > n else f"only {len(first)} ever",
+        "later half of the sweeps that do": f"{100 * np.mean(half):.0f} %",
+        "K at the end": f"{np.median(K):g} ({min(K)} to {max(K)})",
+        "best joint log-likelihood": f"{np.mean([r['best'][last] for r in records]):.4f}",
+        "accepted": f"{100 * sum(r['accepted'] for r in records) / tried:.1f} %" if tried else "",
+        "CPU ms a sweep": f"{1000 * np.mean([r['seconds'] for r in records]) / (last + 1):.2f}",
+    }
+
+
+COLOURS = {"franchise": "#b5203f", "direct": "#2f7f79", "indicator": "#5560b5"}
+
+
+def plot(results: dict[Run, list[Record]], path: Path) -> None:
+    """Draw against sweeps: how much better the best state is with split-merge, who has separated the twins, and K."""
+    plt = pyplot()
+    figure, panels = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
+    for name, colour in COLOURS.items():
+        for trials, line in ((10, "-"), (1, "--"), (0, ":")):
+            records, plain = results.get(Run(name, trials)), results.get(Run(name))
+            if not records or not plain:
+                continue
+            found, K, best, without = (
+                np.array([r[column] for r in group])
+                for group, column in ((records, "separated"), (records, "K"), (records, "best"), (plain, "best"))
+            )
+            # As many points in each decade.
+            at = np.unique(np.geomspace(1, K.shape[1], 60).astype(int))
+            style: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.3}
+            if trials:
+                panels[0].plot(at, (best - without).mean(axis=0)[at - 1], **style)
+            panels[1].plot(at, 100 * found.mean(axis=0)[at - 1], **style)
+            panels[2].plot(at, K.mean(axis=0)[at - 1], **style)
+    panels[0].axhline(0, color="black", linewidth=0.8)
+    panels[2].axhline(5, color="black", linewidth=0.8)
+    names = (
+        "best log-likelihood with split-merge\nless that without (nats a word)",
+        "chains whose state separates the twins, %",
+        "topics K",
+    )
+    for panel, title in zip(panels, names, strict=True):
+        panel.set(xscale="log", xlabel="sweeps", xlim=(1, None))
+        panel.set_title(title, fontsize=9)
+        panel.spines[["top", "right"]].set_visible(False)
+    marks = [plt.Line2D([], [], color=colour, label=name) for name, colour in COLOURS.items()]
+    for line, label in (("-", "10 trials a sweep"), ("--", "1 trial"), (":", "Gibbs alone")):
+        marks.append(plt.Line2D([], [], color="black", linewidth=1.3, linestyle=line, label=label))
+    figure.legend(handles=marks, loc="outside lower center", ncols=6, frameon=False, fontsize=8)
+    figure.savefig(path, dpi=80)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--sweeps", type=int, default=1000)
+    parser.add_argument("--own", type=float, default=0.5, help="see planted_twins")
+    parser.add_argument("--other", type=float, default=0.02)
+    parser.add_argument("--only", nargs="+", default=list(COLOURS), choices=list(COLOURS), help="representations")
+    parser.add_argument("--plot", type=Path, help="draw modes, separation and K against sweeps into this file")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/twins.jsonl"), help="runs done, kept")
+
+
+def run(options: argparse.Namespace) -> str:
+    """Return the table."""
+    runs = [run for run in RUNS if run.representation in options.only]
+    data = {"own": options.own, "other": options.other, "sweeps": options.sweeps}
+    keys = [{**run._asdict(), **data, "seed": seed} for run in runs for seed in range(options.seeds)]
+    records = Records(options.out).run(measure, keys, options.processes)
+    results = {run: records[i * options.seeds : (i + 1) * options.seeds] for i, run in enumerate(runs)}
+    looks = [look for look in (100, options.sweeps) if look <= options.sweeps]
+    if options.plot:
+        plot(results, options.plot)
+    return table([summary(run, done, looks) for run, done in results.items()])

@@ -1,0 +1,1 @@
+"""Our families and their peers side by side: quality, and the cost of a pass."""

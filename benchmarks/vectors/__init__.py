@@ -1,0 +1,1 @@
+"""Benchmarks of the Gaussian families, on image patches."""
