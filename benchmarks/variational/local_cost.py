@@ -27,8 +27,9 @@ from benchmarks.harness.fits import after_each_lap
 from benchmarks.harness.tables import table
 from stickbreak import VariationalHDP
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.local_step import LocalSettings, local_step
-from stickbreak.variational.state import DocumentTopics, GlobalParameters
+from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.words.batch import Batch
 
 # C with intrinsics on one core with AVX-512.

@@ -213,7 +213,7 @@ def test_documents_that_make_no_sense_are_refused(fitted, corpus):
         BackoffTreeTopics(**SMALL).fit(np.zeros((3, 4)))
     with pytest.raises(InputError, match="two words or more"):
         fitted.score(np.eye(30, dtype=int)[:2])
-    with pytest.raises(InputError, match="different counts"):
+    with pytest.raises(InputError, match="differs in its counts"):
         fitted.continue_fit(Corpus.from_counts(corpus.counts * 2, corpus.vocabulary), n_laps=1)
     with pytest.raises(ValueError, match="30"):
         fitted.transform(corpus.counts[:, :29])

@@ -199,7 +199,7 @@ def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
     model = fit(corpus, n_laps=2)
     with pytest.raises(InputError, match="of a fit that differs in its counts; give the documents"):
         model.continue_fit(corpus[::-1], n_laps=1)
-    with pytest.raises(InputError, match="different smallest_share"):
+    with pytest.raises(InputError, match="differs in its smallest_share"):
         model.set_params(smallest_share=0.3).continue_fit(corpus, n_laps=1)
     for wrong in (0, 1.5, True):
         with pytest.raises(InputError, match=r"n_laps is .*; give a whole number of at least 1"):

@@ -65,9 +65,9 @@ def test_other_given_topics_are_another_fit(tmp_path):
     X = data_of("CollapsedHDP")
     one, other = (np.random.default_rng(seed).dirichlet(np.full(X.n_words, 0.5), 4) for seed in (0, 1))
     model = unfitted("CollapsedHDP", init=one).fit(X, checkpoint=tmp_path / "cut")
-    with pytest.raises(InputError, match="different init"):
+    with pytest.raises(InputError, match="differs in its init"):
         unfitted("CollapsedHDP", init=other).fit(X, checkpoint=tmp_path / "cut", resume=True)
-    with pytest.raises(InputError, match="different init"):
+    with pytest.raises(InputError, match="differs in its init"):
         model.set_params(init=other).continue_fit(X, n_laps=1)
 
 

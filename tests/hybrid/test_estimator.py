@@ -59,7 +59,7 @@ def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
     on = HybridHDP(**longer).fit(corpus, checkpoint=tmp_path / "c", resume=True)
     whole = HybridHDP(**longer).fit(corpus)
     assert_same(whole, on)
-    with pytest.raises(InputError, match="different eta"):
+    with pytest.raises(InputError, match="differs in its eta"):
         HybridHDP(**{**longer, "eta": 0.3}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
 
 

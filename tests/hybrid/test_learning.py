@@ -163,7 +163,7 @@ def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
     HybridHDP(**settings, n_laps=2).fit(corpus, checkpoint=tmp_path / "c")
     on = HybridHDP(**settings, n_laps=4).fit(corpus, checkpoint=tmp_path / "c", resume=True)
     assert_same(HybridHDP(**settings, n_laps=4).fit(corpus), on)
-    with pytest.raises(InputError, match="different learn"):
+    with pytest.raises(InputError, match="differs in its learn"):
         HybridHDP(**{**settings, "learn": ()}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
 
 

@@ -209,7 +209,7 @@ def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
     HybridHDP(**settings, n_laps=2).fit(corpus, checkpoint=tmp_path / "c")
     on = HybridHDP(**settings, n_laps=5).fit(corpus, checkpoint=tmp_path / "c", resume=True)
     assert_same(HybridHDP(**settings, n_laps=5).fit(corpus), on)
-    with pytest.raises(InputError, match="different top_level"):
+    with pytest.raises(InputError, match="differs in its top_level"):
         HybridHDP(**{**settings, "top_level": "truncated"}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
 
 

@@ -220,9 +220,9 @@ def test_chains_go_on_with_their_documents_and_parameters_alone(corpus):
     model = fit(corpus)
     other = corpus.counts.copy()
     other.data[0] += 1
-    with pytest.raises(InputError, match=r"different counts; give the documents of the fit"):
+    with pytest.raises(InputError, match=r"differs in its counts; give the documents of the fit"):
         model.continue_fit(other, n_laps=1)
-    with pytest.raises(InputError, match="different eta"):
+    with pytest.raises(InputError, match="differs in its eta"):
         model.set_params(eta=0.7).continue_fit(corpus, n_laps=1)
 
 

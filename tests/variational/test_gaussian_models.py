@@ -211,10 +211,10 @@ def test_resumed_equals_uncut(estimator, schedule, tmp_path):
     for name in ("statistics_", "counts_", "rho_", "omega_"):
         np.testing.assert_array_equal(getattr(resumed, name), getattr(uncut, name))
     np.testing.assert_array_equal(resumed.trace_["objective"], uncut.trace_["objective"])
-    with pytest.raises(InputError, match="different gamma"):
+    with pytest.raises(InputError, match="differs in its gamma"):
         make().set_params(gamma=2.5).fit(data, checkpoint=tmp_path / "c", resume=True)
     others = [x + 1e-6 for x in data]
-    with pytest.raises(InputError, match="different vectors"):
+    with pytest.raises(InputError, match="differs in its vectors"):
         make().fit(np.array(others) if estimator == "dp" else others, checkpoint=tmp_path / "c", resume=True)
 
 

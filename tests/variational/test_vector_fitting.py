@@ -94,7 +94,7 @@ def test_a_list_of_seeds_has_a_checkpoint_and_is_saved(tmp_path):
     model.save(tmp_path / "m")
     assert stickbreak.load(tmp_path / "m").n_components_ == model.n_components_
     GaussianDPMixture(init=np.array([X[0], X[200]]), n_laps=3).fit(X, checkpoint=tmp_path / "c", resume=True)
-    with pytest.raises(InputError, match="different init"):
+    with pytest.raises(InputError, match="differs in its init"):
         GaussianDPMixture(init=[X[0], X[201]]).fit(X, checkpoint=tmp_path / "c", resume=True)
 
 
@@ -103,7 +103,7 @@ def test_a_checkpoint_knows_the_prior_of_the_model_it_began_with(tmp_path):
     first = GaussianDPMixture(n_laps=2, **SMALL).fit(X)
     GaussianDPMixture(init=first, n_laps=1, random_state=0).fit(X, checkpoint=tmp_path / "c")
     first.likelihood_ = replace(first.likelihood_, m=first.likelihood_.m + 1)
-    with pytest.raises(InputError, match="different init"):
+    with pytest.raises(InputError, match="differs in its init"):
         GaussianDPMixture(init=first, random_state=0).fit(X, checkpoint=tmp_path / "c", resume=True)
 
 

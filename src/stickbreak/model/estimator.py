@@ -266,8 +266,8 @@ class Estimator(AllOrNothing):
         different = [name for name in names if not self._agrees(name, kept.identity.get(name), now.get(name))]
         if different:
             raise InputError(
-                f"the state of this model is of a fit that differs in its {different[0]}; give the documents of the fit and "
-                "set its parameters."
+                f"the state of this model is of a fit that differs in its {different[0]}; give the documents of the "
+                "fit and set its parameters."
             )
         return kept
 
