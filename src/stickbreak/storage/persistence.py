@@ -25,7 +25,7 @@ from stickbreak.storage.places import place_of
 __all__ = ["COMPANIONS", "FORMAT_VERSION", "check_target", "read_folder", "write_folder"]
 
 FORMAT_VERSION = 1
-COMPANIONS = ("input.json", "report.html")  # what the command line may put into the folder of a model
+COMPANIONS = ("fit.toml", "input.json", "report.html")  # what the command line may put into the folder of a model
 _FORMAT = "stickbreak"
 _MODEL, _ARRAYS = "model.json", "arrays.safetensors"
 _HEAD = {"kind": str, "arrays": dict, "checksum": int, "meta": dict}  # what model.json must hold
