@@ -49,17 +49,29 @@ def test_bash_completes(line, offered):
     assert completed("bash", line).split() == offered
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_script_of_a_shell_is_accepted_by_it(process, shell, tmp_path):
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"{shell} is not installed")
-    script = subprocess.run(
-        [sys.executable, "-c", "import sys; sys.argv = ['stickbreak']; from stickbreak.cli import main; main()"],
-        env={**os.environ, "_STICKBREAK_COMPLETE": f"source_{shell}"},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert "stickbreak" in script
-    subprocess.run([program, "-n"], input=script, text=True, check=True)
+def script_of(shell):
+    """What `stickbreak --show-completion` prints in a shell."""
+    program = "import sys; sys.argv = ['stickbreak']; from stickbreak.cli import main; main()"
+    environment = {**os.environ, "_STICKBREAK_COMPLETE": f"source_{shell}"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_by_the_script_that_it_is_given(tmp_path):
+    program = tmp_path / "stickbreak"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m stickbreak "$@"\n')
+    program.chmod(0o700)
+    function = "COMP_WORDS=(stickbreak fit --method gau) COMP_CWORD=3; _stickbreak_completion stickbreak"
+    script = f'{script_of("bash")}\n{function}\necho "${{COMPREPLY[@]}}"\n'
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash"], input=script, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["gaussian-hdp", "gaussian-mixture"]
+
+
+def test_zsh_is_given_a_script_of_its_own():
+    script = script_of("zsh")
+    assert script.lstrip().startswith("#compdef stickbreak")
+    assert "_STICKBREAK_COMPLETE=complete_zsh" in script
+    if shutil.which("zsh") is not None:
+        subprocess.run(["zsh", "-n"], input=script, text=True, check=True)

@@ -77,6 +77,18 @@ def test_fit_is_repeated_to_the_same_bits_by_one_command(run, documents, tmp_pat
     assert fingerprint("other") != fingerprint("m")
 
 
+def test_fit_of_vectors_is_repeated_to_the_same_bits(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    values = np.random.default_rng(0).normal(size=(60, 2)).round(3)
+    Path("v.csv").write_text("x,y,g\n" + "".join(f"{x},{y},{i % 6}\n" for i, (x, y) in enumerate(values)))
+    options = (
+        "--method gaussian-hdp --components 4 --laps 3 --likelihood diagonal --learn alpha,scale --seed 2 --no-report"
+    )
+    run("fit", "v.csv", "--out", "m", "--group-field", "g", *options.split())
+    run("fit", "--config", "m/fit.toml", "--out", "again")
+    assert fingerprint("again") == fingerprint("m")
+
+
 def test_repeated_options_are_the_same_file(run, documents, tmp_path, fast):
     run("fit", documents, "--out", tmp_path / "m", "--no-report", "--learn", "none", *fast)
     run("fit", "--config", tmp_path / "m" / "fit.toml", "--force")

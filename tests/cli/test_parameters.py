@@ -34,6 +34,7 @@ def test_an_estimator_that_is_not_stored_is_described_directly(monkeypatch):
 def test_every_parameter_is_described_by_a_sentence(name):
     texts = {key: one.text for key, one in parameters_of_estimator(name).items() if is_reachable(one)}
     assert [key for key, text in texts.items() if not text.endswith(".") or len(text) > 130] == []
+    assert [key for key, one in parameters_of_estimator(name).items() if is_reachable(one) and one.none == ""] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,7 +6,8 @@ its first sentence on a parameter becomes the help. `_parameter_constraints` has
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from stickbreak.cli.parameters import Kind, Parameter
@@ -34,29 +35,27 @@ def describe(estimator: type) -> Iterator[Parameter]:
     entries = dict(_entries(inspect.getdoc(estimator) or ""))
     constraints = getattr(estimator, "_parameter_constraints", {})
     for name, one in inspect.signature(estimator).parameters.items():
-        types, text = entries.get(name, ("", ""))
-        intervals = [constraint for constraint in constraints.get(name, ()) if hasattr(constraint, "closed")]
-        infinite = any("inf" in map(str, getattr(one, "options", ())) for one in constraints.get(name, ()))
-        kinds = [kind for part in _BETWEEN_TYPES.split(types) for kind in _kind(part, intervals, infinite)]
+        types, text = entries.get(name, ((), ""))
+        kinds = tuple(kind for type_ in types for kind in _kind(type_, constraints.get(name, ())))
         yield Parameter(
             name,
-            tuple(one.default) if isinstance(one.default, list) else one.default,
-            _END.split(text)[0],
-            _meaning_of_none(text) if "None" in _BETWEEN_TYPES.split(types) else None,
-            tuple(kinds),
-            name in getattr(estimator, "_stream_only", ()),
+            default=one.default if kinds else None,
+            text=_END.split(text)[0],
+            none=_meaning_of_none(text) if "None" in types else None,
+            kinds=kinds,
+            stream_only=name in getattr(estimator, "_stream_only", ()),
         )
 
 
-def _entries(docstring: str) -> Iterator[tuple[str, tuple[str, str]]]:
+def _entries(docstring: str) -> Iterator[tuple[str, tuple[list[str], str]]]:
     """Yield each parameter that a docstring describes, with its types and the text on it."""
     section = _SECTION.search(docstring + "\n")
     for names, types, text in _ENTRY.findall(section[1] if section else ""):
         for name in names.split(", "):
-            yield name, (types.split(", default=")[0], " ".join(text.split()))
+            yield name, (_BETWEEN_TYPES.split(types.split(", default=")[0]), " ".join(text.split()))
 
 
-def _kind(type_: str, intervals: list[Any], infinite: bool) -> Iterator[Kind]:
+def _kind(type_: str, constraints: Iterable[Any]) -> Iterator[Kind]:
     """Yield the kind of value of a type in a docstring, unless no command line can hold it (an array, a model)."""
     sequence = _SEQUENCE.fullmatch(type_)
     of = next(filter(None, sequence.groups())) if sequence else type_
@@ -67,21 +66,22 @@ def _kind(type_: str, intervals: list[Any], infinite: bool) -> Iterator[Kind]:
     elif of == "bool":
         yield Kind("bool")
     elif of.split(",")[0] in ("int", "float"):
-        number: Any = of.split(",")[0]
-        if several or not intervals:
-            yield Kind(number, several=several, length=length)
-        else:
-            yield _range(number, intervals[0], infinite)
+        number = Kind("int" if of.startswith("int") else "float", several=several, length=length)
+        yield number if several else _within(number, constraints)
 
 
-def _range(number: Any, interval: Any, infinite: bool) -> Kind:
-    """Return numbers of a range of scikit-learn."""
+def _within(number: Kind, constraints: Iterable[Any]) -> Kind:
+    """Return numbers of the range that scikit-learn's constraints set, if they do."""
+    interval = next((one for one in constraints if hasattr(one, "closed")), None)
+    if interval is None:
+        return number
+    type_ = int if number.type == "int" else float
     least, most = (
-        None if end is None or abs(end) >= _TELLING else type_(end)
-        for type_, end in ((int if number == "int" else float, end) for end in (interval.left, interval.right))
+        None if end is None or abs(end) >= _TELLING else type_(end) for end in (interval.left, interval.right)
     )
     above = least is not None and interval.closed in ("right", "neither")
-    return Kind(number, (), least, most, above=above, infinity=infinite)
+    infinity = any("inf" in map(str, getattr(one, "options", ())) for one in constraints)
+    return replace(number, least=least, most=most, above=above, infinity=infinity)
 
 
 def _meaning_of_none(text: str) -> str:

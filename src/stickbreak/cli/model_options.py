@@ -191,7 +191,7 @@ def _names(parameter: str) -> tuple[str, ...]:
 def _default(parameter: Parameter) -> str:
     value = parameter.default
     if value is None:
-        return _in_options(parameter.none or "")
+        return _in_options(parameter.none or "chosen by the method")
     if isinstance(value, tuple):
         return ",".join(map(_shown, value)) or NOTHING
     return _shown(value)
