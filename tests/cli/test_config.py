@@ -125,6 +125,12 @@ def test_a_report_on_the_line_goes_before_the_file(
     run("fit", "--config", "m/fit.toml", "--out", "again")  # one of the two is in it
 
 
+def test_an_option_of_two_names_is_read_by_either(refuse, documents, tmp_path):
+    for name in ("topics", "components"):
+        (tmp_path / "c.toml").write_text(f"{name} = 0\n")
+        assert "--topics is 0" in refuse("fit", documents, "--config", tmp_path / "c.toml", "--out", tmp_path / "m")
+
+
 def test_flags_and_names_are_read(run, documents, tmp_path):
     config = tmp_path / "c.toml"
     config.write_text(

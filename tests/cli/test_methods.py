@@ -245,7 +245,7 @@ class Toy:
     Parameters
     ----------
     n_dice : int, default=2
-        Dice that are thrown. They are fair.
+        Dice that are thrown [by hand]. They are fair.
     sides : {"six", "twenty"}, default="six"
         Sides of a die.
     loaded : bool, default=False
@@ -270,6 +270,6 @@ app(["fit", "--help-all"], standalone_mode=False)
     assert printed[0] == "{'alpha': 0.5, 'n_dice': 3, 'sides': 'twenty', 'loaded': True}"
     text = " ".join(" ".join(printed).replace("│", " ").split())
     assert "toy: tries things." in text
-    assert "--dice NUMBER Dice that are thrown. Default: 2. Method: toy." in text
+    assert "--dice NUMBER Dice that are thrown [by hand]. Default: 2. Method: toy." in text
     assert "0.25 for toy" in text
     assert "--secret" not in text

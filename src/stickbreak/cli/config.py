@@ -25,15 +25,16 @@ _HEAD = """\
 _WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", Path: "a path as text"}
 
 
-def read_config(path: Path, types: Mapping[str, type]) -> dict[str, Any]:
+def read_config(path: Path, options: Mapping[str, tuple[str, type]]) -> dict[str, Any]:
     """Return the options in a file by the names of their arguments.
 
     Parameters
     ----------
     path : Path
         A TOML file.
-    types : mapping
-        Argument -> its type; `object` for an option of the model, which reads numbers, names and lists of them as text.
+    options : mapping
+        Key -> its argument and the type of that; `object` for an option of the model, which reads numbers, names and
+        lists of them as text.
 
     Raises
     ------
@@ -50,12 +51,12 @@ def read_config(path: Path, types: Mapping[str, type]) -> dict[str, Any]:
         raise ReadError(f"--config: {path} is not a TOML file ({error}); write lines such as: topics = 50") from error
     arguments = {}
     for key, value in found.items():
-        argument = key.replace("-", "_")
-        if argument not in types or "_" in key:
-            near = difflib.get_close_matches(key.replace("_", "-"), [name.replace("_", "-") for name in types], 1)
+        if key not in options:
+            near = difflib.get_close_matches(key.replace("_", "-"), options, 1)
             hint = f"did you mean {near[0]}?" if near else "stickbreak fit --help-all lists them"
             raise InputError(f"{path}: {key!r} is not an option of stickbreak fit; {hint}")
-        arguments[argument] = _argument(f"{path}: {key}", value, types[argument])
+        argument, type_ = options[key]
+        arguments[argument] = _argument(f"{path}: {key}", value, type_)
     return arguments
 
 

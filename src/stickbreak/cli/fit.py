@@ -1,6 +1,7 @@
 """`stickbreak fit`."""
 
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -25,6 +26,7 @@ from stickbreak.exceptions import InputError, ReadError
 __all__ = ["fit"]
 
 _ALL_CORES = -1
+_MARKUP = re.compile(r"\[(?=[a-z/#@])")  # what a terminal would take for a style, and swallow
 _OF_ONE_RUN = ("config", "force", "resume")  # not repeated by the file beside the model: what is there may be another
 
 
@@ -53,7 +55,7 @@ def _annotated(option: ModelOption) -> Any:
     made = typer.Option(
         *option.names,
         metavar=option.metavar,
-        help=option.help,
+        help=_MARKUP.sub(r"\\[", option.help),
         rich_help_panel=option.group,
         autocompletion=complete if option.choices else None,
     )
@@ -69,19 +71,21 @@ def _check_method(method: str) -> str:
 def _take_config(ctx: typer.Context, path: Path | None) -> Path | None:
     """Let the options in a file stand where the command line names none."""
     if path is not None and not ctx.resilient_parsing:
-        ctx.default_map = read_config(path, _types())
+        ctx.default_map = read_config(path, _in_a_file())
     return path
 
 
-def _types() -> dict[str, type]:
-    """Return the type of each argument that a file may have."""
-    options = model_options()
-    types = {}
-    for name, one in inspect.signature(fit).parameters.items():
-        type_, *extra = get_args(one.annotation) or (None,)
-        if extra and name not in ("config", "help_all"):
-            types[name] = object if name in options else (get_args(type_) or (type_,))[0]
-    return types
+def _in_a_file() -> dict[str, tuple[str, type]]:
+    """Return the argument, and its type, behind each key that a file of options may have."""
+    model = model_options()
+    keys: dict[str, tuple[str, type]] = {}
+    for name, argument in inspect.signature(fit).parameters.items():
+        if name in model:
+            keys |= dict.fromkeys((option.removeprefix("--") for option in model[name].names), (name, object))
+        elif name not in ("ctx", "config", "help_all"):
+            type_ = get_args(argument.annotation)[0]
+            keys[name.replace("_", "-")] = name, (get_args(type_) or (type_,))[0]
+    return keys
 
 
 MethodName = Annotated[

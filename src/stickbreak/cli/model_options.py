@@ -48,7 +48,7 @@ class ModelOption:
     @property
     def group(self) -> str:
         """The group of the help that it stands in."""
-        return group_of(self._first.name)
+        return group_of(next(iter(self.parameters.values())).name)
 
     @property
     def metavar(self) -> str:
@@ -98,10 +98,6 @@ class ModelOption:
 
     def _by_method(self, told: Any) -> str:
         return by_method({method: told(parameter) for method, parameter in self.parameters.items()})
-
-    @property
-    def _first(self) -> Parameter:
-        return next(iter(self.parameters.values()))
 
     def read(self, method: str, text: str) -> Any:
         """Return the value for the estimator of a method.
