@@ -30,17 +30,17 @@ class Method:
 
 DEFAULT = "collapsed"
 METHODS = {
-    "collapsed": Method("CollapsedHDP", "predicts well, and soon; for what fits in memory."),
-    "variational": Method("VariationalHDP", "an objective that compares numbers of topics; from disk."),
+    "collapsed": Method("CollapsedHDP", "predicts well and fast; the documents must fit in memory."),
+    "variational": Method("VariationalHDP", "has an objective that compares numbers of topics; reads from disk."),
     "gibbs": Method(
         "GibbsHDP",
-        "samples of the posterior: how sure is the number of topics; slow.",
+        "samples the posterior: how certain is the number of topics? Slow.",
         uncounted_starts=("sequential", "single"),
     ),
-    "hybrid": Method("HybridHDP", "many topics, or more documents than memory holds; from disk."),
-    "tree": Method("BackoffTreeTopics", "a tree of up to millions of topics.", uncounted_starts=(None,)),
-    "gaussian-hdp": Method("GaussianHDP", "groups of real vectors that share components: patches of images.", "groups"),
-    "gaussian-mixture": Method("GaussianDPMixture", "real vectors without groups.", "vectors"),
+    "hybrid": Method("HybridHDP", "for many topics, or more documents than memory holds; reads from disk."),
+    "tree": Method("BackoffTreeTopics", "finds a tree of up to millions of topics.", uncounted_starts=(None,)),
+    "gaussian-hdp": Method("GaussianHDP", "for real vectors in groups that share components.", "groups"),
+    "gaussian-mixture": Method("GaussianDPMixture", "for real vectors without groups.", "vectors"),
 }
 
 

@@ -15,7 +15,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, metavar="NUMBER", help="Seed
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", min=1, metavar="NUMBER", help="Threads; otherwise all cores. The result does not depend on it."
+        "--jobs", min=1, metavar="NUMBER", help="Threads. Default: all cores. The result does not depend on it."
     ),
 ]
 
@@ -25,8 +25,8 @@ Format = Annotated[
         "--format",
         metavar="NAME",
         rich_help_panel=INPUT,
-        help="jsonl, csv, tsv, parquet, lines, folder, uci, ldac, mtx, npz or corpus; of vectors "
-        "npy, csv, tsv, parquet, vectors or images; otherwise told by name and content.",
+        help="Format of the input: jsonl, csv, tsv, parquet, lines, folder, uci, ldac, mtx, npz or corpus; for vectors "
+        "npy, csv, tsv, parquet, vectors or images. Default: found from name and content.",
     ),
 ]
 TextField = Annotated[
@@ -57,7 +57,7 @@ Delimiter = Annotated[
         "--delimiter",
         metavar="TEXT",
         rich_help_panel=INPUT,
-        help="Between the fields of CSV and TSV: one character, or tab; otherwise told by the first rows.",
+        help="Character between the fields of CSV and TSV, or tab. Default: found from the first rows.",
     ),
 ]
 GroupField = Annotated[
@@ -66,7 +66,7 @@ GroupField = Annotated[
         "--group-field",
         metavar="NAME",
         rich_help_panel=INPUT,
-        help="Of vectors in a table: the column of their groups.",
+        help="For a table of vectors: the column with their groups.",
     ),
 ]
 PatchSize = Annotated[
@@ -77,7 +77,7 @@ PatchSize = Annotated[
         max=1024,
         metavar="NUMBER",
         rich_help_panel=INPUT,
-        help="Of images: side of a patch; otherwise 8.",
+        help="For images: side of a patch in pixels. Default: 8.",
     ),
 ]
 MostPatches = Annotated[
@@ -87,7 +87,7 @@ MostPatches = Annotated[
         min=1,
         metavar="NUMBER",
         rich_help_panel=INPUT,
-        help="Of images: most patches of each; otherwise 1,000.",
+        help="For images: most patches of each. Default: 1,000.",
     ),
 ]
 MaxDocumentBytes = Annotated[
@@ -97,7 +97,7 @@ MaxDocumentBytes = Annotated[
         min=1,
         metavar="BYTES",
         rich_help_panel=INPUT,
-        help="Most bytes of one line or document: 64 MiB.",
+        help="Most bytes of one line or document. Default: 64 MiB.",
     ),
 ]
 MaxUnpackedBytes = Annotated[
@@ -107,7 +107,7 @@ MaxUnpackedBytes = Annotated[
         min=1,
         metavar="BYTES",
         rich_help_panel=INPUT,
-        help="Most bytes that a compressed file may hold: 200 times its size, at least 256 MiB.",
+        help="Most bytes that a compressed file may hold. Default: 200 times its size, at least 256 MiB.",
     ),
 ]
 MaxDeclared = Annotated[
@@ -117,7 +117,7 @@ MaxDeclared = Annotated[
         min=1,
         metavar="NUMBER",
         rich_help_panel=INPUT,
-        help="Most documents or words that a header may declare beyond the file's bytes: 1,000,000.",
+        help="Most documents or words that a header may declare beyond the file's bytes. Default: 1,000,000.",
     ),
 ]
 
@@ -157,13 +157,23 @@ MaxFeatures = Annotated[
 NgramMin = Annotated[
     int,
     typer.Option(
-        "--ngram-min", metavar="NUMBER", min=1, max=5, rich_help_panel=TEXT, help="2 leaves out single words."
+        "--ngram-min",
+        metavar="NUMBER",
+        min=1,
+        max=5,
+        rich_help_panel=TEXT,
+        help="Fewest words of an n-gram; 2 leaves out single words.",
     ),
 ]
 NgramMax = Annotated[
     int,
     typer.Option(
-        "--ngram-max", metavar="NUMBER", min=1, max=5, rich_help_panel=TEXT, help="2 counts also pairs of words."
+        "--ngram-max",
+        metavar="NUMBER",
+        min=1,
+        max=5,
+        rich_help_panel=TEXT,
+        help="Most words of an n-gram; 2 also counts pairs of words.",
     ),
 ]
 TokenPattern = Annotated[
@@ -173,7 +183,7 @@ TokenPattern = Annotated[
 KeepCase = Annotated[bool, typer.Option("--keep-case", rich_help_panel=TEXT, help="Do not make the text lower case.")]
 StripAccents = Annotated[
     str | None,
-    typer.Option("--strip-accents", metavar="NAME", rich_help_panel=TEXT, help="ascii or unicode: remove accents."),
+    typer.Option("--strip-accents", metavar="NAME", rich_help_panel=TEXT, help="Remove accents: ascii or unicode."),
 ]
 
 Out = Annotated[
@@ -191,7 +201,10 @@ HeldOut = Annotated[
 Checkpoint = Annotated[
     Path | None,
     typer.Option(
-        "--checkpoint", metavar="FOLDER", rich_help_panel=STOPPING, help="Folder to save the state to after each lap."
+        "--checkpoint",
+        metavar="FOLDER",
+        rich_help_panel=STOPPING,
+        help="Folder to save the state to after each pass over the data.",
     ),
 ]
 Resume = Annotated[bool, typer.Option("--resume", rich_help_panel=STOPPING, help="Go on from the checkpoint.")]
@@ -201,7 +214,7 @@ ReportFile = Annotated[
         "--report",
         metavar="FILE",
         rich_help_panel=OUTPUT,
-        help="File of the HTML report; otherwise report.html in the model.",
+        help="File of the HTML report. Default: report.html in the folder of the model.",
     ),
 ]
 NoReport = Annotated[bool, typer.Option("--no-report", rich_help_panel=OUTPUT, help="Write no report.")]
