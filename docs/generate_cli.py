@@ -1,6 +1,7 @@
-"""Renew the help texts in docs/cli.md: `python docs/generate_cli.py` (or `make cli-docs`).
+"""Renew what is made from the estimators for the command line: `python docs/generate_cli.py` (or `make cli-docs`).
 
-Help texts stand between `<!-- help of stickbreak COMMAND -->` and `<!-- end of help -->`; tests/test_docs.py compares.
+First the stored parameters, of which the options are made (src/stickbreak/cli/parameters.json), then the help texts in
+docs/cli.md. Those stand between `<!-- help of stickbreak COMMAND -->` and `<!-- end of help -->`. Tests compare both.
 """
 
 import re
@@ -9,17 +10,20 @@ from unittest.mock import patch
 
 from typer.testing import CliRunner
 
-from stickbreak.cli.app import app
-
 PAGE = Path(__file__).parent / "cli.md"
 WIDTH = 80
 _BLOCK = re.compile(r"<!-- help of (stickbreak[a-z -]*?) -->\n.*?<!-- end of help -->", re.DOTALL)
 
 
 def help_text(command: str) -> str:
-    """Return what `COMMAND --help` prints on a terminal of 80 columns."""
+    """Return what `COMMAND --help`, or a command that ends in --help-all, prints on a terminal of 80 columns."""
+    from stickbreak.cli.app import app  # once the stored parameters are renewed
+
+    asked = command.split()[1:]
+    if asked[-1:] != ["--help-all"]:
+        asked.append("--help")
     with patch.multiple("typer.rich_utils", MAX_WIDTH=WIDTH, FORCE_TERMINAL=False):
-        result = CliRunner().invoke(app, [*command.split()[1:], "--help"], prog_name="stickbreak")
+        result = CliRunner().invoke(app, asked, prog_name="stickbreak")
     if result.exit_code != 0:
         raise ValueError(f"docs/cli.md asks for the help of {command!r}, but that fails: {result.output}")
     return "\n".join(line.rstrip() for line in result.stdout.splitlines()).strip("\n")
@@ -32,12 +36,20 @@ def renewed(page: str) -> str:
 
 def documented(page: str) -> set[str]:
     """Return the commands whose help is on the page."""
-    return set(_BLOCK.findall(page))
+    return {command.removesuffix(" --help-all") for command in _BLOCK.findall(page)}
 
 
 def _block(found: re.Match[str]) -> str:
     return f"<!-- help of {found[1]} -->\n```text\n{help_text(found[1])}\n```\n<!-- end of help -->"
 
 
+def renew_parameters() -> None:
+    """Write the parameters of the estimators to the file that the command line reads."""
+    from stickbreak.cli.stored import STORED, stored_text
+
+    STORED.write_text(stored_text(), encoding="utf-8")
+
+
 if __name__ == "__main__":
+    renew_parameters()
     PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

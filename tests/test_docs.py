@@ -104,6 +104,13 @@ def test_cli_page_has_every_command():
     assert generate_cli().documented(page("cli.md")) == {"stickbreak", *commands}
 
 
+def test_cli_page_shows_a_file_of_options_that_fit_takes(tmp_path):
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", page("cli.md"), re.DOTALL | re.MULTILINE)
+    (tmp_path / "fit.toml").write_text(example.replace("reviews.jsonl", "nowhere.jsonl"), encoding="utf-8")
+    result = CliRunner().invoke(app, ["fit", "--config", str(tmp_path / "fit.toml")], prog_name="stickbreak")
+    assert "nowhere.jsonl, the input that" in result.stderr  # all of it was taken, up to the input
+
+
 def test_formats_page_has_every_format_and_text_option():
     text = page("formats.md")
     named = set(re.findall(r"`(\w+)`", text))

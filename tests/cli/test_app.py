@@ -29,13 +29,13 @@ def test_version_is_that_of_the_package(run):
     assert run("--version").stdout == f"stickbreak {version('stickbreak')}\n"
 
 
-@pytest.mark.parametrize("argument", ["--help", "--version"])
-def test_start_loads_nothing_heavy(argument):
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["fit", "--help-all"]])
+def test_start_loads_nothing_heavy(arguments):
     program = (
         "import sys\nfrom stickbreak.cli import main\n"
-        f"sys.argv = ['stickbreak', {argument!r}]\n"
+        f"sys.argv = ['stickbreak', *{arguments!r}]\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
-        "heavy = {'numba', 'sklearn', 'scipy', 'plotly', 'pyarrow', 'safetensors'} & sys.modules.keys()\n"
+        "heavy = {'numpy', 'numba', 'sklearn', 'scipy', 'plotly', 'pyarrow', 'safetensors'} & sys.modules.keys()\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

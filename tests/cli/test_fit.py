@@ -29,6 +29,7 @@ def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, f
     assert "topic   weight" not in result.stderr
     assert sorted(entry.name for entry in out.iterdir()) == [
         "arrays.safetensors",
+        "fit.toml",
         "input.json",
         "model.json",
         "report.html",
@@ -316,7 +317,7 @@ BAD_INPUTS = {
     "number of documents": (
         GOOD,
         [*VARIATIONAL, "--delete-documents", "some"],
-        "--delete-documents is 'some'; give a number",
+        "--delete-documents is 'some'; give a whole number from 1 up, or all",
     ),
     "no documents to delete with": (GOOD, [*VARIATIONAL, "--delete-documents", "0"], "--delete-documents is '0'"),
     "negative restarts": (GOOD, ["--restarts", "-1"], "--restarts"),

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 import stickbreak
-from stickbreak.cli.methods import METHODS, STARTS
+from stickbreak.cli.methods import METHODS
+from stickbreak.cli.model_options import model_options
 from stickbreak.hybrid.starts import RANDOM
 from stickbreak.initialization import STARTS as FOUND
 from stickbreak.sampling.requirements import CHAIN_STARTS
@@ -15,11 +16,7 @@ from stickbreak.sampling.requirements import CHAIN_STARTS
 GIBBS = ["--method", "gibbs", "--laps", "6", "--jobs", "1", "--quiet"]
 
 
-def test_options_of_a_method_are_parameters_of_its_estimator():
-    for method in METHODS.values():
-        estimator = getattr(stickbreak, method.estimator)()
-        assert set(method.options) <= set(estimator.get_params())
-        assert getattr(estimator, "init", None) == method.default_start
+def test_every_estimator_has_a_method():
     every = [*stickbreak.ESTIMATORS, *stickbreak.VECTOR_ESTIMATORS]
     assert sorted(method.estimator for method in METHODS.values()) == sorted(every)
 
@@ -30,7 +27,8 @@ def test_help_says_what_each_method_is_for_and_with_how_many_topics_it_starts(ru
     for name, method in METHODS.items():
         assert f"{name}: {method.purpose}" in text
         model = getattr(stickbreak, method.estimator)()
-        n_topics = model.get_params()[method.parameter_of_topics] or model.default_topics
+        given = model.get_params()
+        n_topics = given.get("n_topics", given.get("n_components")) or model.default_topics
         assert (f"{n_topics} for {name}" if n_topics != 100 else "100 for the others") in text
 
 
@@ -56,9 +54,10 @@ def test_documents_that_no_memory_holds_are_refused_with_the_method_that_holds_f
 
 
 def test_starts_are_those_of_the_estimators():
-    assert set(METHODS["variational"].starts) == set(FOUND)
-    assert set(METHODS["gibbs"].starts) == {*FOUND, *CHAIN_STARTS} == set(STARTS)
-    assert set(METHODS["hybrid"].starts) == {*FOUND, RANDOM}
+    init = model_options()["init"]
+    assert set(init.parameters["variational"].names) == set(FOUND)
+    assert set(init.parameters["gibbs"].names) == {*FOUND, *CHAIN_STARTS} == set(init.choices)
+    assert set(init.parameters["hybrid"].names) == {*FOUND, RANDOM}
 
 
 def test_options_reach_the_sampler(run, documents, tmp_path):
@@ -115,20 +114,15 @@ def test_options_reach_collapsed_inference(run, documents, tmp_path):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method):
-    values = {"bound": "quadratic", "document_weights": "collapsed", "schedule": "memoized", "stick_rule": "natural",
-              "moves": "merge", "representation": "direct", "estimate": "best", "learn": "alpha",
-              "sampler": "dense", "init": "random", "updates": "serial", "smallest_share": "0.2",
-              "held_back": "0.2", "likelihood": "full", "dtype": "float32"}  # fmt: skip
-    theirs = {pair: name for name, other in METHODS.items() for pair in other.options.items()}
-    refused = theirs.keys() - METHODS[method].options.items()
+    refused = [option for option in model_options().values() if method not in option.parameters]
     assert len(refused) > 10
-    for parameter, option in refused:
-        value = values.get(parameter, "1")
-        line = refuse("fit", documents, "--out", tmp_path / "m", "--method", method, option, value)
-        owners = [name for name, other in METHODS.items() if parameter in other.options]
+    for option in refused:
+        name, value = option.names[0], (*option.choices, "1")[0]
+        line = refuse("fit", documents, "--out", tmp_path / "m", "--method", method, name, value)
+        owners = list(option.parameters)
         owners = " or ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
-        assert line.startswith(f"Error: {option} needs --method {owners}, but the method is {method}; give ")
-        assert line.endswith(f", or leave {option} out")
+        assert line.startswith(f"Error: {name} needs --method {owners}, but the method is {method}; give ")
+        assert line.endswith(f", or leave {name} out")
     assert not (tmp_path / "m").exists()
 
 
@@ -235,16 +229,47 @@ def test_documents_of_links_keep_the_names_of_pages(run, refuse, tmp_path):
     assert "raise max_df, or find other words with token_pattern" in refuse("fit", *place, "--force")
 
 
-def test_tree_takes_only_numbers_of_children(refuse, documents, tmp_path):
+def test_tree_takes_only_a_shape_or_numbers_of_children(refuse, documents, tmp_path):
     line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--branching", "bushy")
-    assert "give whole numbers, as 3,6,6" in line
+    assert "give wide or tall, or whole numbers, as 3,6,6" in line
 
 
 def test_another_family_is_one_row(fresh_python):
-    code = (
-        "from stickbreak.cli.methods import METHODS, Method\n"
-        "METHODS['toy'] = Method('Toy', 'tries things.', {'n_dice': '--dice'}, (), (), None)\n"
-        "from stickbreak.cli.app import app\n"
-        "app(['fit', '--help'], standalone_mode=False)\n"
-    )
-    assert "toy: tries things." in " ".join(fresh_python(code).stdout.replace("│", " ").split())
+    code = """
+import stickbreak
+from stickbreak.cli.methods import METHODS, Method
+
+class Toy:
+    '''A toy.
+
+    Parameters
+    ----------
+    n_dice : int, default=2
+        Dice that are thrown [by hand]. They are fair.
+    sides : {"six", "twenty"}, default="six"
+        Sides of a die.
+    loaded : bool, default=False
+        Whether the dice are loaded.
+    alpha : float, default=0.25
+        Concentration of the topic weights of a document.
+    secret : callable
+        Nothing that a command line could give.
+    '''
+
+    def __init__(self, *, n_dice=2, sides="six", loaded=False, alpha=0.25, secret=None):
+        pass
+
+stickbreak.Toy = Toy
+METHODS["toy"] = Method("Toy", "tries things.")
+from stickbreak.cli.app import app
+from stickbreak.cli.model_options import parameters_of
+print(parameters_of("toy", {"dice": "3", "sides": "twenty", "loaded": "yes", "alpha": "0.5"}))
+app(["fit", "--help-all"], standalone_mode=False)
+"""
+    printed = fresh_python(code).stdout.splitlines()
+    assert printed[0] == "{'alpha': 0.5, 'n_dice': 3, 'sides': 'twenty', 'loaded': True}"
+    text = " ".join(" ".join(printed).replace("│", " ").split())
+    assert "toy: tries things." in text
+    assert "--dice NUMBER Dice that are thrown [by hand]. Default: 2. Method: toy." in text
+    assert "0.25 for toy" in text
+    assert "--secret" not in text

@@ -217,7 +217,7 @@ def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
         (["--min-df", "2"], "the options of text to counts (--stop-words, --min-df, ...) are about words"),
         (["--eta", "1"], "--eta needs --method collapsed, variational, gibbs, hybrid or tree, but the method is"),
         (["--init", "anchors"], "--init needs --method variational, gibbs or hybrid"),
-        (["--moves", "refine"], "moves names 'refine'"),
+        (["--moves", "refine"], "--moves is 'refine'; give one or more of merge, delete, birth or reorder"),
         (["--format", "jsonl"], "'jsonl' holds no vectors; use one of npy"),
         (["--patch-size", "9999"], "--patch-size"),
     ],

@@ -33,29 +33,31 @@ class BackoffTreeTopics(FittedTree):
     Parameters
     ----------
     n_topics : int, default=972
-        Leaves of the tree, at least; without effect where `branching` gives the children.
+        Leaves of the tree, at least. Without effect where `branching` gives the children.
     branching : {"wide", "tall"} or sequence of int, default="wide"
-        Shape of the tree: few levels of up to 12 children and more, or many of 2 and 3 (both of the paper); or the
-        children of a node at each level from the root down.
+        Shape of the tree. "wide": few levels of up to 12 children and more; "tall": many levels of 2 and 3 (both of the
+        paper); numbers: the children of a node at each level from the root down.
     alpha : float or sequence of float, default=0.5
-        Discounts of documents: their sum along a path, shared equally, or one for each level from the root down. Where
-        they are learned, the first ones.
+        Sum of the discounts of documents along a path, shared equally by its levels. A sequence: one for each level
+        from the root down. Where they are learned, the first ones.
     eta : float or sequence of float, default=0.5
-        The same of words.
+        Sum of the discounts of words along a path, shared equally by its levels. A sequence: one for each level from
+        the root down. Where they are learned, the first ones.
     learn : sequence of {"alpha", "eta"}, default=("alpha", "eta")
-        Discounts that are set to what makes the leaves of documents, and of words, most probable, leaving a token out.
+        Hyperparameters that are learned from the data. Their discounts are set to what makes the leaves of documents,
+        and of words, most probable, leaving a token out.
     learn_every : int, default=5
-        Sweeps between two searches.
+        Sweeps between two searches for the discounts that are learned.
     n_laps : int, default=100
-        Passes over all tokens.
+        Most passes over the data. All are done unless you interrupt them.
     stages : sequence of int, default=()
-        Levels of coarser trees to begin with, (3, 5) for example: the fit begins with the first 3 levels, goes on with
-        5, and ends with all. Tokens of a leaf go to its new children at random.
+        Levels of coarser trees to begin with. With (3, 5), for example, the fit begins with the first 3 levels, goes on
+        with 5, and ends with all. Tokens of a leaf go to its new children at random.
     stage_sweeps : int, default=10
-        Sweeps of each of these.
+        Sweeps of each coarser tree.
     updates : {"parallel", "serial"}, default="parallel"
-        Whether the trees of the words stay as they were during a sweep (but for the token that is sampled), or change
-        with every draw (one thread, slower).
+        Whether the trees of the words change during a sweep. "parallel": they stay as they were (but for the token that
+        is sampled); "serial": they change with every draw (one thread, slower).
     random_state : int, RandomState or None, default=None
         The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from stickbreak.cli.demo import demo
 from stickbreak.cli.evaluate import evaluate
 from stickbreak.cli.fit import fit
+from stickbreak.cli.help import BriefCommand
 from stickbreak.cli.output import complain
 from stickbreak.cli.report import report
 from stickbreak.cli.topics import topics
@@ -84,11 +85,11 @@ app = typer.Typer(
     cls=_Commands,
     help="Find the topics of a collection of documents, and how many there are.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (fit, topics, tree, transform, evaluate, report, demo, warm):
+app.command(cls=BriefCommand)(fit)
+for _command in (topics, tree, transform, evaluate, report, demo, warm):
     app.command()(_command)
 
 

@@ -1,24 +1,122 @@
 """`stickbreak fit`."""
 
+import inspect
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, Any, get_args
 
-from stickbreak.cli import model_options as m
+import typer
+
 from stickbreak.cli import options as o
+from stickbreak.cli.config import read_config
 from stickbreak.cli.documents import InputSettings, read_limits
 from stickbreak.cli.fitting import FitJob
+from stickbreak.cli.groups import MODEL
+from stickbreak.cli.help import HelpAll
 from stickbreak.cli.kinds import MATERIALS
-from stickbreak.cli.methods import DEFAULT, METHODS, parameters_of
+from stickbreak.cli.methods import DEFAULT, METHODS
+from stickbreak.cli.model_options import ModelOption, model_options, parameters_of
 from stickbreak.cli.output import say
 from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.text_options import text_options
-from stickbreak.exceptions import InputError
+from stickbreak.cli.wording import joined
+from stickbreak.exceptions import InputError, ReadError
+
+__all__ = ["fit"]
 
 _ALL_CORES = -1
+_MARKUP = re.compile(r"\[(?=[a-z/#@])")  # what a terminal would take for a style, and swallow
+_OF_ONE_RUN = ("config", "force", "resume")  # not repeated by the file beside the model: what is there may be another
 
 
+def _with_model_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an argument for every option of the model, in place of its `**model`."""
+    signature = inspect.signature(command)
+    *own, rest = signature.parameters.values()
+    made = [
+        inspect.Parameter(key, rest.KEYWORD_ONLY, default=None, annotation=_annotated(option))
+        for key, option in model_options().items()
+    ]
+    command.__signature__ = signature.replace(parameters=[*own, *made])  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in [*own, *made]} | {"return": None}
+    methods = "\n".join(f"{name}: {method.purpose}" for name, method in METHODS.items())
+    command.__doc__ = f"{inspect.getdoc(command)}\n\n{methods}"
+    return command
+
+
+def _annotated(option: ModelOption) -> Any:
+    """Return the type of the argument of an option."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, _ = incomplete.rpartition(",")
+        return [before + comma + choice for choice in option.choices]
+
+    made = typer.Option(
+        *option.names,
+        metavar=option.metavar,
+        help=_MARKUP.sub(r"\\[", option.help),
+        rich_help_panel=option.group,
+        autocompletion=complete if option.choices else None,
+    )
+    return Annotated[str | None, made]
+
+
+def _check_method(method: str) -> str:
+    if method not in METHODS:
+        raise InputError(f"--method is {method!r}; give {joined(list(METHODS), 'or')}")
+    return method
+
+
+def _take_config(ctx: typer.Context, path: Path | None) -> Path | None:
+    """Let the options in a file stand where the command line names none."""
+    if path is not None and not ctx.resilient_parsing:
+        ctx.default_map = read_config(path, _in_a_file())
+    return path
+
+
+def _in_a_file() -> dict[str, tuple[str, type]]:
+    """Return the argument, and its type, behind each key that a file of options may have."""
+    model = model_options()
+    keys: dict[str, tuple[str, type]] = {}
+    for name, argument in inspect.signature(fit).parameters.items():
+        if name in model:
+            keys |= dict.fromkeys((option.removeprefix("--") for option in model[name].names), (name, object))
+        elif name not in ("ctx", "config", "help_all"):
+            type_ = get_args(argument.annotation)[0]
+            keys[name.replace("_", "-")] = name, (get_args(type_) or (type_,))[0]
+    return keys
+
+
+MethodName = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        metavar="METHOD",
+        callback=_check_method,
+        autocompletion=lambda: [(name, method.purpose) for name, method in METHODS.items()],
+        rich_help_panel=MODEL,
+        help="One of the methods above.",
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        callback=_take_config,
+        help="TOML file of options, such as the fit.toml of a model.",
+    ),
+]
+
+
+@_with_model_options
 def fit(
-    documents: o.InputPath,
+    ctx: typer.Context,
+    input: o.InputPath,
     out: o.Out,
+    config: Config = None,
     format: o.Format = None,
     text_field: o.TextField = None,
     name_field: o.NameField = None,
@@ -40,120 +138,53 @@ def fit(
     token_pattern: o.TokenPattern = None,
     keep_case: o.KeepCase = False,
     strip_accents: o.StripAccents = None,
-    method: m.MethodName = DEFAULT,
-    topics: m.Topics = None,
-    alpha: m.Alpha = None,
-    gamma: m.Gamma = None,
-    eta: m.Eta = None,
-    learn: m.Learn = None,
-    laps: m.Laps = None,
-    jobs: m.Jobs = None,
-    merge_laps: m.MergeLaps = None,
-    held_back: m.HeldBack = None,
-    smallest_share: m.SmallestShare = None,
-    bound: m.Bound = None,
-    document_weights: m.DocumentWeights = None,
-    init: m.Init = None,
-    batches: m.Batches = None,
-    schedule: m.Schedule = None,
-    learning_decay: m.LearningDecay = None,
-    learning_offset: m.LearningOffset = None,
-    stick_rule: m.StickRule = None,
-    moves: m.Moves = None,
-    delete_documents: m.DeleteDocuments = None,
-    restarts: m.Restarts = None,
-    burn_in: m.BurnIn = None,
-    thin: m.Thin = None,
-    chains: m.Chains = None,
-    representation: m.Representation = None,
-    split_merge: m.SplitMerge = None,
-    estimate: m.Estimate = None,
-    shards: m.Shards = None,
-    batch_size: m.BatchSize = None,
-    burn_in_sweeps: m.BurnInSweeps = None,
-    saved_sweeps: m.SavedSweeps = None,
-    sampler: m.Sampler = None,
-    branching: m.Branching = None,
-    stages: m.Stages = None,
-    updates: m.Updates = None,
-    likelihood: m.Likelihood = None,
-    precision: m.Precision = None,
-    seed: o.Seed = 0,
-    held_out: o.HeldOut = None,
+    method: MethodName = DEFAULT,
+    jobs: o.Jobs = None,
     checkpoint: o.Checkpoint = None,
     resume: o.Resume = False,
+    held_out: o.HeldOut = None,
     report: o.ReportFile = None,
     no_report: o.NoReport = False,
     force: o.Force = False,
+    seed: o.Seed = 0,
     quiet: o.Quiet = False,
-    as_json: o.Json = False,
+    json: o.Json = False,
+    help_all: HelpAll = False,
+    **model: str | None,
 ) -> None:
     """Learn the topics of a collection, and how many there are.
 
     INPUT is a file of texts (JSON lines, CSV, TSV, Parquet, a document on each
     line), a folder of text files, or a file of counts (UCI bag of words, LDA-C,
-    Matrix Market, SciPy). Prints the topics; writes the model and a report.
-    With --method gaussian-hdp or gaussian-mixture it is real vectors: a NumPy
+    Matrix Market, SciPy). For the gaussian methods it is real vectors: a NumPy
     array, a table of numbers (CSV, TSV, Parquet), a folder of vectors, images.
+    Prints the topics; writes the model and a report. The methods are:
     """
+    parameters = parameters_of(method, model)
+    if report is not None and no_report:
+        report, no_report = _one_of_both(ctx, report)
+        ctx.params.update(report=report, no_report=no_report)
     job = FitJob(
         out=out,
-        report=_report_file(out, report, no_report),
+        report=None if no_report else report or out / "report.html",
         method=method,
-        parameters=parameters_of(
-            method,
-            {
-                "n_topics": topics,
-                "alpha": alpha,
-                "gamma": gamma,
-                "eta": eta,
-                "learn": None if learn is None else _names(learn),
-                "bound": bound,
-                "document_weights": document_weights,
-                "init": init,
-                "n_laps": laps,
-                "n_batches": batches,
-                "schedule": schedule,
-                "learning_decay": learning_decay,
-                "learning_offset": learning_offset,
-                "stick_rule": stick_rule,
-                "moves": None if moves is None else _names(moves),
-                "delete_documents": delete_documents,
-                "restarts": restarts,
-                "burn_in": burn_in,
-                "thin": thin,
-                "n_chains": chains,
-                "representation": representation,
-                "split_merge_trials": split_merge,
-                "estimate": estimate,
-                "n_shards": shards,
-                "batch_size": batch_size,
-                "burn_in_sweeps": burn_in_sweeps,
-                "saved_sweeps": saved_sweeps,
-                "sampler": sampler,
-                "merge_laps": merge_laps,
-                "held_back": held_back,
-                "smallest_share": smallest_share,
-                "branching": _branching(branching),
-                "stages": None if stages is None else _numbers("--stages", stages),
-                "updates": updates,
-                "likelihood": likelihood,
-                "dtype": precision,
-                "random_state": seed,
-                "n_jobs": jobs or _ALL_CORES,
-            },
-        )
-        | _delete_documents(delete_documents),
+        parameters=parameters | {"random_state": seed, "n_jobs": jobs or _ALL_CORES},
         held_out=held_out,
         seed=seed,
         checkpoint=checkpoint,
         resume=resume,
         force=force,
         quiet=quiet,
+        options=_given(ctx, method),
     )
-    check_input(documents)
+    if _source(ctx, "input") == "DEFAULT_MAP" and not input.exists():
+        raise ReadError(
+            f"{input}, the input that {config} names, does not exist; start the command in the folder of the first "
+            f"fit, or name the input: stickbreak fit INPUT --config {config}"
+        )
+    check_input(input)
     if job.report is not None:
-        check_output(job.report, documents)
+        check_output(job.report, input)
     job.check()
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     text = text_options(
@@ -163,43 +194,36 @@ def fit(
         format, text_field, name_field, encoding, vocabulary, text, delimiter, limits, group_field, patch_size, patches
     )
     if not quiet:
-        say(f"reading {documents} ...")
-    material = MATERIALS[METHODS[method].data].read(documents, settings, method)
+        say(f"reading {input} ...")
+    material = MATERIALS[METHODS[method].data].read(input, settings, method)
     if not quiet:
         say(material.size)
-    job.run(material).show(as_json=as_json)
+    job.run(material).show(as_json=json)
 
 
-def _report_file(out: Path, report: Path | None, no_report: bool) -> Path | None:
-    if report is not None and no_report:
-        raise InputError("--report and --no-report contradict each other; give one of them")
-    return None if no_report else report or out / "report.html"
+def _source(ctx: typer.Context, argument: str) -> str:
+    """Return where a value comes from: COMMANDLINE, DEFAULT_MAP (the file of --config) or DEFAULT."""
+    source = ctx.get_parameter_source(argument)
+    return "DEFAULT" if source is None else source.name
 
 
-def _branching(text: str | None) -> str | tuple[int, ...] | None:
-    """Read wide and tall as they are, 3,6,6 as numbers of children."""
-    return text if text in (None, "wide", "tall") else _numbers("--branching", str(text))
+def _given(ctx: typer.Context, method: str) -> dict[str, Any]:
+    """Return what the fit was given, on the line or in a file, to be written beside its model."""
+    options = model_options()
+    given = {}
+    for argument, value in ctx.params.items():
+        asked = _source(ctx, argument) != "DEFAULT" and value is not None and value is not False
+        if asked and argument not in _OF_ONE_RUN:
+            read = options[argument].read(method, value) if argument in options else value
+            given[argument] = value if read is None else read
+    return given
 
 
-def _numbers(option: str, text: str) -> tuple[int, ...]:
-    """Read 3,5 as two numbers, none as no number."""
-    parts = [] if text == "none" else [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise InputError(f"{option} is {text!r}; give whole numbers, as 3,6,6")
-    return tuple(map(int, parts))
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Read alpha,eta as two names, none as no name."""
-    return () if text == "none" else tuple(name.strip() for name in text.split(","))
-
-
-def _delete_documents(text: str | None) -> dict[str, int | None]:
-    """Read 500 as a number of documents, all as no limit; the parameter keeps its default if nothing is given."""
-    if text is None:
-        return {}
-    if text == "all":
-        return {"delete_documents": None}
-    if text.isdecimal() and int(text) > 0:
-        return {"delete_documents": int(text)}
-    raise InputError(f"--delete-documents is {text!r}; give a number of documents (500) or all")
+def _one_of_both(ctx: typer.Context, report: Path) -> tuple[Path | None, bool]:
+    """Decide between --report and --no-report: the one on the line goes before the one in the file."""
+    sources = _source(ctx, "report"), _source(ctx, "no_report")
+    if sources == ("COMMANDLINE", "DEFAULT_MAP"):
+        return report, False
+    if sources == ("DEFAULT_MAP", "COMMANDLINE"):
+        return None, True
+    raise InputError("--report and --no-report contradict each other; give one of them")

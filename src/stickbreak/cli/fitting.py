@@ -2,17 +2,17 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stickbreak.cli.config import write_config
 from stickbreak.cli.material import Material, Score
 from stickbreak.cli.methods import DEFAULT, METHODS
 from stickbreak.cli.output import Line, print_json, print_topics, say, show
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage.atomic import replace_folder
-from stickbreak.storage.persistence import check_target
 
 __all__ = ["FitJob", "FitResult"]
 
@@ -45,6 +45,8 @@ class FitJob:
         Replace a model that is at `out` already.
     quiet : bool
         No progress and no messages.
+    options : mapping or None
+        What `fit` was given, to be written beside the model; None writes no such file.
     """
 
     out: Path
@@ -57,6 +59,7 @@ class FitJob:
     resume: bool = False
     force: bool = False
     quiet: bool = False
+    options: Mapping[str, Any] | None = None
 
     def check(self) -> None:
         """Refuse, before the long work, what cannot be done at its end.
@@ -68,9 +71,8 @@ class FitJob:
         WriteError
             If an output cannot be written.
         """
-        for name in ("alpha", "gamma", "eta"):
-            if not self.parameters.get(name, 1.0) > 0:
-                raise InputError(f"--{name} is {self.parameters[name]}; give a number above 0")
+        from stickbreak.storage.persistence import check_target
+
         if self.resume and self.checkpoint is None:
             raise InputError("--resume needs to know from where; add --checkpoint FOLDER")
         if self.held_out is not None and not self.held_out > 0:
@@ -103,6 +105,8 @@ class FitJob:
         StickbreakError
             If it does not suit the estimator, or an output cannot be written.
         """
+        from stickbreak.storage.persistence import check_target
+
         train, held = (material, None) if self.held_out is None else material.split(self.held_out, self.seed)
         model = self._fit(train)
         check_target(self.out, overwrite=self.force)
@@ -110,6 +114,8 @@ class FitJob:
         with replace_folder(self.out, overwrite=self.force or self.out.is_dir()) as folder:
             model.save(folder)
             material.remember(folder)
+            if self.options is not None:
+                write_config(folder, self.options)
         score = None if held is None else self._score(model, held)
         if self.report is not None:
             self._tell("writing the report ...")
@@ -142,9 +148,8 @@ class FitJob:
 
     def n_topics_start(self, model: Any, train: Material) -> int | None:
         """Return the topics that a fit starts with; None where the start decides their number."""
-        method = METHODS[self.method]
-        start = self.parameters.get("init", method.default_start)
-        return train.starting(model) if start in method.counted_starts else None
+        start = getattr(model, "init", None)
+        return None if start in METHODS[self.method].uncounted_starts else train.starting(model)
 
     def _score(self, model: Any, held: Material) -> Score | None:
         """Score what was held out; None, with a message, if it is too little for that."""

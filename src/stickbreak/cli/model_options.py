@@ -1,309 +1,207 @@
-"""The options of the model in `fit`: which family, and its parameters."""
+"""The options of `fit` that are parameters of a model: one for each parameter that an estimator of `METHODS` has.
 
-from typing import Annotated, Any
+Name, help, defaults and checks of an option come from the estimators. Methods that share a parameter share its option.
+"""
 
-import typer
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from stickbreak.cli.methods import METHODS, STARTS
+from stickbreak.cli.groups import group_of
+from stickbreak.cli.methods import METHODS
+from stickbreak.cli.parameters import NOTHING, Parameter
+from stickbreak.cli.stored import parameters_of_estimator
+from stickbreak.cli.wording import by_method, joined
 from stickbreak.exceptions import InputError
 
-_MODEL = "Model"
-_COLLAPSED = "Model, with --method collapsed"
-_VARIATIONAL = "Model, with --method variational"
-_GIBBS = "Model, with --method gibbs"
-_HYBRID = "Model, with --method hybrid"
-_TREE = "Model, with --method tree"
-_VECTORS = "Model, with --method gaussian-hdp or gaussian-mixture"
+__all__ = ["OTHERWISE", "ModelOption", "is_reachable", "model_options", "parameters_of"]
+
+OTHERWISE = {
+    "random_state": "is --seed, which also draws the held-out documents, and is 0 where it is not given",
+    "n_jobs": "is --jobs, which means all cores where it is not given",
+    "verbose": "is what --quiet is about: the command draws the progress bar itself",
+}
+"""Parameters without an option of their own, with what stands for them."""
+
+_OTHER_NAMES = {
+    "n_components": ("--topics", "--components"),
+    "n_topics": ("--topics", "--components"),
+    "split_merge_trials": ("--split-merge",),
+    "dtype": ("--precision",),
+}
+_CODE = re.compile(r"`(\w+)`")
 
 
-def _option(*names: str, least: int | None = None, metavar: str | None = None, panel: str = _MODEL, help: str) -> Any:
-    """Return an option of the model; a number may have a least value."""
-    return typer.Option(*names, min=least, metavar=metavar, rich_help_panel=panel, help=help)
+@dataclass(frozen=True, slots=True)
+class ModelOption:
+    """An option, with the parameter that it sets in each method that has it."""
+
+    names: tuple[str, ...]
+    parameters: Mapping[str, Parameter]
+
+    @property
+    def key(self) -> str:
+        """Its name as an argument of the command."""
+        return self.names[0].removeprefix("--").replace("-", "_")
+
+    @property
+    def group(self) -> str:
+        """The group of the help that it stands in."""
+        return group_of(next(iter(self.parameters.values())).name)
+
+    @property
+    def metavar(self) -> str:
+        """The sort of value it takes, in capitals."""
+        sorts = (
+            {"name": "NAME", "bool": "yes|no"}.get(kind.type, "NUMBER") + "S" * kind.several
+            for parameter in self.parameters.values()
+            for kind in parameter.kinds
+        )
+        return "|".join(dict.fromkeys(sorts))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that it can be, or be made of, with any method."""
+        words = [word for one in self.parameters.values() for word in (*one.names, *filter(None, [one.none_word]))]
+        return tuple(dict.fromkeys(words))
+
+    @property
+    def takes_only_a_name(self) -> bool:
+        """Whether its value is one of its choices, and nothing else."""
+        return all(kind.type == "name" and not kind.several for one in self.parameters.values() for kind in one.kinds)
+
+    @property
+    def help(self) -> str:
+        """What it is, its choices, its defaults and the methods that have it: by method, where they differ."""
+        texts: dict[str, list[str]] = {}
+        for method, parameter in self.parameters.items():
+            texts.setdefault(parameter.text, []).append(method)
+        first, *others = texts.items()
+        said = [first[0], *(f"With {joined(methods, 'and')}: {_lower(text)}" for text, methods in others)]
+        sentences = [_in_options(text) for text in said if text]
+        if any(parameter.names for parameter in self.parameters.values()):
+            sentences.append(f"Choices: {self._by_method(lambda one: '|'.join(one.names))}.")
+        if any(parameter.none_word for parameter in self.parameters.values()):
+            words = {m: f"{one.none_word}: {one.none}" for m, one in self.parameters.items() if one.none_word}
+            sentences.append(f"{by_method(words)}.")
+        sentences.append(f"Default: {self._by_method(_default)}.")
+        return " ".join([*sentences, *self._owners()])
+
+    def _owners(self) -> Iterator[str]:
+        """Yield a sentence on the methods that have it, if some lack it: the shorter one of the two."""
+        lacking = [method for method in METHODS if method not in self.parameters]
+        if len(lacking) > 2:
+            yield f"Method: {joined(list(self.parameters), 'or')}."
+        elif lacking:
+            yield f"Not for {joined(lacking, 'and')}."
+
+    def _by_method(self, told: Any) -> str:
+        return by_method({method: told(parameter) for method, parameter in self.parameters.items()})
+
+    def read(self, method: str, text: str) -> Any:
+        """Return the value for the estimator of a method.
+
+        Parameters
+        ----------
+        method : str
+            A key of `METHODS`.
+        text : str
+            As given.
+
+        Raises
+        ------
+        InputError
+            If another method has the option, or the value is not one that the estimator takes.
+        """
+        option = self.names[0]
+        if self.takes_only_a_name and text not in self.choices:
+            raise InputError(f"{option} is {text!r}; give {joined(self.choices, 'or')}")
+        parameter = self.parameters.get(method)
+        if parameter is None:
+            owners = list(self.parameters)
+            way = "one of them" if len(owners) > 1 else "that method"
+            raise InputError(
+                f"{option} needs --method {joined(owners, 'or')}, but the method is {method}; give {way}, or leave "
+                f"{option} out"
+            )
+        if self.takes_only_a_name and text not in parameter.names:
+            known = joined(parameter.names, "or")
+            raise InputError(f"{option} is {text!r}, which --method {method} does not know; give {known}")
+        try:
+            return parameter.read(option, text)
+        except ValueError as error:
+            raise InputError(f"{error} (see stickbreak fit --help-all)") from None
 
 
-def _choice(option: str, *names: str, metavar: str | None = None, panel: str = _MODEL, help: str) -> Any:
-    """Return an option of the model that takes one of some names."""
+def model_options() -> dict[str, ModelOption]:
+    """Return the options by their keys, in the order in which the estimators have their parameters."""
+    found: dict[tuple[str, ...], dict[str, Parameter]] = {}
+    for method, row in METHODS.items():
+        for parameter in parameters_of_estimator(row.estimator).values():
+            if is_reachable(parameter):
+                found.setdefault(_names(parameter.name), {})[method] = parameter
+    options = (ModelOption(names, parameters) for names, parameters in found.items())
+    return {option.key: option for option in options}
 
-    def checked(value: str | None) -> str | None:
-        if value is not None and value not in names:
-            raise InputError(f"{option} is {value!r}; give {', '.join(names[:-1])} or {names[-1]}")
-        return value
 
-    metavar = metavar or "|".join(names)
-    return typer.Option(option, rich_help_panel=panel, metavar=metavar, help=help, callback=checked)
+def is_reachable(parameter: Parameter) -> bool:
+    """Tell whether a parameter has an option made of it.
+
+    All have, but for those that no command can use: what only `partial_fit` reads, what takes nothing that can be
+    written on a line, or only one name, which is then the default; and for `OTHERWISE`.
+    """
+    if parameter.name in OTHERWISE or parameter.stream_only:
+        return False
+    return any(kind.type != "name" or len(kind.names) > 1 for kind in parameter.kinds)
 
 
-MethodName = Annotated[
-    str,
-    _choice(
-        "--method",
-        *METHODS,
-        metavar="METHOD",
-        help="\n\n".join(f"{name}: {method.purpose}" for name, method in METHODS.items()),
-    ),
-]
-Topics = Annotated[
-    int | None,
-    _option(
-        "--topics",
-        "--components",
-        least=1,
-        help="Topics (components of vectors) to start with; unneeded ones go away. For tree: its leaves, at least. "
-        "Otherwise 200 for collapsed, 972 for tree, 100 for the others, and fewer for a small collection.",
-    ),
-]
-Alpha = Annotated[
-    float | None,
-    _option(
-        "--alpha",
-        help="Concentration of a document on few topics. For tree: sum of the discounts of documents, below 1.",
-    ),
-]
-Gamma = Annotated[float | None, _option("--gamma", help="Concentration of the collection on few topics.")]
-Eta = Annotated[
-    float | None,
-    _option("--eta", help="Pseudo-count of a word in a topic. For tree: sum of the discounts of words, below 1."),
-]
-Learn = Annotated[
-    str | None,
-    _option(
-        "--learn",
-        metavar="NAMES",
-        help="Learn alpha, gamma, eta or several (alpha,eta) from the documents; none: keep them all.",
-    ),
-]
-Laps = Annotated[int | None, _option("--laps", least=1, help="Most passes over the documents. A sampler does as many.")]
-Jobs = Annotated[int | None, _option("--jobs", least=1, help="Threads; otherwise all cores.")]
-MergeLaps = Annotated[
-    int | None,
-    _option(
-        "--merge-laps",
-        least=0,
-        panel=_COLLAPSED,
-        help="Laps, from the first, in which topics are merged; otherwise 50. 0: no merges.",
-    ),
-]
-HeldBack = Annotated[
-    float | None,
-    typer.Option(
-        "--held-back",
-        max=0.5,
-        rich_help_panel=_COLLAPSED,
-        help="Share of the tokens that is held back in these laps and decides about merges, above 0; otherwise 0.1.",
-    ),
-]
-SmallestShare = Annotated[
-    float | None,
-    typer.Option(
-        "--smallest-share",
-        min=0.0,
-        max=0.5,
-        rich_help_panel=_COLLAPSED,
-        help="Smaller shares of a topic in a token are rounded at random; 0 keeps all. Otherwise 1/15.",
-    ),
-]
-Init = Annotated[
-    str | None,
-    _choice(
-        "--init",
-        *STARTS,
-        metavar="START",
-        panel=_VARIATIONAL,
-        help="Start: collapsed, near-uniform, documents or anchors; with --method gibbs also sequential, random or "
-        "single; with hybrid also random.",
-    ),
-]
-Bound = Annotated[
-    str | None,
-    _choice(
-        "--bound",
-        "surrogate",
-        "quadratic",
-        panel=_VARIATIONAL,
-        help="Bound in the objective: that of the paper, for alpha below 1, or a tighter one.",
-    ),
-]
-DocumentWeights = Annotated[
-    str | None,
-    _choice(
-        "--document-weights",
-        "mean_field",
-        "collapsed",
-        panel=_VARIATIONAL,
-        help="How the weights of documents are inferred: sparse, or smoother and better at prediction.",
-    ),
-]
-Batches = Annotated[
-    int | None, _option("--batches", least=1, panel=_VARIATIONAL, help="Parts that the documents are cut into.")
-]
-Schedule = Annotated[
-    str | None,
-    _choice(
-        "--schedule",
-        "memoized",
-        "stochastic",
-        panel=_VARIATIONAL,
-        help="How the passes go: with exact sums and moves, or by steps after each part (of the moves only reorder, "
-        "less memory).",
-    ),
-]
-LearningDecay = Annotated[
-    float | None,
-    _option(
-        "--learning-decay",
-        panel=_VARIATIONAL,
-        help="Stochastic, and with --method hybrid: step t is (t + offset) ** -decay.",
-    ),
-]
-LearningOffset = Annotated[
-    float | None,
-    _option(
-        "--learning-offset",
-        panel=_VARIATIONAL,
-        help="Stochastic, and with --method hybrid: larger makes the first steps smaller.",
-    ),
-]
-StickRule = Annotated[
-    str | None,
-    _choice(
-        "--stick-rule",
-        "interpolate",
-        "natural",
-        panel=_VARIATIONAL,
-        help="Stochastic: how steps move the weights of the topics.",
-    ),
-]
-Moves = Annotated[
-    str | None,
-    _option(
-        "--moves",
-        metavar="NAMES",
-        panel=_VARIATIONAL,
-        help="Out of merge,delete,birth,refine,reorder; none: keep all topics.",
-    ),
-]
-DeleteDocuments = Annotated[
-    str | None,
-    _option(
-        "--delete-documents",
-        metavar="NUMBER|all",
-        panel=_VARIATIONAL,
-        help="Most documents that deletes infer anew in a pass; otherwise 500.",
-    ),
-]
-Restarts = Annotated[
-    int | None,
-    _option(
-        "--restarts",
-        least=0,
-        panel=_VARIATIONAL,
-        help="Topics, the smallest first, that each document is tried without; otherwise 5.",
-    ),
-]
-BurnIn = Annotated[
-    int | None, _option("--burn-in", least=0, panel=_GIBBS, help="Sweeps before the first sample; otherwise half.")
-]
-Thin = Annotated[
-    int | None, _option("--thin", least=1, panel=_GIBBS, help="Sweeps from sample to sample; otherwise 10.")
-]
-Chains = Annotated[
-    int | None, _option("--chains", least=1, panel=_GIBBS, help="Independent chains, of which the best is kept.")
-]
-Representation = Annotated[
-    str | None,
-    _choice(
-        "--representation",
-        "indicator",
-        "franchise",
-        "direct",
-        panel=_GIBBS,
-        help="What a chain keeps of the tables: their numbers (fast), all of them, or weights of the topics.",
-    ),
-]
-SplitMerge = Annotated[
-    int | None, _option("--split-merge", least=0, panel=_GIBBS, help="Split-merge trials after each early sweep.")
-]
-Estimate = Annotated[
-    str | None,
-    _choice(
-        "--estimate",
-        "last",
-        "best",
-        "average",
-        panel=_GIBBS,
-        help="Topics of the last sweep, of the best one, or the average over samples.",
-    ),
-]
-Shards = Annotated[
-    int | None,
-    _option("--shards", least=1, panel=_GIBBS, help="Parts sampled at the same time; more than 1 is approximate."),
-]
-BatchSize = Annotated[
-    int | None, _option("--batch-size", least=1, panel=_HYBRID, help="Documents of a minibatch; otherwise 100.")
-]
-BurnInSweeps = Annotated[
-    int | None,
-    _option(
-        "--burn-in-sweeps",
-        least=0,
-        panel=_HYBRID,
-        help="Sweeps of a document before the first that counts; otherwise 5.",
-    ),
-]
-SavedSweeps = Annotated[
-    int | None, _option("--saved-sweeps", least=1, panel=_HYBRID, help="Sweeps that count; otherwise 5.")
-]
-Sampler = Annotated[
-    str | None,
-    _choice(
-        "--sampler",
-        "sparse",
-        "dense",
-        panel=_HYBRID,
-        help="Topics outside a document by tables of the words, or one by one: the same law, slower.",
-    ),
-]
-Branching = Annotated[
-    str | None,
-    _option(
-        "--branching",
-        metavar="wide|tall|NUMBERS",
-        panel=_TREE,
-        help="Shape of the tree for --topics leaves, or the children of a node of each level (3,6,6).",
-    ),
-]
-Stages = Annotated[
-    str | None,
-    _option(
-        "--stages",
-        metavar="NUMBERS",
-        panel=_TREE,
-        help="Levels of coarser trees to begin with (3,5), ten sweeps each; none: the whole tree from the start.",
-    ),
-]
-Updates = Annotated[
-    str | None,
-    _choice(
-        "--updates",
-        "parallel",
-        "serial",
-        panel=_TREE,
-        help="Words of a sweep as they were at its beginning, or changing with every draw (slower, one thread).",
-    ),
-]
-Likelihood = Annotated[
-    str | None,
-    _choice(
-        "--likelihood",
-        "zero_mean",
-        "full",
-        "diagonal",
-        panel=_VECTORS,
-        help="Gaussians of mean zero, of any mean and covariance, or of independent coordinates; otherwise zero_mean "
-        "for gaussian-hdp, full for gaussian-mixture.",
-    ),
-]
-Precision = Annotated[
-    str | None,
-    _choice("--precision", "float64", "float32", panel=_VECTORS, help="Of the vectors; float32 takes half the time."),
-]
+def parameters_of(method: str, given: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return parameters of the estimator of a method; those that are not given keep their defaults.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`.
+    given : mapping
+        Key of an option -> its text; None where the option was not given.
+
+    Raises
+    ------
+    InputError
+        If an option belongs to another method, or the estimator does not take its value.
+    """
+    found = {}
+    for key, option in model_options().items():
+        text = given.get(key)
+        if text is not None:
+            value = option.read(method, text)
+            found[option.parameters[method].name] = value
+    return found
+
+
+def _names(parameter: str) -> tuple[str, ...]:
+    return _OTHER_NAMES.get(parameter) or ("--" + parameter.removeprefix("n_").replace("_", "-"),)
+
+
+def _default(parameter: Parameter) -> str:
+    value = parameter.default
+    if value is None:
+        return _in_options(parameter.none or "chosen by the method")
+    if isinstance(value, tuple):
+        return ",".join(map(_shown, value)) or NOTHING
+    return _shown(value)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _in_options(text: str) -> str:
+    """Write `n_laps` as --laps, and `fit` as fit."""
+    known = {one.name for row in METHODS.values() for one in parameters_of_estimator(row.estimator).values()}
+    return _CODE.sub(lambda name: _names(name[1])[0] if name[1] in known else name[1], text)
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

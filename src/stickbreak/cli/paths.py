@@ -7,7 +7,7 @@ from stickbreak.exceptions import ReadError, WriteError
 
 __all__ = ["check_input", "check_output"]
 
-_OF_A_MODEL = ("model.json", "arrays.safetensors", "input.json")
+_OF_A_MODEL = ("model.json", "arrays.safetensors", "input.json", "fit.toml")
 
 
 def check_input(path: Path) -> None:

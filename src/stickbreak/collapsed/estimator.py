@@ -39,32 +39,36 @@ class CollapsedHDP(FittedCollapsed):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Most topics (the truncation K). Those that lose their tokens to others are not shown.
-        None: 200, or a quarter of the tokens where the documents hold fewer than that.
-    alpha, gamma, eta : float, default=5.0, 1.0, 0.05
-        Concentrations of the documents and of the corpus, and pseudo-count of every word in every topic: where they
-        start, if they are learned.
+        Topics to start with. There are never more (the truncation K); those that lose their tokens to others are not
+        shown. None: 200, or a quarter of the tokens where the documents hold fewer than that.
+    alpha : float, default=5.0
+        Concentration of the topic weights of a document. If it is learned, its first value.
+    gamma : float, default=1.0
+        Concentration of the topic weights of the corpus. If it is learned, its first value.
+    eta : float, default=0.05
+        Pseudo-count of every word in every topic. If it is learned, its first value.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha",)
-        Hyperparameters that are learned from the expected tables and counts, from lap 20 on: alpha and gamma after each
-        lap, eta after every fifth, under Gamma(1, 1) priors.
-    init : "random", array-like of shape (K, W) or fitted model, default="random"
-        Where the topics start: every stored count in a topic at random, or given topics: word distributions, expected
-        counts, or a fitted model of any family over the same words. With given topics `n_topics` is ignored.
+        Hyperparameters that are learned from the data. They follow the expected tables and counts from lap 20 on: alpha
+        and gamma after each lap, eta after every fifth, under Gamma(1, 1) priors.
+    init : {"random"}, array-like of shape (K, W) or fitted model, default="random"
+        Where the topics start. "random": every stored count in a topic at random. Or given topics: word distributions,
+        expected counts, or a fitted model of any family over the same words. With given topics `n_topics` is ignored.
     merge_laps : int, default=50
-        Laps, from the first, in which some of the tokens are held back, and topics merged where these tokens are
-        predicted as well, to half a standard error and to 0.1 nats for each of the smaller topic's. Two topics with
-        less than 10 of these tokens stay, so that few documents, or small weights, merge little. Then all tokens join.
-        0: no merges.
+        Laps, from the first, in which topics are merged. In these laps some of the tokens are held back. Two topics are
+        merged where the held-back tokens are predicted as well, to half a standard error and to 0.1 nats for each of
+        the smaller topic's. Two topics with less than 10 of these tokens stay, so that few documents, or small weights,
+        merge little. Then all tokens join. 0: no merges.
     held_back : float, default=0.1
-        Share of the tokens that is held back, above 0; of a weight, only its whole part counts as tokens.
+        Share of the tokens that is held back to decide about merges. It is above 0; of a weight, only its whole part
+        counts as tokens.
     smallest_share : float, default=1/15
-        Shares of a topic in a token below this are rounded to this or to nothing, with the probabilities that keep the
-        expectation. 0 keeps all (plain CVB0): 6 bytes for each stored count and topic.
+        Smaller shares of a topic in a token are rounded at random, to this or to nothing. The probabilities keep the
+        expectation. 0 keeps all shares (plain CVB0): 6 bytes for each stored count and topic.
     n_laps : int, default=200
-        Most passes of `fit` over the documents.
+        Most passes over the data.
     tolerance : float or None, default=1e-4
-        Stop when the objective rises by less than this a lap, in nats per token, from the mean of ten laps to that of
-        the next ten, which are counted from lap 20 and from `merge_laps` + 1 on. None: never.
+        Stop when a lap raises the objective by less than this, in nats per token. The mean of ten laps is compared with
+        that of the next ten; they are counted from lap 20 and from `merge_laps` + 1 on. None: never.
     local_sweeps : int, default=10
         `partial_fit`: sweeps over a minibatch, at most 1e6.
     init_sweeps : int, default=50
@@ -72,7 +76,8 @@ class CollapsedHDP(FittedCollapsed):
     learning_decay : float, default=0.7
         `partial_fit`: step t has the size (t + learning_offset) ** -learning_decay.
     learning_offset : float or None, default=None
-        See there. None: 1, or after a fit as much as makes the first step the minibatch's share of the documents.
+        `partial_fit`: a larger offset makes the first steps smaller. None: 1, or after a fit as much as makes the first
+        step the minibatch's share of the documents.
     total_documents : int or None, default=None
         `partial_fit`: documents of the whole stream. None: those seen so far.
     random_state : int, RandomState or None, default=None
@@ -140,8 +145,8 @@ class CollapsedHDP(FittedCollapsed):
     50
     """
 
-    # for streams alone
-    _free = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
+    _stream_only = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
+    _free = _stream_only
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedCollapsed._parameter_constraints,

@@ -38,50 +38,57 @@ class HybridHDP(FittedHybrid):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Most topics (the truncation K); those that find no tokens are not shown. From topics that are found first nearly
-        all of them are kept, more than there are groups of documents. Unbounded: topics at the start. None: 100, or
-        where topics are found first in documents of fewer tokens than that, a quarter of their tokens.
+        Topics to start with. If the top level is truncated, there are never more (the truncation K), and those that
+        find no tokens are not shown. From topics that are found first nearly all of them are kept, more than there are
+        groups of documents. None: 100, or where topics are found first in documents of fewer tokens than that, a
+        quarter of their tokens.
     top_level : {"truncated", "unbounded"}, default="truncated"
-        Whether `n_topics` share gamma, or gamma is for topics that are not there yet: then every minibatch may open a
-        new topic, and topics that vanish are dropped. From few topics growth takes many steps; larger ones
-        (learning_decay=0.3), gamma=5 or more and g_weight="ratio" speed it up.
+        Whether new topics can open during the fit. "truncated": no, `n_topics` topics share gamma. "unbounded": gamma
+        is for topics that are not there yet; every minibatch may open a new topic, and topics that vanish are dropped.
+        From few topics growth takes many steps; larger ones (learning_decay=0.3), gamma=5 or more and g_weight="ratio"
+        speed it up.
     alpha : float, default=5.0
-        Document-level concentration (b1 in the paper).
+        Concentration of the topic weights of a document. (b1 in the paper.)
     gamma : float, default=1.0
-        Corpus-level concentration (b0).
+        Concentration of the topic weights of the corpus. (b0 in the paper.)
     eta : float, default=0.02
         Pseudo-count of every word in every topic.
     learn : sequence of {"alpha", "gamma", "eta"}, default=()
-        Hyperparameters that are learned from the samples, after each step (eta after some), under Gamma(1, 1) priors;
-        `alpha`, `gamma` and `eta` are then where they start. Over many laps of the same documents alpha falls and eta
-        grows, and that predicts worse. A gamma that is learned from one or two topics stays too small for more to come.
+        Hyperparameters that are learned from the data. They are learned from the samples, after each step (eta after
+        some), under Gamma(1, 1) priors; `alpha`, `gamma` and `eta` are then where they start. Over many laps of the
+        same documents alpha falls and eta grows, and that predicts worse. A gamma that is learned from one or two
+        topics stays too small for more to come.
     sampler : {"sparse", "dense"}, default="sparse"
-        Topics outside the document by tables of the words and rejection, or all one by one: the same law.
+        How topics outside the document are drawn. "sparse": by tables of the words and rejection; "dense": all one by
+        one. Both have the same law.
     g_weight : {"mean_field", "ratio", "printed"}, default="mean_field"
-        What the corpus weights are to a document: exp(E log G0), E G0, or the paper's approximation of the first.
+        What the corpus weights are to a document. "mean_field": exp(E log G0); "ratio": E G0; "printed": the paper's
+        approximation of the first.
     phi_weight : {"ratio", "mean_field"}, default="ratio"
-        What a topic's words are to a document: E phi, or exp(E log phi), which is hard on words that a topic has little
-        of: from a random start it stays with poor topics. Over many laps of the same documents it holds better.
-    init : str, array-like of shape (K, W) or fitted model, default="collapsed"
-        Where the topics start: topics that are found first ("collapsed", "near-uniform", "documents", "anchors", see
+        What a topic's words are to a document. "ratio": E phi; "mean_field": exp(E log phi), which is hard on words
+        that a topic has little of: from a random start it stays with poor topics, and over many laps of the same
+        documents it holds better.
+    init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
+        Where the topics start. Topics that are found first ("collapsed", "near-uniform", "documents", "anchors", see
         `VariationalHDP`) or given (word distributions, expected counts, or a fitted model of topics over the same
-        words); or tokens in topics at random ("random", the
-        paper's), which costs nothing and takes more laps: for very many topics.
+        words); or tokens in topics at random ("random", the paper's), which costs nothing and takes more laps: for very
+        many topics.
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     n_laps : int, default=5
-        Passes of `fit` over the documents.
+        Most passes over the data. All are done unless you interrupt them.
     batch_size : int, default=100
-        Documents of a minibatch of `fit`.
+        Documents of a minibatch in `fit`.
     burn_in_sweeps : int, default=5
         Sweeps of a document before the first that counts, at most 1e6.
     saved_sweeps : int, default=5
-        Sweeps that count, at most 1e6.
+        Sweeps of a document that count, at most 1e6.
     learning_decay : float, default=0.6
-        Step t has the size (t + learning_offset) ** -learning_decay.
+        Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay.
     learning_offset : float or None, default=None
-        See there: larger makes the first steps smaller. None: 1 from a random start, which is worth nothing; in `fit`
-        from topics that are found or given as much as makes the first step the minibatch's share of the documents.
+        A larger offset makes the first steps smaller. None: chosen by the start; 1 from a random one, which is worth
+        nothing, and in `fit` from topics that are found or given as much as makes the first step the minibatch's share
+        of the documents.
     total_documents : int or None, default=None
         Documents of the whole stream, for `partial_fit`. None: those seen so far.
     grow_vocabulary : bool, default=False
@@ -150,7 +157,8 @@ class HybridHDP(FittedHybrid):
     50
     """
 
-    _free = ("total_documents", "grow_vocabulary")
+    _stream_only = ("total_documents", "grow_vocabulary")
+    _free = _stream_only
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedHybrid._parameter_constraints,

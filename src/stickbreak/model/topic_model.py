@@ -37,6 +37,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
     asks of its fit. What else can be asked of topics comes from `FlatTopics`.
     """
 
+    _stream_only: ClassVar[tuple[str, ...]] = ()  # parameters that only `partial_fit` uses
     _free: ClassVar[tuple[str, ...]] = ()  # parameters that a fit that goes on may change, beyond those of all
     default_topics: ClassVar[int] = 100  # where `n_topics` is None
 

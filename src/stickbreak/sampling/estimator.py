@@ -38,54 +38,62 @@ class GibbsHDP(FittedGibbs):
     Parameters
     ----------
     n_topics : int, default=100
-        Topics to start with, where the start needs a number ("random", and the starts that find topics);
-        where the documents hold fewer tokens, as many as these.
+        Topics to start with. Only some starts need a number: "random", and those that find topics. Where the documents
+        hold fewer tokens, there are as many topics as tokens.
     alpha : float, default=1.0
-        Document-level concentration; where it is learned, its first value.
+        Concentration of the topic weights of a document. If it is learned, its first value.
     gamma : float, default=1.0
-        Corpus-level concentration; where it is learned, its first value.
+        Concentration of the topic weights of the corpus. If it is learned, its first value.
     eta : float, default=0.03
-        Pseudo-count of every word in every topic; where it is learned, its first value.
+        Pseudo-count of every word in every topic. If it is learned, its first value.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "gamma")
-        Hyperparameters that are sampled after each sweep, under Gamma priors.
-    alpha_prior, gamma_prior, eta_prior : (float, float), default=(1.0, 1.0)
-        Shape and rate of these priors; they matter only for what is learned.
+        Hyperparameters that are learned from the data. They are sampled after each sweep, under Gamma priors.
+    alpha_prior : (float, float), default=(1.0, 1.0)
+        Shape and rate of the Gamma prior of alpha. It matters only if alpha is learned.
+    gamma_prior : (float, float), default=(1.0, 1.0)
+        Shape and rate of the Gamma prior of gamma. It matters only if gamma is learned.
+    eta_prior : (float, float), default=(1.0, 1.0)
+        Shape and rate of the Gamma prior of eta. It matters only if eta is learned.
     representation : {"indicator", "franchise", "direct"}, default="indicator"
-        What the chain keeps of the tables of each document: their numbers (table indicators, Chen, Du and Buntine
-        2011; the fast one), the table of every token (Chinese restaurant franchise), or nothing but explicit corpus
-        weights (direct assignment; both Teh, Jordan, Beal and Blei 2006). All have the same posterior.
+        What the chain keeps of the tables of each document. "indicator": their numbers (table indicators, Chen, Du and
+        Buntine 2011; the fast one); "franchise": the table of every token (Chinese restaurant franchise); "direct":
+        nothing but explicit corpus weights (direct assignment; both Teh, Jordan, Beal and Blei 2006). All have the same
+        posterior.
     root : {"marginal", "indicator"}, default="marginal"
-        For table indicators: whether the top level is summed out, or has indicators of its own (slower mixing).
+        How table indicators treat the top level. "marginal": it is summed out; "indicator": it has indicators of its
+        own (slower mixing).
     split_merge_trials : int, default=10
         Split-merge trials after each sweep.
     split_merge_sweeps : int or None, default=50
-        Sweeps in which these run, from the first. None: all. (Paper: 50.)
+        Sweeps, from the first, in which split-merge trials run. None: in all sweeps. (Paper: 50.)
     split_merge_scans : int, default=0
-        Restricted Gibbs scans of a proposal (Jain and Neal 2004). 0: sequential allocation (the paper's).
-    init : str, array-like of shape (K, W) or fitted model, default="random"
-        Where the chain starts: each token in one of `n_topics` topics at random ("random"); one after the other, each
+        Restricted Gibbs scans of a split-merge proposal (Jain and Neal 2004). 0: sequential allocation (the paper's).
+    init : {"random", "sequential", "single", "collapsed", "near-uniform", "documents", "anchors"} or given topics
+        Where the topics start. Each token in one of `n_topics` topics at random ("random"); one after the other, each
         given those before ("sequential", the paper's); all in one ("single"); drawn from topics that are found first
         ("collapsed", "near-uniform", "documents", "anchors", see `VariationalHDP`) or given (word distributions or
         expected counts, or a fitted model of topics over the same words).
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     n_laps : int, default=200
-        Passes over all tokens. Enough to predict well from the default start; where the posterior itself is asked for,
-        chains should be longer and start from several places.
+        Most passes over the data. All are done unless you interrupt them. They are enough to predict well from the
+        default start; where the posterior itself is asked for, chains should be longer and start from several places.
     burn_in : int or None, default=None
         Sweeps before the first sample. None: half of `n_laps`; a fit that goes on keeps what it began with.
     thin : int, default=10
-        Every so many sweeps after burn-in are a sample for estimate="average".
+        Sweeps from one sample to the next. The samples come after burn-in and are for estimate="average".
     n_chains : int, default=1
-        Independent chains. The one whose best sweep after burn-in has the highest joint log-likelihood, at its own
-        hyperparameters, is kept: that is no evidence for its number of topics. The trace has all.
+        Independent chains, of which the best is kept. That is the one whose best sweep after burn-in has the highest
+        joint log-likelihood, at its own hyperparameters; this is not evidence for its number of topics. The trace has
+        all chains.
     estimate : {"last", "best", "average"}, default="average"
-        Where topics and weights come from: the last sweep; that with the highest joint log-likelihood after burn-in; or
-        the mean over the samples, whose topics are matched to those of the best sample so that most tokens agree
-        (topics that match none are left out).
+        Where topics and weights come from. "last": the last sweep; "best": the sweep with the highest joint
+        log-likelihood after burn-in; "average": the mean over the samples, whose topics are matched to those of the
+        best sample so that most tokens agree (topics that match none are left out).
     n_shards : int, default=1
-        1: exact. More: documents are cut into so many parts that are sampled at the same time, each against its own
-        copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling 2009): approximate.
+        Parts of the documents that are sampled at the same time. 1 is exact. With more, each part is sampled against
+        its own copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling 2009), which is
+        approximate.
     random_state : int, RandomState or None, default=None
         The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None

@@ -27,7 +27,7 @@ __all__ = ["FORMAT_VERSION", "check_target", "read_folder", "write_folder"]
 FORMAT_VERSION = 1
 _FORMAT = "stickbreak"
 _MODEL, _ARRAYS = "model.json", "arrays.safetensors"
-_BESIDE = ("input.json", "report.html")
+_BESIDE = ("fit.toml", "input.json", "report.html")
 _HEAD = {"kind": str, "arrays": dict, "checksum": int, "meta": dict}  # what model.json must hold
 # how meta writes what JSON cannot: {"$float": "nan"}; a dict with such a key
 _FLOAT, _DICT = "$float", "$dict"

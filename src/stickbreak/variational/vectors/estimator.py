@@ -82,7 +82,8 @@ class VectorFit(VectorModel):
         "delete_vectors": [None, whole(1)],
         "dtype": [one_of(("float32", "float64"))],
     }
-    _free: ClassVar[tuple[str, ...]] = ("total_documents",)
+    _stream_only: ClassVar[tuple[str, ...]] = ("total_documents",)
+    _free: ClassVar[tuple[str, ...]] = _stream_only
     _moves_of_documents: ClassVar[bool]  # whether `delete_vectors` counts groups' vectors, not documents
 
     n_components: int

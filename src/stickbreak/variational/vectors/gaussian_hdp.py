@@ -34,54 +34,59 @@ class GaussianHDP(FittedGaussianHDP):
     Parameters
     ----------
     n_components : int, default=100
-        Components to start with (never more than vectors); moves remove those that the data do not need.
+        Components to start with. There are never more than vectors; moves remove those that the data do not need.
     likelihood : {"zero_mean", "full", "diagonal"} or VectorLikelihood, default="zero_mean"
-        Gaussians of mean zero and any covariance, of any mean and covariance, or of independent coordinates, with
-        priors set from the data; or a likelihood with a prior of your own.
+        Which Gaussians the components are. "zero_mean": mean zero and any covariance; "full": any mean and covariance;
+        "diagonal": independent coordinates. Their priors are set from the data. Or a likelihood with a prior of your
+        own.
     alpha : float, default=0.5
-        Concentration of the weights of a group.
+        Concentration of the component weights of a group.
     gamma : float, default=10.0
-        Concentration of the corpus weights.
+        Concentration of the component weights of the corpus.
     learn : sequence of {"alpha", "gamma", "scale"}, default=()
-        Hyperparameters that are set after each lap to the maximum of the objective, from the values given; "scale" is
-        that of the Gaussian priors. Only in the memoized schedule.
+        Hyperparameters that are learned from the data. They are set after each lap to the maximum of the objective,
+        from the values given; "scale" is that of the Gaussian priors. Only in the memoized schedule.
     bound : {"surrogate", "quadratic"}, default="surrogate"
-        The lower bound of the expected log normaliser of group weights; see `VariationalHDP`.
-    init : "seeding", array-like of shape (K, dim) or fitted model, default="seeding"
-        Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
-        model of the same likelihood.
+        Which lower bound of the expected log normaliser of the weights the objective has. See `VariationalHDP`.
+    init : {"seeding"}, array-like of shape (K, dim) or fitted model, default="seeding"
+        Where the components start. Seeds, most drawn evenly and some as in k-means++, given seeds, or the components of
+        a model of the same likelihood.
     moves : sequence of {"merge", "delete", "birth", "reorder"}, default=("merge", "delete", "reorder")
-        Tried after each lap from the fourth on; kept only if the whole objective rises. "birth" adds components found
-        in the vectors that the present ones explain worst, and lasts as long as some ten laps. The stochastic schedule
-        has "reorder" alone.
+        Moves that are tried after each lap, each kept only if the whole objective rises. They begin at the fourth lap.
+        "birth" adds components found in the vectors that the present ones explain worst, and lasts as long as some ten
+        laps. The stochastic schedule has "reorder" alone.
     delete_vectors : int or None, default=50000
-        Deletes are tried for the smallest components whose groups together hold at most so many vectors. None: for
-        every component.
+        Deletes are tried for the smallest components that together have at most this many vectors. All vectors of the
+        groups of a component count. None: for every component.
     schedule : {"memoized", "stochastic"}, default="memoized"
-        Exact statistics of every batch, and an objective that never falls; or a step after each batch, nothing stored.
-    learning_decay, learning_offset : float, default=0.5 and 1.0
-        Step t of the stochastic schedule, and of `partial_fit`, has the size (t + learning_offset)^-learning_decay.
+        How `fit` goes through the batches. "memoized": with exact statistics of every batch, and an objective that
+        never falls; "stochastic": by a step after each batch, with nothing stored.
+    learning_decay : float, default=0.5
+        Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. So it is in `partial_fit`.
+    learning_offset : float, default=1.0
+        A larger offset makes the first steps smaller.
     total_documents : int or None, default=None
         `partial_fit`: groups of the whole stream. None: those seen so far.
     stick_rule : {"interpolate", "natural"}, default="interpolate"
         How stochastic steps move the corpus weights.
     n_laps : int, default=50
-        Most laps through the groups.
+        Most passes over the data.
     tolerance : float, default=1e-5
-        Stop after a lap that raises the objective by less than this, in nats per vector, and changes no component.
+        Stop when a lap raises the objective by less than this, in nats per vector. A lap that changes a component does
+        not stop the fit.
     n_batches : int or None, default=None
-        Batches of a lap; None: one for every 50,000 vectors. A group is never cut, so the largest one needs memory for
+        Batches of a lap. None: one for every 50,000 vectors. A group is never cut, so the largest one needs memory for
         a number for each of its vectors and components.
     local_tolerance : float, default=1e-4
-        The local step of a group stops when no expected count N_gk changes by more.
+        A local step stops when no expected count changes by more. It is that of one group, and the counts are its N_gk.
     local_sweeps : int, default=100
-        Most sweeps of a group's local step.
+        Most sweeps of a local step.
     restarts : int, default=5
         Components, the smallest first, that each group is tried without after its local step.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the vectors, counted from the prior mean, and of the products over them; sums are always float64.
-        In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose spread
-        it has not the digits for are refused.
+        Precision of the vectors and of the products over them. Vectors are counted from the prior mean; sums are always
+        float64. In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose
+        spread it has not the digits for are refused.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the numbers do not depend on it.

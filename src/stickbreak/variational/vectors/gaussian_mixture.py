@@ -33,38 +33,43 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     Parameters
     ----------
     n_components : int, default=100
-        Components to start with (never more than vectors); moves remove those that the data do not need.
+        Components to start with. There are never more than vectors; moves remove those that the data do not need.
     likelihood : {"zero_mean", "full", "diagonal"} or VectorLikelihood, default="full"
-        Gaussians of mean zero and any covariance, of any mean and covariance, or of independent coordinates, with
-        priors set from the data; or a likelihood with a prior of your own.
+        Which Gaussians the components are. "zero_mean": mean zero and any covariance; "full": any mean and covariance;
+        "diagonal": independent coordinates. Their priors are set from the data. Or a likelihood with a prior of your
+        own.
     gamma : float, default=1.0
         Concentration of the Dirichlet process.
-    init : "seeding", array-like of shape (K, dim) or fitted model, default="seeding"
-        Where components start: seeds, most drawn evenly and some as in k-means++, given seeds, or the components of a
-        model of the same likelihood.
+    init : {"seeding"}, array-like of shape (K, dim) or fitted model, default="seeding"
+        Where the components start. Seeds, most drawn evenly and some as in k-means++, given seeds, or the components of
+        a model of the same likelihood.
     moves : sequence of {"merge", "delete", "birth", "reorder"}, default=("merge", "delete", "reorder")
-        Tried after each lap from the fourth on; kept only if the whole objective rises. "birth" adds components found
-        in the vectors that the present ones explain worst, and lasts as long as some ten laps. The stochastic schedule
-        has "reorder" alone.
+        Moves that are tried after each lap, each kept only if the whole objective rises. They begin at the fourth lap.
+        "birth" adds components found in the vectors that the present ones explain worst, and lasts as long as some ten
+        laps. The stochastic schedule has "reorder" alone.
     delete_vectors : int or None, default=50000
-        Deletes are tried for the smallest components that together have at most so many vectors with a responsibility
-        other than zero. None: for every component.
+        Deletes are tried for the smallest components that together have at most this many vectors. Those with a
+        responsibility other than zero count. None: for every component.
     schedule : {"memoized", "stochastic"}, default="memoized"
-        Exact statistics of every batch, and an objective that never falls; or a step after each batch, nothing stored.
-    learning_decay, learning_offset : float, default=0.5 and 1.0
-        Step t of the stochastic schedule, and of `partial_fit`, has the size (t + learning_offset)^-learning_decay.
+        How `fit` goes through the batches. "memoized": with exact statistics of every batch, and an objective that
+        never falls; "stochastic": by a step after each batch, with nothing stored.
+    learning_decay : float, default=0.5
+        Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. So it is in `partial_fit`.
+    learning_offset : float, default=1.0
+        A larger offset makes the first steps smaller.
     total_documents : int or None, default=None
         `partial_fit`: vectors of the whole stream. None: those seen so far.
     n_laps : int, default=100
-        Most laps through the vectors.
+        Most passes over the data.
     tolerance : float, default=1e-5
-        Stop after a lap that raises the objective by less than this, in nats per vector, and changes no component.
+        Stop when a lap raises the objective by less than this, in nats per vector. A lap that changes a component does
+        not stop the fit.
     n_batches : int or None, default=None
-        Batches of a lap; None: one for every 50,000 vectors.
+        Batches of a lap. None: one for every 50,000 vectors.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the vectors, counted from the prior mean, and of the products over them; sums are always float64.
-        In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose spread
-        it has not the digits for are refused.
+        Precision of the vectors and of the products over them. Vectors are counted from the prior mean; sums are always
+        float64. In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose
+        spread it has not the digits for are refused.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the numbers do not depend on it.

@@ -60,79 +60,82 @@ class VariationalHDP(FittedHDP):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Topics to start with; moves remove those that the data do not need. (Paper: 50 to 200.) None: 100, or where the
+        Topics to start with. Moves remove those that the data do not need. (Paper: 50 to 200.) None: 100, or where the
         documents hold fewer tokens than that, a quarter of their tokens.
     alpha : float, default=0.5
-        Document-level concentration. (Paper: 0.5. The surrogate bound is loose for alpha much above 1.)
+        Concentration of the topic weights of a document. (Paper: 0.5. The surrogate bound is loose for alpha much above
+        1.)
     gamma : float, default=10.0
-        Corpus-level concentration. (Paper: 10.)
+        Concentration of the topic weights of the corpus. (Paper: 10.)
     eta : float, default=0.1
         Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.)
     likelihood : {"multinomial", "bernoulli", "poisson"} or WordLikelihood, default="multinomial"
-        What a topic emits: tokens ("multinomial", the model above); whether a document holds a word ("bernoulli",
-        `BetaBernoulli`); how often it holds it ("poisson", `GammaPoisson`); or an object. The latter two see every word
-        in every document, also where it is not: for some thousand words at most.
+        What a topic emits: tokens, whether a document holds a word, or how often it holds it. "bernoulli"
+        (`BetaBernoulli`) and "poisson" (`GammaPoisson`) see every word in every document, also where it is not: they
+        are for some thousand words at most.
     learn : sequence of {"alpha", "gamma", "eta"} or None, default=None
-        Hyperparameters that are set after each lap to the maximum of the objective, from the values given. None: eta
-        in the memoized schedule; in the stochastic one, and by `partial_fit`, none can be learned. Learned
-        values stay within [0.001, 1000] for alpha, [0.01, 1000] for gamma and [0.0001, 100] for eta; a given
-        value outside widens these limits. Under the surrogate bound the learned alpha is too small, by more the
-        larger it is. eta is learned in laps that leave the set of topics as it is.
+        Hyperparameters that are learned from the data. They are set after each lap to the maximum of the objective,
+        from the values given. None: eta in the memoized schedule; in the stochastic one, and by `partial_fit`, none can
+        be learned. Learned values stay within [0.001, 1000] for alpha, [0.01, 1000] for gamma and [0.0001, 100] for
+        eta; a given value outside widens these limits. Under the surrogate bound the learned alpha is too small, by
+        more the larger it is. eta is learned in laps that leave the set of topics as it is.
     bound : {"surrogate", "quadratic"}, default="surrogate"
-        The lower bound of the expected log normaliser of document weights in the objective: that of the paper, tight
-        for alpha well below 1; or one that is never below it and nearly tight unless one topic dominates.
-    init : str, array-like of shape (K, W) or fitted model, default="collapsed"
-        Where the topics start: a short collapsed run (CVB0, "collapsed"), nearly uniform topics ("near-uniform"), K
+        Which lower bound of the expected log normaliser of the weights the objective has. "surrogate", that of the
+        paper, is tight for alpha well below 1; "quadratic" is never below it, and nearly tight unless one topic
+        dominates.
+    init : {"collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
+        Where the topics start. A short collapsed run (CVB0, "collapsed"), nearly uniform topics ("near-uniform"), K
         random documents (the paper's start, "documents"), K anchor words (Arora et al. 2013, "anchors"), or given
         topics: word distributions, expected counts, or a fitted model of any family over the same words. With given
         topics `n_topics` is ignored.
     init_sweeps : int, default=50
         Sweeps of the collapsed start.
     moves : sequence of {"merge", "delete", "birth", "refine", "reorder"}
-        Tried after each lap, always in the order above; each is kept only if the whole objective rises. Default:
-        ("merge", "delete", "refine", "reorder"). "merge" makes one topic of two; "delete" removes a topic and infers
-        its documents anew; "birth" adds topics found in the documents that the present ones explain worst; "refine"
-        finds the present topics anew by collapsed inference, once laps gain little; "reorder" sorts them by size.
-        An empty sequence keeps the number of topics. Moves belong to the memoized schedule; of them the stochastic one
-        has "reorder" alone, and `partial_fit` none.
+        Moves that are tried after each lap, each kept only if the whole objective rises. They are always tried in the
+        order above. Default: ("merge", "delete", "refine", "reorder"). "merge" makes one topic of two; "delete" removes
+        a topic and infers its documents again; "birth" adds topics found in the documents that the present ones explain
+        worst; "refine" finds the present topics again by collapsed inference, once laps gain little; "reorder" sorts
+        them by size. An empty sequence keeps the number of topics. Moves belong to the memoized schedule; of them the
+        stochastic one has "reorder" alone, and `partial_fit` none.
     delete_documents : int or None, default=500
         Deletes are tried for the smallest topics whose documents together are at most this many. None: for every topic,
         with all its documents (strong, but dear in time and memory). (Paper: 500.)
     n_laps : int, default=50
-        Most laps through the documents.
+        Most passes over the data.
     tolerance : float, default=1e-5
-        Stop after the second or a later lap that raises the objective by less than this, in nats per token, if no move
-        but reorder was accepted in it, and no birth waits for its turn (after a rejected birth the next lap tries one
-        on other documents, until all were looked at). Merges and deletes that are still untried do not keep a
-        fit going: a lap tries at most 50 merges, and deletes until a few were rejected. Only in the memoized
+        Stop when a lap raises the objective by less than this, in nats per token. That has to be the second or a later
+        lap, in which no move but reorder was accepted, and no birth waits for its turn (after a rejected birth the next
+        lap tries one on other documents, until all were looked at). Merges and deletes that are still untried do not
+        keep a fit going: a lap tries at most 50 merges, and deletes until a few were rejected. Only in the memoized
         schedule: in the stochastic one `n_laps` alone ends a fit.
     n_batches : int or None, default=None
-        Batches of a lap; None: one for every 10,000 documents. (Paper: 20 and more.)
+        Batches of a lap. None: one for every 10,000 documents. (Paper: 20 and more.)
     local_tolerance : float, default=1e-4
-        The local step of a document stops when no expected count N_dk changes by more. (Paper: 1e-4.)
+        A local step stops when no expected count changes by more. It is that of one document, and the counts are its
+        N_dk. (Paper: 1e-4.)
     local_sweeps : int, default=100
-        Most sweeps of a document's local step. (Paper: 100.)
+        Most sweeps of a local step. (Paper: 100.)
     schedule : {"memoized", "stochastic"}, default="memoized"
         How `fit` goes through the batches. "memoized" stores statistics of every batch; its objective is exact and
         never falls. "stochastic" stores none: after each batch it takes a step towards the topics that the batch alone,
         scaled up, asks for, in an order of batches that each lap draws anew.
     learning_decay : float, default=0.5
-        kappa in [0, 1]: step t has the size (t + learning_offset)^-kappa. Steps converge for kappa above 0.5.
-        (Paper: 0.5.)
+        Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. It is in [0, 1]. Steps
+        converge above 0.5. (Paper: kappa = 0.5.)
     learning_offset : float, default=1.0
-        The larger, the smaller are the first steps. (Paper: delay 1.) With 1 the first batches overwrite the start:
-        a good one, such as "collapsed", is worth an offset of 100.
+        A larger offset makes the first steps smaller. (Paper: delay 1.) With 1 the first batches overwrite the start: a
+        good one, such as "collapsed", is worth an offset of 100.
     stick_rule : {"interpolate", "natural"}, default="interpolate"
-        How steps move the corpus weights: towards the optimum for the batch, scaled up; or along the natural gradient,
-        which is unbiased.
+        How stochastic steps move the corpus weights. "interpolate": towards the optimum for the batch, scaled up;
+        "natural": along the natural gradient, which is unbiased.
     total_documents : int or None, default=None
         For `partial_fit`: documents of the whole stream. None: as many as were seen so far, those of the call included.
     restarts : int, default=5
         Topics, the smallest first, that each document is tried without after its local step. (Paper: 5.)
     document_weights : {"mean_field", "collapsed"}, default="mean_field"
-        How `transform` and `score` infer the weights of a document from the fitted topics: by the local step of
-        the fit (sparse weights), or with means in place of exp(E log .), as collapsed inference has them (smoother
-        weights that predict better).
+        How a fitted model infers the weights of a document. "mean_field": by the local step of the fit (sparse
+        weights); "collapsed": with means in place of exp(E log .), as collapsed inference has them (smoother weights
+        that predict better). `transform` and `score` use it.
     random_state : int, RandomState or None, default=None
         Seeds the start and the batches. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -193,7 +196,8 @@ class VariationalHDP(FittedHDP):
     100
     """
 
-    _free = ("document_weights", "total_documents")
+    _stream_only = ("total_documents",)
+    _free = ("document_weights", *_stream_only)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedHDP._parameter_constraints,

@@ -1,0 +1,77 @@
+"""Completion in bash and zsh: commands, options, methods, names of choices."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from stickbreak.cli.methods import METHODS
+
+
+def completed(shell, line):
+    """What the program offers to a shell for the last word of a line."""
+    words = line.split(" ")
+    environment = {
+        **os.environ,
+        "_STICKBREAK_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+        "_TYPER_COMPLETE_ARGS": line,
+    }
+    command = [sys.executable, "-c", "import sys; sys.argv = ['stickbreak']; from stickbreak.cli import main; main()"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_methods_are_offered(shell):
+    offered = completed(shell, "stickbreak fit --method ")
+    assert [name for name in METHODS if name not in offered] == []
+
+
+def test_zsh_says_what_a_method_is_for():
+    assert METHODS["gibbs"].purpose.split(":")[0] in completed("zsh", "stickbreak fit --method g")
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("stickbreak ev", ["evaluate"]),
+        ("stickbreak fit --method gib", ["gibbs"]),
+        ("stickbreak fit --bound q", ["quadratic"]),
+        ("stickbreak fit --burn-in-", ["--burn-in-sweeps"]),  # also what the first screen of help hides
+        ("stickbreak fit --moves merge,b", ["merge,birth"]),
+        ("stickbreak fit --delete-documents a", ["all"]),
+    ],
+)
+def test_bash_completes(line, offered):
+    assert completed("bash", line).split() == offered
+
+
+def script_of(shell):
+    """What `stickbreak --show-completion` prints in a shell."""
+    program = "import sys; sys.argv = ['stickbreak']; from stickbreak.cli import main; main()"
+    environment = {**os.environ, "_STICKBREAK_COMPLETE": f"source_{shell}"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_by_the_script_that_it_is_given(tmp_path):
+    program = tmp_path / "stickbreak"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m stickbreak "$@"\n')
+    program.chmod(0o700)
+    function = "COMP_WORDS=(stickbreak fit --method gau) COMP_CWORD=3; _stickbreak_completion stickbreak"
+    script = f'{script_of("bash")}\n{function}\necho "${{COMPREPLY[@]}}"\n'
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash"], input=script, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["gaussian-hdp", "gaussian-mixture"]
+
+
+def test_zsh_is_given_a_script_of_its_own():
+    script = script_of("zsh")
+    assert script.lstrip().startswith("#compdef stickbreak")
+    assert "_STICKBREAK_COMPLETE=complete_zsh" in script
+    if shutil.which("zsh") is not None:
+        subprocess.run(["zsh", "-n"], input=script, text=True, check=True)
