@@ -14,13 +14,14 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
 
-.PHONY: help demo test fuzz docs cli-docs bench bench-quick lock clean
+.PHONY: help demo test fuzz docs cli-docs pyright bench bench-quick lock clean
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
 	@echo "make test      format, lint, types and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
 	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for many hours (a short run:"
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
+	@echo "make pyright   what an editor says of examples/ and tests/typing/ (pyright brings Node.js along: 283 MB)"
 	@echo "make docs      the documentation, as a web site in site/"
 	@echo "make cli-docs  renew the help texts in docs/cli.md"
 	@echo "make bench     the benchmarks, for many hours (STICKBREAK_DATA names the folder of the corpora)"
@@ -47,6 +48,9 @@ fuzz: $(VENV)/dev.stamp
 		echo "python -m fuzz $$trial --seed $(SEED)"; \
 		$(BIN)/python -m fuzz $$trial --seed $(SEED) || failed=1; \
 	done; exit $$failed
+
+pyright: $(VENV)/pyright.stamp
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 docs: $(VENV)/dev.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
@@ -83,6 +87,7 @@ bench: $(VENV)/dev.stamp
 lock:
 	$(LOCK) pyproject.toml --output-file requirements/run.txt
 	$(LOCK) pyproject.toml --group dev --group bench --constraint requirements/run.txt --output-file requirements/dev.txt
+	$(LOCK) --group pyright --constraint requirements/dev.txt --output-file requirements/pyright.txt
 	$(LOCK) requirements/build.in --constraint requirements/dev.txt --output-file requirements/build.txt
 
 clean:
@@ -117,3 +122,7 @@ $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/package.stamp
 	@echo "installing what the tests and the documentation need (once; a minute or two) ..."
 	@$(INSTALL) --require-hashes --requirement requirements/dev.txt
 	@touch $(VENV)/run.stamp $@
+
+$(VENV)/pyright.stamp: requirements/pyright.txt $(VENV)/dev.stamp
+	@$(INSTALL) --require-hashes --requirement requirements/pyright.txt
+	@touch $@

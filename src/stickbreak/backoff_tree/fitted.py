@@ -50,6 +50,7 @@ class FittedTree(TopicModel):
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
+    n_topics: int
     word_start_: Int
     word_leaf_: Int32
     word_count_: Int32

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from sklearn.base import BaseEstimator
-
+from stickbreak.fitting.bases import BaseEstimator
 from stickbreak.fitting.loop import Trace
 
 Method = TypeVar("Method", bound=Callable[..., Any])

@@ -84,6 +84,7 @@ class Estimator(AllOrNothing):
     start_seconds_: float
     learned_: list[str]
     n_features_in_: int
+    feature_names_in_: NDArray
     _trace: Trace
     _kept: KeptState | None = None
 

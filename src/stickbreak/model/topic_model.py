@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +15,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InvalidCorpus
+from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.loop import logger

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
-from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus, GroupedVectors
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.bases import DensityMixin
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.model.tables import checked_table
 from stickbreak.numerics.arrays import Float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, ClassVar, Self
@@ -94,6 +95,10 @@ class VectorModel(StreamingVariational):
         """Equally long arrays, an entry for each lap; made anew whenever they are asked for."""
         check_is_fitted(self)
         return {name.replace("n_topics", "n_components"): column for name, column in self._trace.arrays().items()}
+
+    @abstractmethod
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the most probable component of each vector, (N,)."""
 
     def component_log(self, values: NDArray) -> Iterator[tuple[slice, Float]]:
         """Yield log p(x | component) of some vectors at a time, parameters integrated out: (rows, (n, K)).
