@@ -14,7 +14,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
 
-.PHONY: help demo test fuzz docs cli-docs pyright bench bench-quick lock clean
+.PHONY: help demo test fuzz docs cli-docs pyright bench bench-quick lock release-check check-min clean
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
@@ -26,6 +26,8 @@ help:
 	@echo "make cli-docs  renew the help texts in docs/cli.md"
 	@echo "make bench     the benchmarks, for many hours (STICKBREAK_DATA names the folder of the corpora)"
 	@echo "make bench-quick  all systems side by side on little data, for some minutes"
+	@echo "make release-check  whether this tree can be released: builds, and tries the wheel in a clean environment"
+	@echo "make check-min the tests on the oldest versions that pyproject.toml allows (needs uv)"
 	@echo "make lock      renew the locked versions in requirements/ (needs uv)"
 	@echo "make clean     remove .venv and all that was made"
 
@@ -89,6 +91,12 @@ lock:
 	$(LOCK) pyproject.toml --group dev --group bench --constraint requirements/run.txt --output-file requirements/dev.txt
 	$(LOCK) --group pyright --constraint requirements/dev.txt --output-file requirements/pyright.txt
 	$(LOCK) requirements/build.in --constraint requirements/dev.txt --output-file requirements/build.txt
+
+release-check: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.release_check
+
+check-min: $(VENV)/venv.stamp
+	$(BIN)/python -m tools.check_min
 
 clean:
 	rm -rf $(VENV) site demo dist benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
