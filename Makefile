@@ -10,6 +10,7 @@ LOADS ?= 100000
 SEED ?= 0
 WORKERS ?= auto
 KEEP ?= fuzz-failures
+PROSE := README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md docs src examples tools
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
@@ -18,7 +19,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
-	@echo "make test      format, lint, types and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
+	@echo "make test      format, lint, types, spelling and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
 	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for many hours (a short run:"
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
 	@echo "make pyright   what an editor says of examples/ and tests/typing/ (pyright brings Node.js along: 283 MB)"
@@ -39,6 +40,7 @@ test: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/codespell $(PROSE)
 	$(BIN)/stickbreak warm --quiet
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 

@@ -84,9 +84,9 @@ def build(folder: Path) -> tuple[Path, Path]:
 
 def main() -> int:
     """Check, tell what is wrong, and return 1 if anything is."""
-    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CITATION.cff")}
+    changelog, citation = ((ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CITATION.cff"))
     version = version_of((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    faults = faults_of_texts(version, *texts.values(), tags=run("git", "tag", "--list").split())
+    faults = faults_of_texts(version, changelog, citation, tags=run("git", "tag", "--list").split())
     if run("git", "status", "--porcelain", "--untracked-files=no"):
         faults.append("the working tree has changes that are not committed")
     with tempfile.TemporaryDirectory() as name:

@@ -33,7 +33,7 @@ def main(version: str) -> None:
         texts = Path(name) / "texts.txt"
         texts.write_text("red green blue\nnorth south west\ntea milk water\n" * 20)
         out = Path(name) / "topics"
-        arguments = ["fit", texts, "--out", out, "--topics", "3", "--laps", "3", "--quiet"]
+        arguments: list[str | Path] = ["fit", texts, "--out", out, "--topics", "3", "--laps", "3", "--quiet"]
         subprocess.run([command, *arguments], check=True, stdout=subprocess.DEVNULL)
         assert (out / "report.html").stat().st_size > 1_000_000, "the report lacks its program"
     print(f"stickbreak {version} fits, saves, loads and runs as a command")

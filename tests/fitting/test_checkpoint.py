@@ -604,7 +604,7 @@ def test_checkpoint_whose_parts_do_not_fit_is_refused(cut_fit, tmp_path, change,
     arrays, meta = copy.deepcopy((arrays, meta))
     change(arrays, meta)
     persistence.write_folder(tmp_path / "changed", kind="checkpoint", arrays=arrays, meta=meta)
-    with pytest.raises(ModelFormatError, match=rf"changed .*{words}.*; start the fit anew without it\.$"):
+    with pytest.raises(ModelFormatError, match=rf"changed .*{words}.*; start the fit again without it\.$"):
         fit(corpus, checkpoint=tmp_path / "changed", resume=True)
 
 

@@ -1,6 +1,6 @@
 """scikit-learn's base classes, with the types that they lack.
 
-To a type checker an untyped base class may hold anything: a misspelt attribute of a model would then be no mistake.
+To a type checker an untyped base class may hold anything: a misspelt attribute of a model would then not be a mistake.
 """
 
 from __future__ import annotations

@@ -60,8 +60,9 @@ class HybridHDP(FittedHybrid):
     g_weight : {"mean_field", "ratio", "printed"}, default="mean_field"
         What the corpus weights are to a document: exp(E log G0), E G0, or the paper's approximation of the first.
     phi_weight : {"ratio", "mean_field"}, default="ratio"
-        What a topic's words are to a document: E phi, or exp(E log phi), which is hard on words that a topic has little
-        of: from a random start it stays with poor topics. Over many laps of the same documents it holds better.
+        How a document weighs the words of a topic. "ratio": by E phi. "mean_field": by exp(E log phi), which gives
+        little weight to the rare words of a topic. From a random start it stays with poor topics; over many laps of
+        the same documents it holds better.
     init : str, array-like of shape (K, W) or fitted model, default="collapsed"
         Where the topics start: topics that are found first ("collapsed", "near-uniform", "documents", "anchors", see
         `VariationalHDP`) or given (word distributions, expected counts, or a fitted model of topics over the same

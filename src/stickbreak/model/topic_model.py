@@ -62,7 +62,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
 
     @property
     def trace_(self) -> dict[str, NDArray]:
-        """Equally long arrays, an entry for each lap; made anew whenever they are asked for."""
+        """Equally long arrays, an entry for each lap; made again whenever they are asked for."""
         check_is_fitted(self)
         return self._trace.arrays()
 
@@ -177,7 +177,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         n_particles : int, default=20
             Samples of the topics of each document.
         resample : bool, default=True
-            Whether the topics of all tokens before a token are drawn anew before it is predicted: work grows with the
+            Whether the topics of all tokens before a token are drawn again before it is predicted: work grows with the
             square of the length of a document. Otherwise it grows in proportion, and more particles are needed. With
             a tree only the estimate without is unbiased, as its conditionals are those of no joint distribution.
         random_state : int, RandomState or None, default=0
@@ -193,7 +193,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         Raises
         ------
         InputError
-            If counts are no whole numbers, no document has a token, or `n_particles` is no positive whole number.
+            If counts are not whole numbers, no document has a token, or `n_particles` is not a positive whole number.
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
@@ -261,7 +261,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         W = self.n_features_in_
         topics = self.components_ if hasattr(self, "components_") else self.topic_word_
         if topics.ndim != 2 or not topics.size or topics.dtype != np.float64 or not np.isfinite(topics).all():
-            raise ValueError("its topics are no table of finite numbers")
+            raise ValueError("its topics are not table of finite numbers")
         if topics.shape[1] != W:
             raise ValueError(f"it has topics over {topics.shape[1]} words, but {W} features")
         check_end(self)

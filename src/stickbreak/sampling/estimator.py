@@ -75,17 +75,18 @@ class GibbsHDP(FittedGibbs):
     burn_in : int or None, default=None
         Sweeps before the first sample. None: half of `n_laps`; a fit that goes on keeps what it began with.
     thin : int, default=10
-        Every so many sweeps after burn-in are a sample for estimate="average".
+        A sample for estimate="average" is taken each time this number of sweeps has passed after burn-in.
     n_chains : int, default=1
         Independent chains. The one whose best sweep after burn-in has the highest joint log-likelihood, at its own
-        hyperparameters, is kept: that is no evidence for its number of topics. The trace has all.
+        hyperparameters, is kept: that is not evidence for its number of topics. The trace has all.
     estimate : {"last", "best", "average"}, default="average"
         Where topics and weights come from: the last sweep; that with the highest joint log-likelihood after burn-in; or
         the mean over the samples, whose topics are matched to those of the best sample so that most tokens agree
         (topics that match none are left out).
     n_shards : int, default=1
-        1: exact. More: documents are cut into so many parts that are sampled at the same time, each against its own
-        copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling 2009): approximate.
+        1: exact. More: the documents are divided into this number of parts. They are sampled at the same time, each
+        against its own copy of the counts at the beginning of the sweep: approximate (Newman, Asuncion, Smyth and
+        Welling 2009).
     random_state : int, RandomState or None, default=None
         The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -261,7 +262,7 @@ class GibbsHDP(FittedGibbs):
         ------
         InputError
             If the documents or parameters are not those of the fit, the model has forgotten its state, `n_laps` is
-            no positive whole number, or `burn_in` ends among the sweeps that are done or leaves no sample.
+            not a positive whole number, or `burn_in` ends among the sweeps that are done or leaves no sample.
         """
         check_is_fitted(self)
         check_continuation(n_laps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)

@@ -37,8 +37,8 @@ def due(names: Collection[str], *, settled: bool) -> tuple[str, ...]:
 def learn(state: Inference, names: Collection[str], executor: Executor) -> None:
     """Set the named hyperparameters to the maximum of the objective, the rest following them.
 
-    With alpha, theta of every document is set anew for its stored N_dk, under the new alpha and the E[beta] of now; the
-    statistics of all batches change with it. So no candidate of a move may wait for a statistic of before. In the
+    With alpha, theta of every document is set again for its stored N_dk, under the new alpha and the current E[beta];
+    the statistics of all batches change with it. So no candidate of a move may wait for a statistic of before. In the
     order alpha, gamma, sticks, prior of the topics; each step starts from what the one before left.
 
     Parameters

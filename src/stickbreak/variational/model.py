@@ -185,7 +185,7 @@ class Inference:
     fresh_share: float = 1.0  # of the documents: those that a fresh start was better for when last tried
 
     def refresh(self, model: Model) -> None:
-        """Set tau, L_data and the objective from the totals (the sticks are left); `model` becomes the one of now."""
+        """Set tau, L_data and the objective from the totals (the sticks are left); `model` becomes the current one."""
         S, N, rho, omega = self.totals.S, self.totals.N, self.parameters.rho, self.parameters.omega
         self.model = model
         self.parameters = GlobalParameters.of(model.likelihood, S, N, rho, omega)

@@ -52,7 +52,7 @@ class Observations(Protocol):
         """Return the documents of several batches, one after the other."""
 
     def under(self, likelihood: Any) -> Self:
-        """Return the same observations as what the likelihood of now sees."""
+        """Return the same observations as what the current likelihood sees."""
 
     def over_own_rows(self) -> Self:
         """Return the same observations for parameters that have only the rows of `words`."""

@@ -163,7 +163,7 @@ class DocumentTopics:
         return sorted_.relabelled(np.arange(n_topics))
 
     def exchanged(self, rows: Int, old: DocumentTopics, new: DocumentTopics, new_index: Int) -> DocumentTopics:
-        """Return the same after a move that renamed the topics and inferred documents `rows` anew."""
+        """Return the same after a move that renamed the topics and inferred documents `rows` again."""
         others = self.replaced(rows, DocumentTopics.empty(rows.size)).relabelled(new_index)
         return others.replaced(rows, new)
 
@@ -190,7 +190,7 @@ class DocumentCounts:
         return DocumentCounts(self.n_documents, pooled)
 
     def exchanged(self, rows: Int, old: DocumentTopics, new: DocumentTopics, new_index: Int) -> DocumentCounts:
-        """Return the same after a move that renamed the topics and inferred some documents anew."""
+        """Return the same after a move that renamed the topics and inferred some documents again."""
         others = DocumentCounts(self.n_documents, self.held_by - old.holders(self.held_by.size)).relabelled(new_index)
         others.held_by = others.held_by + new.holders(others.held_by.size)
         return others

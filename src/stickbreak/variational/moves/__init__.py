@@ -16,7 +16,7 @@ MOVES: dict[str, type[Move]] = {"merge": Merge, "delete": Delete, "birth": Birth
 def make_moves(names: Sequence[str], *, delete_documents: int | None = MAX_DOCUMENTS) -> list[Move]:
     """Return the named moves in the order of `MOVES`.
 
-    `delete_documents` is the most that deletes infer anew in a lap; None: no limit.
+    `delete_documents` is the most that deletes infer again in a lap; None: no limit.
     """
     return [Delete(delete_documents) if name == Delete.name else MOVES[name]() for name in MOVES if name in names]
 

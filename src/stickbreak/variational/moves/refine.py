@@ -1,4 +1,4 @@
-"""Refine: the same topics, found anew by collapsed inference (a trial)."""
+"""Refine: the same topics, found again by collapsed inference (a trial)."""
 
 from __future__ import annotations
 

@@ -54,8 +54,8 @@ class GaussianHDP(FittedGaussianHDP):
         in the vectors that the present ones explain worst, and lasts as long as some ten laps. The stochastic schedule
         has "reorder" alone.
     delete_vectors : int or None, default=50000
-        Deletes are tried for the smallest components whose groups together hold at most so many vectors. None: for
-        every component.
+        Deletes are tried for the smallest components whose groups together hold at most this number of vectors. None:
+        for every component.
     schedule : {"memoized", "stochastic"}, default="memoized"
         Exact statistics of every batch, and an objective that never falls; or a step after each batch, nothing stored.
     learning_decay, learning_offset : float, default=0.5 and 1.0
@@ -80,7 +80,7 @@ class GaussianHDP(FittedGaussianHDP):
     dtype : {"float64", "float32"}, default="float64"
         Precision of the vectors, counted from the prior mean, and of the products over them; sums are always float64.
         In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose spread
-        it has not the digits for are refused.
+        is too small for its digits are refused.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the numbers do not depend on it.
@@ -117,7 +117,7 @@ class GaussianHDP(FittedGaussianHDP):
     Notes
     -----
     Output features are the components: `transform` gives weights of groups, `get_feature_names_out` names its columns,
-    `set_output` makes a data frame of it. There is no `components_`: a component is no row of numbers that could be
+    `set_output` makes a data frame of it. There is no `components_`: a component is not a row of numbers that could be
     normalised, but a posterior of which `means_` and `covariances_` are read.
 
     References

@@ -47,8 +47,8 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         in the vectors that the present ones explain worst, and lasts as long as some ten laps. The stochastic schedule
         has "reorder" alone.
     delete_vectors : int or None, default=50000
-        Deletes are tried for the smallest components that together have at most so many vectors with a responsibility
-        other than zero. None: for every component.
+        Deletes are tried for the smallest components that together have at most this number of vectors with a
+        responsibility other than zero. None: for every component.
     schedule : {"memoized", "stochastic"}, default="memoized"
         Exact statistics of every batch, and an objective that never falls; or a step after each batch, nothing stored.
     learning_decay, learning_offset : float, default=0.5 and 1.0
@@ -64,7 +64,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     dtype : {"float64", "float32"}, default="float64"
         Precision of the vectors, counted from the prior mean, and of the products over them; sums are always float64.
         In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose spread
-        it has not the digits for are refused.
+        is too small for its digits are refused.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the numbers do not depend on it.
@@ -100,7 +100,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     -----
     A vector has no weights of its own, so there is no `expected_weights` and no `transform`, and with it no
     `get_feature_names_out` or `set_output`: the probabilities of the components given a vector are `predict_proba`.
-    There is no `components_`: a component is no row of numbers that could be normalised, but a posterior of which
+    There is no `components_`: a component is not a row of numbers that could be normalised, but a posterior of which
     `means_` and `covariances_` are read.
 
     References

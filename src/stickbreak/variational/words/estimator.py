@@ -71,8 +71,8 @@ class VariationalHDP(FittedHDP):
     moves : sequence of {"merge", "delete", "birth", "refine", "reorder"}
         Tried after each lap, always in the order above; each is kept only if the whole objective rises. Default:
         ("merge", "delete", "refine", "reorder"). "merge" makes one topic of two; "delete" removes a topic and infers
-        its documents anew; "birth" adds topics found in the documents that the present ones explain worst; "refine"
-        finds the present topics anew by collapsed inference, once laps gain little; "reorder" sorts them by size.
+        its documents again; "birth" adds topics found in the documents that the present ones explain worst; "refine"
+        finds the present topics again by collapsed inference, once laps gain little; "reorder" sorts them by size.
         An empty sequence keeps the number of topics. Moves belong to the memoized schedule; of them the stochastic one
         has "reorder" alone, and `partial_fit` none.
     delete_documents : int or None, default=500
@@ -95,7 +95,7 @@ class VariationalHDP(FittedHDP):
     schedule : {"memoized", "stochastic"}, default="memoized"
         How `fit` goes through the batches. "memoized" stores statistics of every batch; its objective is exact and
         never falls. "stochastic" stores none: after each batch it takes a step towards the topics that the batch alone,
-        scaled up, asks for, in an order of batches that each lap draws anew.
+        scaled up, asks for, in an order of batches that each lap draws again.
     learning_decay : float, default=0.5
         kappa in [0, 1]: step t has the size (t + learning_offset)^-kappa. Steps converge for kappa above 0.5.
         (Paper: 0.5.)
