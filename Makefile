@@ -10,21 +10,25 @@ LOADS ?= 100000
 SEED ?= 0
 WORKERS ?= auto
 KEEP ?= fuzz-failures
+PROSE := README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md docs src examples tools
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
 
-.PHONY: help demo test fuzz docs cli-docs bench bench-quick lock clean
+.PHONY: help demo test fuzz docs cli-docs pyright bench bench-quick lock release-check check-min clean
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
-	@echo "make test      format, lint, types and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
+	@echo "make test      format, lint, types, spelling and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
 	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for many hours (a short run:"
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
+	@echo "make pyright   what an editor says of examples/ and tests/typing/ (pyright brings Node.js along: 283 MB)"
 	@echo "make docs      the documentation, as a web site in site/"
 	@echo "make cli-docs  renew the help texts in docs/cli.md"
 	@echo "make bench     every command on the pages of the benchmarks, for many hours (STICKBREAK_DATA names the corpora)"
 	@echo "make bench-quick  all systems side by side on little data, for some minutes"
+	@echo "make release-check  whether this tree can be released: builds, and tries the wheel in a clean environment"
+	@echo "make check-min the tests on the oldest versions that pyproject.toml allows (needs uv)"
 	@echo "make lock      renew the locked versions in requirements/ (needs uv)"
 	@echo "make clean     remove .venv and all that was made"
 
@@ -36,6 +40,7 @@ test: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/codespell $(PROSE)
 	$(BIN)/stickbreak warm --quiet
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
@@ -47,6 +52,9 @@ fuzz: $(VENV)/dev.stamp
 		echo "python -m fuzz $$trial --seed $(SEED)"; \
 		$(BIN)/python -m fuzz $$trial --seed $(SEED) || failed=1; \
 	done; exit $$failed
+
+pyright: $(VENV)/pyright.stamp
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 docs: $(VENV)/dev.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
@@ -63,7 +71,14 @@ bench: $(VENV)/dev.stamp
 lock:
 	$(LOCK) pyproject.toml --output-file requirements/run.txt
 	$(LOCK) pyproject.toml --group dev --group bench --constraint requirements/run.txt --output-file requirements/dev.txt
+	$(LOCK) --group pyright --constraint requirements/dev.txt --output-file requirements/pyright.txt
 	$(LOCK) requirements/build.in --constraint requirements/dev.txt --output-file requirements/build.txt
+
+release-check: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.release_check
+
+check-min: $(VENV)/venv.stamp
+	$(BIN)/python -m tools.check_min
 
 clean:
 	rm -rf $(VENV) site demo dist benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
@@ -97,3 +112,7 @@ $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/package.stamp
 	@echo "installing what the tests and the documentation need (once; a minute or two) ..."
 	@$(INSTALL) --require-hashes --requirement requirements/dev.txt
 	@touch $(VENV)/run.stamp $@
+
+$(VENV)/pyright.stamp: requirements/pyright.txt $(VENV)/dev.stamp
+	@$(INSTALL) --require-hashes --requirement requirements/pyright.txt
+	@touch $@

@@ -22,6 +22,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import VectorLikelihood
 
 Float = NDArray[np.float64]
+Vectors = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,10 @@ class BetaBernoulli(VectorLikelihood):
 
     # What the global step asks -------------------------------------------------------------------------------------
 
-    def statistics(self, X: NDArray, R: NDArray) -> Float:
+    def statistics(self, X: Vectors, R: Vectors) -> Float:
         """Return S (dim, K): additive in the vectors, in float64."""
-        return X.T.astype(np.float64) @ R
+        S: Float = X.T.astype(np.float64) @ R
+        return S
 
     def posterior(self, S: Float, N: Float) -> BetaPosterior:
         """Return a + ones, b + zeros."""
@@ -75,30 +77,34 @@ class BetaBernoulli(VectorLikelihood):
     def evidence(self, S: Float, N: Float) -> Float:
         """Return log p(vectors of component k): the ratio of the normalisers of posterior and prior."""
         q = self.posterior(S, N)
-        return (betaln(q.a, q.b) - betaln(self.a, self.b)).sum(axis=1)
+        ratio: Float = (betaln(q.a, q.b) - betaln(self.a, self.b)).sum(axis=1)
+        return ratio
 
     def objective(self, S: Float, N: Float, posterior: BetaPosterior) -> Float:
         """Return the same at any q: E[log p(x | p) + log p(p) - log q(p)]."""
         q = posterior
         log_one, log_zero = psi(q.a) - psi(q.a + q.b), psi(q.b) - psi(q.a + q.b)
-        value = betaln(q.a, q.b) - betaln(self.a, self.b)
+        value: Float = betaln(q.a, q.b) - betaln(self.a, self.b)
         value = value + (S.T + self.a - q.a) * log_one + (N[:, None] - S.T + self.b - q.b) * log_zero
-        return value.sum(axis=1)
+        bound: Float = value.sum(axis=1)
+        return bound
 
     # What the local step asks --------------------------------------------------------------------------------------
 
-    def expected_log(self, posterior: BetaPosterior, X: NDArray) -> Float:
+    def expected_log(self, posterior: BetaPosterior, X: Vectors) -> Float:
         """Return E log p(x_n | k), (n, K), as one matrix product."""
         q = posterior
         log_one, log_zero = psi(q.a) - psi(q.a + q.b), psi(q.b) - psi(q.a + q.b)
-        return X @ (log_one - log_zero).T + log_zero.sum(axis=1)
+        log_p: Float = X @ (log_one - log_zero).T + log_zero.sum(axis=1)
+        return log_p
 
     # What fitted models are asked ----------------------------------------------------------------------------------
 
-    def predictive_log(self, posterior: BetaPosterior, X: NDArray) -> Float:
+    def predictive_log(self, posterior: BetaPosterior, X: Vectors) -> Float:
         """Return log p(x_n | q_k), (n, K): the expectation of a Bernoulli is one."""
         p = self.mean(posterior)
-        return X @ (np.log(p) - np.log1p(-p)).T + np.log1p(-p).sum(axis=1)
+        log_p: Float = X @ (np.log(p) - np.log1p(-p)).T + np.log1p(-p).sum(axis=1)
+        return log_p
 
     def mean(self, posterior: BetaPosterior) -> Float:
         """Return E p_kd, (K, dim)."""
@@ -107,11 +113,13 @@ class BetaBernoulli(VectorLikelihood):
     def covariance(self, posterior: BetaPosterior) -> Float:
         """Return p (1 - p) on the diagonal, (K, dim, dim)."""
         p = self.mean(posterior)
-        return (p * (1 - p))[:, :, None] * np.eye(self.dim)
+        diagonal: Float = (p * (1 - p))[:, :, None] * np.eye(self.dim)
+        return diagonal
 
     def sample(self, posterior: BetaPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
         """Draw n vectors of component k."""
-        return (rng.random((n, self.dim)) < self.mean(posterior)[k]).astype(np.float64)
+        ones: Float = (rng.random((n, self.dim)) < self.mean(posterior)[k]).astype(np.float64)
+        return ones
 
     @property
     def hyperparameters(self) -> dict[str, float]:

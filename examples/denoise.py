@@ -122,7 +122,7 @@ def denoised(noisy: Image, sigma: float, prior: PatchPrior, betas: Sequence[floa
             clean = prior.filtered(patches @ basis, sigma**2 / beta) @ basis.T + means
         total, cover = averaged(clean, estimate.shape, size)
         estimate = (size**2 * noisy + beta * total) / (size**2 + beta * cover)  # size^2 copies of each pixel's noise
-    return np.clip(estimate, 0, 1)
+    return np.clip(estimate, 0, 1).astype(np.float32, copy=False)
 
 
 def psnr(image: Image, clean: Image) -> float:
@@ -142,14 +142,16 @@ def total_variation(noisy: Image, sigma: float, weight: float) -> Image:
     """Denoise by scikit-image; `weight` in units of sigma."""
     from skimage.restoration import denoise_tv_chambolle
 
-    return denoise_tv_chambolle(noisy, weight=weight * sigma)
+    clean: Image = denoise_tv_chambolle(noisy, weight=weight * sigma)  # type: ignore[no-untyped-call]
+    return clean
 
 
 def non_local_means(noisy: Image, sigma: float, h: float) -> Image:
     """Denoise by scikit-image; the filter strength h in units of sigma."""
     from skimage.restoration import denoise_nl_means
 
-    return denoise_nl_means(noisy, patch_size=5, patch_distance=6, h=h * sigma, sigma=sigma, fast_mode=True)
+    clean: Image = denoise_nl_means(noisy, patch_size=5, patch_distance=6, h=h * sigma, sigma=sigma, fast_mode=True)
+    return clean
 
 
 BASELINES: dict[str, tuple[Callable[[Image, float, float], Image], Sequence[float]]] = {
@@ -161,7 +163,7 @@ BASELINES: dict[str, tuple[Callable[[Image, float, float], Image], Sequence[floa
 def with_noise(clean: Image, sigma: float, seed: int) -> Image:
     """Add Gaussian noise; the same seed gives the same noise."""
     noise = np.random.default_rng(seed).standard_normal(clean.shape, np.float32)
-    return clean + np.float32(sigma) * noise
+    return (clean + np.float32(sigma) * noise).astype(np.float32, copy=False)
 
 
 def tuned(method: str, training: Sequence[Image], sigma: float) -> float:
@@ -180,8 +182,14 @@ def fitted_prior(files: Sequence[Path], arguments: argparse.Namespace) -> Any:
     if folder is not None and folder.exists():
         return stickbreak.load(folder)
     patches = read_patches(files, size=SIZE, n_patches=arguments.patches, mean="project")
-    options = {"n_components": arguments.components, "likelihood": "zero_mean", "dtype": "float32", "random_state": 0}
+    options: dict[str, Any] = {
+        "n_components": arguments.components,
+        "likelihood": "zero_mean",
+        "dtype": "float32",
+        "random_state": 0,
+    }
     started = time.perf_counter()
+    model: stickbreak.GaussianHDP | stickbreak.GaussianDPMixture
     if arguments.model == "hdp":
         model = stickbreak.GaussianHDP(**options, n_laps=arguments.laps).fit(patches)
     else:
@@ -217,7 +225,8 @@ def main() -> None:
     for sigma in arguments.sigma:
         level = sigma / 255
         chosen = {method: tuned(method, tuning, level) for method in BASELINES}
-        scores, pictures, seconds = [], {}, 0.0
+        scores, seconds = [], 0.0
+        pictures: dict[str, Image] = {}
         for seed, file in enumerate(held_out[: arguments.images]):
             clean = read_grey(file)
             noisy = with_noise(clean, level, seed)

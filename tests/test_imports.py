@@ -242,9 +242,16 @@ def test_all_of_a_room_is_what_its_face_imports(name):
         assert hasattr(package, public), public
 
 
+def is_a_signature(node: ast.AST) -> bool:
+    """Whether a function is written for type checkers alone: its body is an ellipsis."""
+    return isinstance(node, ast.FunctionDef) and ast.unparse(node.body).strip() == "..."
+
+
 def public_definitions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
     """Yield classes, functions and methods whose names, and those around them, are public."""
     for node in ast.iter_child_nodes(tree):
+        if is_a_signature(node):
+            continue
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
             yield prefix + node.name, node
             if isinstance(node, ast.ClassDef):

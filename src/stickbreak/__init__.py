@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 if TYPE_CHECKING:
     from stickbreak import corpus, evaluation, report
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from stickbreak.sampling import GibbsHDP
     from stickbreak.variational import GaussianDPMixture, GaussianHDP, VariationalHDP
     from stickbreak.variational.vectors.model import VectorModel
+
+    __version__: str
 
 ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "BackoffTreeTopics": "stickbreak.backoff_tree",
@@ -60,13 +62,23 @@ __all__ = [
 ]
 
 
-def load(path: str | os.PathLike[str]) -> TopicModel | VectorModel:
+_Model = TypeVar("_Model", bound="TopicModel | VectorModel")
+
+
+@overload
+def load(path: str | os.PathLike[str]) -> TopicModel | VectorModel: ...
+@overload
+def load(path: str | os.PathLike[str], kind: type[_Model]) -> _Model: ...
+def load(path: str | os.PathLike[str], kind: type[Any] | None = None) -> Any:
     """Load a fitted model that `save` wrote; nothing in the folder is executed.
 
     Parameters
     ----------
     path : path-like
         The folder.
+    kind : class, optional
+        The estimator that the folder must hold, for example `stickbreak.CollapsedHDP`. Type checkers then know the
+        class of the result. Default: any model.
 
     Returns
     -------
@@ -75,31 +87,51 @@ def load(path: str | os.PathLike[str]) -> TopicModel | VectorModel:
 
     Raises
     ------
+    InputError
+        If `kind` is not an estimator of stickbreak.
     ModelFormatError
-        If the folder is no saved model, or damaged, or of a newer version.
+        If the folder is not a saved model, is damaged, was written by a newer version, or holds another kind of model.
+
+    Examples
+    --------
+    >>> import stickbreak, tempfile
+    >>> corpus, _ = stickbreak.corpus.toy_bars(n_documents=50, seed=0)
+    >>> folder = tempfile.mkdtemp() + "/bars"
+    >>> stickbreak.CollapsedHDP(n_topics=10, n_laps=2, random_state=0).fit(corpus).save(folder)
+    >>> stickbreak.load(folder, stickbreak.CollapsedHDP).n_laps_
+    2
     """
-    from stickbreak.exceptions import ModelFormatError
+    from stickbreak.exceptions import InputError, ModelFormatError
+    from stickbreak.model.estimator import Estimator
     from stickbreak.storage.persistence import read_head
 
-    kind = read_head(path)["kind"]
-    known = {**ESTIMATORS, **VECTOR_ESTIMATORS}
-    if kind not in known:
-        raise ModelFormatError(f"{path} holds a {kind!r}, not a fitted model; give the folder that `save` wrote.")
-    model: TopicModel | VectorModel = getattr(importlib.import_module(known[kind]), kind)._load(path)
-    return model
+    if kind is not None and not (isinstance(kind, type) and issubclass(kind, Estimator)):
+        raise InputError(f"kind is {kind!r}; give the class of the model, for example stickbreak.CollapsedHDP.")
+    found, known = read_head(path)["kind"], {**ESTIMATORS, **VECTOR_ESTIMATORS}
+    if found not in known:
+        raise ModelFormatError(f"{path} holds a {found!r}, not a fitted model; give the folder that `save` wrote.")
+    estimator = getattr(importlib.import_module(known[found]), found)
+    if kind is not None and not issubclass(estimator, kind):
+        raise ModelFormatError(
+            f"{path} holds a {found}, not a {kind.__name__}; give kind=stickbreak.{found}, or leave `kind` out."
+        )
+    return estimator._load(path)
 
 
-def __getattr__(name: str) -> Any:
-    """Import the parts of the package when they are first asked for: `import stickbreak` stays quick."""
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    if name in _MODULES:
-        return importlib.import_module(f"stickbreak.{name}")
-    if name == "__version__":
-        from importlib.metadata import version
+# Type checkers do not see this function: to them every misspelt name would be one of the package.
+if not TYPE_CHECKING:
 
-        return version("stickbreak")
-    raise AttributeError(f"module 'stickbreak' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Import the parts of the package when they are first asked for: `import stickbreak` stays quick."""
+        if name in _LAZY:
+            return getattr(importlib.import_module(_LAZY[name]), name)
+        if name in _MODULES:
+            return importlib.import_module(f"stickbreak.{name}")
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("stickbreak")
+        raise AttributeError(f"module 'stickbreak' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -48,7 +48,7 @@ class NoDocuments(ReadError):
 
 
 class ModelFormatError(InputError):
-    """A folder that is no saved model, or one of a version that this stickbreak does not know."""
+    """A folder that is not a saved model, or one of a version that this stickbreak does not know."""
 
 
 class WriteError(StickbreakError, OSError):

@@ -94,7 +94,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             [entry.make() for entry in (*ESTIMATORS, *SPARSE)],
             expected_failed_checks=lambda estimator: failing[type(estimator).__name__],
         ).mark
-        metafunc.parametrize(*mark.args, **mark.kwargs)
+        names, checks = mark.args
+        metafunc.parametrize(names, list(checks), **mark.kwargs)  # scikit-learn before 1.7 gives a generator
     if "entry" in metafunc.fixturenames:
         metafunc.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.name)
     if "as_kind" in metafunc.fixturenames:

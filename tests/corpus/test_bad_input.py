@@ -34,7 +34,7 @@ def table(field="text"):
 
 def uci(matrix):
     X = sp.coo_array(np.array(matrix))
-    lines = [f"{i + 1} {j + 1} {v}" for i, j, v in zip(*X.coords, X.data, strict=True)]
+    lines = [f"{i + 1} {j + 1} {v}" for i, j, v in zip(X.row, X.col, X.data, strict=True)]
     return "\n".join([str(X.shape[0]), str(X.shape[1]), str(X.nnz), *lines]) + "\n"
 
 

@@ -65,7 +65,7 @@ def test_write_refuses_what_is_there(tmp_path):
     write_corpus(small_corpus()[:1], tmp_path / "c", overwrite=True)
     assert open_corpus(tmp_path / "c").names == ("a",)
     (tmp_path / "thesis").mkdir()
-    with pytest.raises(WriteError, match="no corpus folder"):
+    with pytest.raises(WriteError, match="not a corpus folder"):
         write_corpus(small_corpus(), tmp_path / "thesis", overwrite=True)
     assert sorted(os.listdir(tmp_path)) == ["c", "thesis"]
 
@@ -112,7 +112,7 @@ def test_open_accepts_a_sound_folder_in_blocks_of_any_size(tmp_path, monkeypatch
         (lambda f: np.save(f / "indptr.npy", np.array([0, 2, 2, 5], dtype=np.int32)), "do not fit"),
         (lambda f: (f / "names.jsonl").write_text('"a"\n'), "1 lines instead of 3"),
         (lambda f: (f / "vocabulary.jsonl").write_text("a\n"), "vocabulary.jsonl, line 1 is damaged"),
-        (lambda f: (f / "corpus.json").unlink(), "is no corpus folder"),
+        (lambda f: (f / "corpus.json").unlink(), "is not a corpus folder"),
         (lambda f: _change_meta(f, version="x"), "its version is 'x'"),
         (lambda f: _change_meta(f, n_words=float("inf")), "is damaged"),
         (lambda f: _change_meta(f, n_words=0), "do not fit"),

@@ -219,7 +219,7 @@ def test_bad_values_and_offsets_are_refused(values, offsets, says):
         ([[], np.zeros((0, 3))], "all groups are empty"),
         ([np.zeros((2, 3)), np.zeros((2, 2))], r"group 1 is of shape \(2, 2\); give a table of 3 columns"),
         ([np.zeros(3)], r"group 0 is of shape \(3,\)"),
-        ([np.eye(2), [[1.0], [1.0, 2.0]]], "group 1 is no table of numbers"),
+        ([np.eye(2), [[1.0], [1.0, 2.0]]], "group 1 is not a table of numbers"),
     ],
 )
 def test_bad_arrays_are_refused(arrays, says):
@@ -265,7 +265,7 @@ def test_a_folder_is_replaced_only_if_asked_and_only_if_it_is_one(tmp_path):
     write_vectors(some([1]), target, overwrite=True)
     assert open_vectors(target).n_vectors == 1
     (tmp_path / "other").mkdir()
-    with pytest.raises(WriteError, match="no folder of vectors"):
+    with pytest.raises(WriteError, match="not a folder of vectors"):
         write_vectors(some(), tmp_path / "other", overwrite=True)
 
 
@@ -295,7 +295,7 @@ def _newer(folder):
         (_other_dtype, "do not fit to vectors.json"),
         (_nan, "row 0, column 0 is nan"),
         (_newer, "version 99"),
-        (lambda folder: (folder / "vectors.json").unlink(), "no vectors folder"),
+        (lambda folder: (folder / "vectors.json").unlink(), "not a vectors folder"),
         (lambda folder: (folder / "vectors.json").write_text("{"), "is damaged"),
         (lambda folder: (folder / "offsets.npy").unlink(), "does not exist"),
         (lambda folder: (folder / "offsets.npy").write_bytes(b"x"), "is damaged"),

@@ -60,7 +60,7 @@ def test_lap_with_other_columns_than_the_laps_before_is_refused(columns):
     trace = Trace()
     trace.add(Lap(-2.0, 3, False, {"sweeps": 1.0}), seconds=0.1)
     before = {name: list(column) for name, column in trace.columns.items()}
-    with pytest.raises(ModelFormatError, match=r"'(sweeps|more)' is not in all laps; fit anew"):
+    with pytest.raises(ModelFormatError, match=r"'(sweeps|more)' is not in all laps; fit again"):
         trace.add(Lap(-1.0, 3, False, columns), seconds=0.1)
     assert trace.columns == before
 

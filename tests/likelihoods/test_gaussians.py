@@ -291,13 +291,16 @@ def test_scatter_that_rounding_made_negative_is_repaired():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: ZeroMeanGaussian(1.9, B), "nu is 1.9, with which the prior is no distribution; give a number above 2"),
+        (
+            lambda: ZeroMeanGaussian(1.9, B),
+            "nu is 1.9, with which the prior is not a distribution; give a number above 2",
+        ),
         (lambda: ZeroMeanGaussian(True, B), "nu is True; give a positive number"),
         (lambda: ZeroMeanGaussian(5, -B), "B is not positive definite"),
         (lambda: ZeroMeanGaussian(5, B + np.triu(B)), "B is not symmetric"),
         (lambda: ZeroMeanGaussian(5, B[:2]), r"B is of shape \(2, 3\); give a square matrix"),
         (lambda: ZeroMeanGaussian(5, B * np.nan), "B holds NaN or infinity"),
-        (lambda: ZeroMeanGaussian(5, "x"), "B is no array of numbers"),
+        (lambda: ZeroMeanGaussian(5, "x"), "B is not an array of numbers"),
         (lambda: ZeroMeanGaussian(5, B, scale=0.0), "scale is 0.0; give a positive number"),
         (lambda: Gaussian(5, B, M[:2], 1.0), "m is of shape .*; give 3 numbers"),
         (lambda: Gaussian(5, B, M, -1.0), "kappa is -1.0"),

@@ -140,14 +140,14 @@ def test_what_is_not_ours_is_never_overwritten(tmp_path):
     target = tmp_path / "saved"
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
-    with pytest.raises(WriteError, match="no saved model"):
+    with pytest.raises(WriteError, match="not a saved model"):
         saved(tmp_path, overwrite=True)
     assert (target / "thesis.tex").exists()
 
 
 def test_a_file_is_never_overwritten(tmp_path):
     (tmp_path / "saved").write_text("years of work")
-    with pytest.raises(WriteError, match="no saved model"):
+    with pytest.raises(WriteError, match="not a saved model"):
         saved(tmp_path, overwrite=True)
 
 

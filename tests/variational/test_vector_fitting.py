@@ -59,7 +59,7 @@ def test_vectors_that_float32_cannot_tell_apart_are_refused():
     own = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
     for likelihood in ("zero_mean", own):
         model = GaussianDPMixture(likelihood=likelihood, n_laps=1, **SMALL)
-        with pytest.raises(InputError, match="float32 has not the digits"):
+        with pytest.raises(InputError, match="float32 does not have enough digits"):
             model.set_params(dtype="float32").fit(X + 1e6)
         model.fit(X + 10)
         model.set_params(dtype="float64").fit(X + 1e6)

@@ -50,6 +50,7 @@ class FittedTree(TopicModel):
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
+    n_topics: int
     word_start_: Int
     word_leaf_: Int32
     word_count_: Int32
@@ -111,7 +112,7 @@ class FittedTree(TopicModel):
 
     @property
     def tree_(self) -> TopicNode:
-        """The root of the tree, to walk from; made anew whenever it is asked for, so keep it for many questions."""
+        """The root of the tree, to walk from; made again whenever it is asked for, so keep it for many questions."""
         check_is_fitted(self)
         return tree_of(self._model, self.vocabulary_)
 
@@ -176,7 +177,7 @@ class FittedTree(TopicModel):
         Raises
         ------
         InputError
-            If `n` is no whole number of at least 1, there is not one name for each column, or a leaf has no token.
+            If `n` is not a whole number of at least 1, there is not one name for each column, or a leaf has no token.
         """
         check_is_fitted(self)
         words = words_to_show(n, vocabulary, self.vocabulary_)
@@ -337,7 +338,7 @@ class FittedTree(TopicModel):
         if start.shape != (W + 1,) or start[0] != 0 or start[-1] != leaf.size or (start[1:] < start[:-1]).any():
             raise ValueError("the leaves of its words do not belong together")
         if start.dtype != np.int64 or leaf.dtype != np.int32 or n.dtype != np.int32 or n.shape != leaf.shape:
-            raise ValueError("the leaves of its words are no whole numbers")
+            raise ValueError("the leaves of its words are not whole numbers")
         if not leaf.size or leaf.min() < 0 or leaf.max() >= shape.n_leaves or n.min() < 1:
             raise ValueError("a leaf is outside the tree, or has no token")
         inner = np.ones(leaf.size, dtype=bool)

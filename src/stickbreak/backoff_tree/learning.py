@@ -25,7 +25,7 @@ def learn(sampler: TreeSampler, name: str, executor: Executor, *, search: bool =
 
     Without `search` they stay: leaves at random would only ask for as much smoothing as there can be.
 
-    Documents or words are sampled anew each time, by the pass; P* is that of the present leaves.
+    Documents or words are sampled again each time, by the pass; P* is that of the present leaves.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def learn(sampler: TreeSampler, name: str, executor: Executor, *, search: bool =
 
 
 def _members(start: Int, chosen: Int, z: Int32, order: Int32 | Int | None) -> tuple[Int, Int32]:
-    """Return group, numbered anew, and leaf of all tokens of the chosen documents or words."""
+    """Return group, numbered again, and leaf of all tokens of the chosen documents or words."""
     chosen = chosen[np.diff(start)[chosen] > 0]
     where = np.concatenate([np.arange(start[g], start[g + 1]) for g in chosen])
     group = np.repeat(np.arange(chosen.size), np.diff(start)[chosen])

@@ -23,7 +23,7 @@ def empty_lists(tokens: Tokens) -> WordLeaves:
 
 
 def fill_lists(words: WordLeaves, tokens: Tokens, z: Int32, executor: Executor) -> None:
-    """Count all tokens anew.
+    """Count all tokens again.
 
     Parameters
     ----------

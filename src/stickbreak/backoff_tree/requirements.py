@@ -94,7 +94,7 @@ def discounts(name: str, given: Any, shape: TreeShape) -> Float:
 
 
 def checked_leaves(given: ArrayLike, n_tokens: Int) -> Int:
-    """Return leaves as an array, refuse what is no list of leaves that have tokens.
+    """Return leaves as an array, refuse what is not a list of leaves that have tokens.
 
     Raises
     ------

@@ -32,7 +32,7 @@ class TreeShape:
     Raises
     ------
     InputError
-        If that is no tree, or it has more leaves than can be numbered.
+        If that is not a tree, or it has more leaves than can be numbered.
 
     Examples
     --------

@@ -214,7 +214,7 @@ class TopicNode:
         Raises
         ------
         InputError
-            If it is no whole number of at least 0, this node alone.
+            If it is not a whole number of at least 0, this node alone.
         """
         deepest = self._ground.shape.depth if depth is None else self.level + check_whole("depth", depth, 0)
         return self._walk(deepest)

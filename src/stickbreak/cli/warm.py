@@ -95,7 +95,7 @@ def _fit_words(method: str) -> None:
             quiet=True,
         )
         job.run(Words.of(corpus, InputSettings()))
-        model = stickbreak.load(out)
+        model = stickbreak.load(out, getattr(stickbreak, METHODS[method].estimator))
         model.transform(corpus)
         evaluate(model, corpus)
 

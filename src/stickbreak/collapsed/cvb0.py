@@ -124,7 +124,7 @@ def assembled(turns: list[list[Shard]], n_words: int, beta: Float) -> CollapsedS
 def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, executor: Executor) -> None:
     """Update q(z) of all documents, then the corpus weights; everything in place.             math.md (C1), (C2), (C3)
 
-    S and N are summed anew first, so that no rounding is carried on: shares and corpus weights say all.
+    S and N are summed again first, so that no rounding is carried on: shares and corpus weights say all.
 
     Parameters
     ----------

@@ -99,7 +99,7 @@ class CollapsedLaps:
             hold_back(self.state.shards, self.rules.held_back, self.rules.seed)
 
     def finish(self) -> Topics:
-        """Return the topics with the counts of all tokens, summed anew: those that any fit with these shares has."""
+        """Return the topics with the counts of all tokens, summed again: those that any fit with these shares has."""
         add_up(self.state, self._executor)
         shown = alive(self.state.N)
         give_back(self.state.shards)

@@ -132,7 +132,7 @@ def unpack_shares(arrays: dict[str, NDArray], parts: Sequence[Shard], n_topics: 
     if kept.shape != (sum(sizes),) or topic.shape != share.shape or topic.shape != (int(kept.sum(dtype=np.int64)),):
         raise ValueError("its shares are not those of these documents")
     if kept.dtype != np.uint16 or topic.dtype != np.uint16 or share.dtype != np.float32:
-        raise ValueError("its shares are no shares")
+        raise ValueError("its shares are not shares")
     if topic.size and (
         max(int(topic.max()), int(kept.max()) - 1) >= n_topics
         or not ((share >= 0) & (share <= 1 + SUM_TOLERANCE)).all()

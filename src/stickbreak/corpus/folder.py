@@ -51,7 +51,7 @@ def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> Non
     """
     target = Path(path)
     if overwrite and target.exists() and not is_corpus_folder(target):
-        raise WriteError(f"{target} exists and is no corpus folder, so it is not replaced; choose another name")
+        raise WriteError(f"{target} exists and is not a corpus folder, so it is not replaced; choose another name")
     counts = corpus.counts
     wide = max(counts.nnz, corpus.n_words) >= 2**31
     dtype = np.int64 if wide else np.int32
@@ -93,7 +93,7 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     Raises
     ------
     ReadError
-        When the folder is no corpus folder, of a newer version, incomplete or damaged.
+        When the folder is not a corpus folder, of a newer version, incomplete or damaged.
     """
     folder = Path(path)
     meta = read_meta(folder, "corpus.json", _FIELDS, what="corpus", version=_VERSION)
@@ -107,10 +107,10 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     )
     plain = indices.dtype == indptr.dtype and indices.dtype in (np.int32, np.int64)
     if not fits or not plain or indptr[0] != 0 or indptr[-1] != nnz or data.dtype not in (np.int32, np.float64):
-        raise ReadError(f"{folder} is damaged: its arrays do not fit to corpus.json; write the corpus anew")
+        raise ReadError(f"{folder} is damaged: its arrays do not fit to corpus.json; write the corpus again")
     problem = _problem(data, indices, indptr, W)
     if problem:
-        raise ReadError(f"{folder} is damaged: {problem}; write the corpus anew")
+        raise ReadError(f"{folder} is damaged: {problem}; write the corpus again")
     vocabulary = read_strings(folder / "vocabulary.jsonl", W, "corpus", limits) if meta["vocabulary"] else None
     if vocabulary is not None and len(set(vocabulary)) < W:
         raise ReadError(f"{folder} is damaged: vocabulary.jsonl holds a word twice; write the corpus again")

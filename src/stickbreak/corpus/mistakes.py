@@ -32,7 +32,7 @@ class Mistake(NamedTuple):
 
 
 def obvious_mistake(X: Any) -> Mistake | None:
-    """Return what X is if it can be no table at all; a glance, before anything is converted.
+    """Return what X is if it cannot be a table at all; a glance, before anything is converted.
 
     Parameters
     ----------

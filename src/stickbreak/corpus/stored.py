@@ -49,7 +49,7 @@ def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, vers
     """
     file = folder / name
     if folder.is_dir() and not file.exists():
-        raise ReadError(f"{folder} is no {what} folder: it has no {name}; name one made by write_{what}")
+        raise ReadError(f"{folder} is not a {what} folder: it has no {name}; name one made by write_{what}")
     with reading(folder if not folder.exists() else file):
         with open(file, "rb") as handle:
             content = handle.read(_MOST_META + 1)
@@ -81,7 +81,7 @@ def open_array(file: Path, what: str) -> np.ndarray:
     file : Path
         A file in NumPy's .npy format.
     what : str
-        Says in a message what must be written anew: "corpus", "vectors".
+        Says in a message what must be written again: "corpus", "vectors".
 
     Returns
     -------

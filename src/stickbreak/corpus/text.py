@@ -46,7 +46,7 @@ class TextOptions:
     max_df : int or float
         Leave out words that are in more documents. A share is not applied to fewer than 20 documents.
     max_features : int or None
-        Keep only so many words, the most frequent ones.
+        Keep only this number of words, the most frequent ones.
     ngram_range : tuple of (int, int)
         (1, 2) counts also pairs of neighbouring words.
     token_pattern : str or None
@@ -161,7 +161,7 @@ def count_texts(
     Raises
     ------
     InvalidCorpus
-        When there is no text, a text is no string, or no word is left; the message says which option removed
+        When there is no text, a text is not a string, or no word is left; the message says which option removed
         them.
 
     Examples
@@ -222,7 +222,7 @@ def _normalised(texts: Iterable[Any]) -> Iterator[str]:
 def _counted(
     texts: Iterator[str], options: TextOptions, vocabulary: Sequence[str] | None
 ) -> tuple[sp.csr_matrix, list[str]]:
-    """Count all words (or those of `vocabulary`) that are no stop words."""
+    """Count all words (or those of `vocabulary`) that are not stop words."""
     vectorizer = _vectorizer(options, vocabulary)
     try:
         counts = vectorizer.fit_transform(texts)

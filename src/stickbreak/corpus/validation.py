@@ -214,7 +214,7 @@ def checked_vocabulary(vocabulary: Iterable[str] | None, shape: tuple[int, int])
     Raises
     ------
     InvalidCorpus
-        When the length differs from W, a term is no string, or a term occurs twice.
+        When the length differs from W, a term is not a string, or a term occurs twice.
     """
     if vocabulary is None:
         return None
@@ -254,7 +254,7 @@ def checked_names(names: Iterable[str] | None, shape: tuple[int, int]) -> tuple[
     Raises
     ------
     InvalidCorpus
-        When the length differs from D or a name is no string.
+        When the length differs from D or a name is not a string.
     """
     if names is None:
         return None
@@ -270,5 +270,5 @@ def _strings(values: Iterable[str], what: str) -> tuple[str, ...]:
     strings = tuple(values)
     for position, value in enumerate(strings):
         if not isinstance(value, str):
-            raise InvalidCorpus(f"{what} holds {value!r} at position {position}, which is no string; pass strings only")
+            raise InvalidCorpus(f"{what} holds {value!r} at position {position}, which is not a string; give strings")
     return tuple(str(value) for value in strings)  # numpy's str_ become plain str

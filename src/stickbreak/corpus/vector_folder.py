@@ -98,7 +98,7 @@ def vectors_being_written(
     """
     target = Path(path)
     if overwrite and target.exists() and not (target / _HEAD).is_file():
-        raise WriteError(f"{target} exists and is no folder of vectors, so it is not replaced; choose another name")
+        raise WriteError(f"{target} exists and is not a folder of vectors, so it is not replaced; choose another name")
     meta = {
         "kind": "stickbreak vectors",
         "version": _VERSION,
@@ -135,7 +135,7 @@ def open_vectors(path: PathLike) -> GroupedVectors:
     Raises
     ------
     ReadError
-        When it is no folder of vectors, of a newer version, incomplete or damaged.
+        When it is not a folder of vectors, of a newer version, incomplete or damaged.
     """
     folder = Path(path)
     meta = read_meta(folder, _HEAD, _FIELDS, what="vectors", version=_VERSION)
@@ -146,12 +146,12 @@ def open_vectors(path: PathLike) -> GroupedVectors:
         or offsets.shape != (meta["n_groups"] + 1,)
         or values.dtype not in (np.float32, np.float64)
     ):
-        raise ReadError(f"{folder} is damaged: its arrays do not fit to {_HEAD}; write the vectors anew")
+        raise ReadError(f"{folder} is damaged: its arrays do not fit to {_HEAD}; write the vectors again")
     names = read_strings(folder / "names.jsonl", meta["n_groups"], "vectors") if meta["names"] else None
     try:
         return GroupedVectors.from_values(values, np.array(offsets), names)
     except InputError as error:
-        raise ReadError(f"{folder} is damaged: {error}; write the vectors anew") from error
+        raise ReadError(f"{folder} is damaged: {error}; write the vectors again") from error
 
 
 def is_vector_folder(path: Path) -> bool:

@@ -74,7 +74,7 @@ class GroupedVectors:
         Raises
         ------
         InputError
-            When the values are no table of finite numbers, or the offsets or names do not fit.
+            When the values are not table of finite numbers, or the offsets or names do not fit.
         """
         values = checked_values(values)
         offsets = _checked_offsets(np.array([0, len(values)]) if offsets is None else offsets, len(values))
@@ -314,7 +314,7 @@ def _as_array(group: Any, g: int) -> np.ndarray:
     try:
         array = np.asarray(group)
     except (TypeError, ValueError):
-        raise InputError(f"group {g} is no table of numbers; give rows of equally many numbers") from None
+        raise InputError(f"group {g} is not a table of numbers; give rows of equally many numbers") from None
     if array.dtype.kind in "USO" and mistake_in(group) is not None:
         raise InputError(f"group {g} holds texts; give rows of equally many numbers")
     return array

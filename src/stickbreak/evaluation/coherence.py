@@ -79,7 +79,7 @@ def coherence_of_words(top: NDArray[np.integer], corpus: Corpus, eps: float = 1e
     Raises
     ------
     InputError
-        If eps is not positive, or a word is no column of the corpus.
+        If eps is not positive, or a word is not a column of the corpus.
     """
     check_options(2, eps)
     if top.size and not 0 <= top.min() <= top.max() < corpus.n_words:

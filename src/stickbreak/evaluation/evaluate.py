@@ -73,13 +73,13 @@ def evaluate(
     n_words : int, default=10
         Top words of the coherence.
     seen : array-like of bool, of shape (n_words_total,), optional
-        Words to score in the completion; the default scores all. Others are no part of a document whose likelihood is
+        Words to score in the completion; the default scores all. Others are not part of a document whose likelihood is
         measured left to right.
     n_particles : int, optional
         Samples of each document for its left-to-right likelihood; 20 are usual. The default is to leave it out: it
         takes much longer than the rest.
     resample : bool, default=True
-        Of that likelihood: whether topics of earlier tokens are drawn anew (see `left_to_right`).
+        Of that likelihood: whether topics of earlier tokens are drawn again (see `left_to_right`).
 
     Returns
     -------

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from sklearn.base import BaseEstimator
-
+from stickbreak.fitting.bases import BaseEstimator
 from stickbreak.fitting.loop import Trace
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -30,7 +29,7 @@ class AllOrNothing(BaseEstimator):
         self._validate_params()
 
     def _undoing(self) -> Callable[[], None]:
-        """Return what takes back the changes that calls make inside the attributes of now, beyond replacing them."""
+        """Return what takes back the changes that calls make inside the current attributes, beyond replacing them."""
         trace: Trace | None = self.__dict__.get("_trace")
         n_rows = 0 if trace is None else len(trace)
 

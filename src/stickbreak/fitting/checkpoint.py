@@ -146,7 +146,7 @@ def read_checkpoint(path: PathLike, laps: Laps, identity: dict[str, Any]) -> Tra
     InputError
         If the checkpoint is of another estimator, other documents or settings.
     ModelFormatError
-        If it is no checkpoint, or its parts do not fit together.
+        If it is not a checkpoint, or its parts do not fit together.
     """
     if not Path(path).exists():
         return None
@@ -172,11 +172,11 @@ def read_checkpoint(path: PathLike, laps: Laps, identity: dict[str, Any]) -> Tra
             laps.restore(arrays, meta, len(trace))
             return trace
     except KeyError as error:
-        raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit anew without it.") from None
+        raise ModelFormatError(f"the checkpoint {path} lacks {error}; start the fit again without it.") from None
     except InputError:
         raise
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ModelFormatError(f"the checkpoint {path} is damaged ({error}); start the fit anew without it.") from None
+        raise ModelFormatError(f"the checkpoint {path} is damaged ({error}); start the fit again without it.") from None
 
 
 def check_trace(columns: Mapping[str, Any]) -> None:

@@ -51,7 +51,7 @@ class Trace:
         if self.columns and row.keys() != self.columns.keys():
             name = min(row.keys() ^ self.columns.keys())
             raise ModelFormatError(
-                f"the trace of the fit that goes on is damaged: {name!r} is not in all laps; fit anew."
+                f"the trace of the fit that goes on is damaged: {name!r} is not in all laps; fit again."
             )
         for name, value in row.items():
             self.columns.setdefault(name, []).append(value)

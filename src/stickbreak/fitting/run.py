@@ -69,7 +69,7 @@ def run_fit(
     identity : dict
         What a checkpoint must agree with.
     tolerance : float or None, default=0.0
-        Nats per token and lap; only laps with a window stop by it. None: none does.
+        Nats per token and lap; only laps with a window stop by it. None: never.
     checkpoint : path-like, optional
         Written after every lap, unless the start was cut short: a fit that is resumed equals one that was never cut.
     resume : bool, default=False

@@ -65,9 +65,9 @@ class HybridHDP(FittedHybrid):
         What the corpus weights are to a document. "mean_field": exp(E log G0); "ratio": E G0; "printed": the paper's
         approximation of the first.
     phi_weight : {"ratio", "mean_field"}, default="ratio"
-        What a topic's words are to a document. "ratio": E phi; "mean_field": exp(E log phi), which is hard on words
-        that a topic has little of: from a random start it stays with poor topics, and over many laps of the same
-        documents it holds better.
+        How a document weighs the words of a topic. "ratio": by E phi; "mean_field": by exp(E log phi), which gives
+        little weight to the rare words of a topic. From a random start it stays with poor topics; over many laps of
+        the same documents it holds better.
     init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
         Where the topics start. Topics that are found first ("collapsed", "near-uniform", "documents", "anchors", see
         `VariationalHDP`) or given (word distributions, expected counts, or a fitted model of topics over the same

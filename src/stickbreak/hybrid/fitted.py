@@ -104,7 +104,7 @@ class FittedHybrid(ExpectedCounts):
         if not self._state.whole:
             raise InputError(
                 "a step of this model broke off while it changed the model, whose counts are not whole any more; "
-                "load what was saved before, or fit anew."
+                "load what was saved before, or fit again."
             )
 
     def _learn_words(self, minibatch: Corpus) -> None:

@@ -46,7 +46,7 @@ class Rules:
     learn: tuple[str, ...] = ()
 
     def priors_of(self, state: HybridState) -> Priors:
-        """Return the priors of now: those that were given, or learned."""
+        """Return the current priors: those that were given, or learned."""
         now = state.learned
         return self.priors if now is None else replace(self.priors, alpha=now.alpha, gamma=now.gamma, eta=now.eta)
 
@@ -102,7 +102,7 @@ class Steps:
 
 
 class HybridLaps:
-    """Laps over a collection: each document once, in minibatches that are drawn anew."""
+    """Laps over a collection: each document once, in new minibatches each time."""
 
     window = 0
 
@@ -126,7 +126,7 @@ class HybridLaps:
 
     @property
     def priors(self) -> Priors:
-        """The priors of now."""
+        """The current priors."""
         return self._steps.rules.priors_of(self.state)
 
     def laps(self, done: int) -> Iterator[Lap]:

@@ -29,7 +29,7 @@ def make_room(state: HybridState, n_words: int) -> None:
     Raises
     ------
     InputError
-        If so many topics do not fit into the memory.
+        If the topics do not fit into the memory.
     """
     gone = (state.tokens < VANISHED_TOKENS) | (state.tables == 0)
     vanished = np.flatnonzero(gone & ((state.tokens > 0) | (state.tables > 0)))

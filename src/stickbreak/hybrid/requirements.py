@@ -38,7 +38,7 @@ def check_parameters(given: Parameters) -> None:
     """
     if given.phi_weight == "mean_field" and given.eta < SMALLEST_ETA:
         raise InputError(
-            f"eta is {given.eta}, for which exp(psi(eta)) is no number that can be computed with; "
+            f"eta is {given.eta}, for which exp(psi(eta)) is too small to be represented; "
             f"give {SMALLEST_ETA} or more, or set phi_weight='ratio'."
         )
     check_names("learn", given.learn, LEARNABLE)

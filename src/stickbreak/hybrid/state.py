@@ -28,7 +28,7 @@ class Priors:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The hyperparameters of now where some are learned, and what alpha is learned from."""
+    """The current hyperparameters where some are learned, and what alpha is learned from."""
 
     alpha: float
     gamma: float
@@ -102,7 +102,7 @@ class HybridState:
             ("counts", pairs.count, pairs.count.shape),
         ):
             if not is_table(array, *shape) or not are_sums(array):
-                raise ValueError(f"{name} are no finite numbers of {K} topics")
+                raise ValueError(f"{name} are not finite numbers of {K} topics")
         if K < 1 or pairs.n_words < 1 or pairs.n_topics != K:
             raise ValueError("it has no words, or another number of topics than its parts")
         if not 0 < pairs.scale <= 1 or self.n_steps < 0:

@@ -114,7 +114,7 @@ class WordTopics:
             self.holders[topics] = 0
 
     def renumber(self, kept: Int, n_topics: int) -> None:
-        """Make topic kept[i] topic i of now `n_topics`; the others must have no pairs."""
+        """Make topic kept[i] topic i of the remaining `n_topics`; the others must have no pairs."""
         number = np.zeros(self.n_topics, np.int32)
         number[kept] = np.arange(kept.size)
         places, holders = self._places(), np.zeros(n_topics, np.int64)

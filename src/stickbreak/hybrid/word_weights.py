@@ -99,7 +99,7 @@ class Tables:
 def weigh(
     words: Int32, state: HybridState, priors: Priors, tables: Tables, executor: Executor, *, sparse: bool
 ) -> Weights:
-    """Return the weights under the globals of now.                                       math.md (B1), (B3)
+    """Return the weights under the current globals.                                       math.md (B1), (B3)
 
     Parameters
     ----------

@@ -91,14 +91,14 @@ def checked_nu(nu: float, least: float) -> None:
     """Check that the degrees of freedom let the prior be a distribution."""
     checked_positive(nu=nu)
     if not nu > least:
-        raise InputError(f"nu is {nu!r}, with which the prior is no distribution; give a number above {least:g}")
+        raise InputError(f"nu is {nu!r}, with which the prior is not a distribution; give a number above {least:g}")
 
 
 def _numbers(name: str, value: Any) -> Float:
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is no array of numbers; give finite numbers") from None
+        raise InputError(f"{name} is not an array of numbers; give finite numbers") from None
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds NaN or infinity; give finite numbers")
     if np.abs(array).max(initial=0.0) > LARGEST_STATISTIC:

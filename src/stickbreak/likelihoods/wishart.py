@@ -151,7 +151,7 @@ def learned_scale(nu: float, N: Float, eigenvalues: Float, start: float) -> floa
     eigenvalues : ndarray of shape (K, dim)
         Of each scatter matrix as B sees it.
     start : float
-        The factor of now.
+        The current factor.
 
     Returns
     -------

@@ -82,6 +82,7 @@ class Estimator(AllOrNothing):
     start_seconds_: float
     learned_: list[str]
     n_features_in_: int
+    feature_names_in_: NDArray
     _trace: Trace
     _kept: KeptState | None = None
 
@@ -193,7 +194,7 @@ class Estimator(AllOrNothing):
         ------
         InputError
             If the documents or parameters are not those of the fit, the model has forgotten its state, or `n_laps` is
-            no positive whole number.
+            not a positive whole number.
         """
         return self._go_on(X, n_laps, callback)
 
@@ -259,7 +260,7 @@ class Estimator(AllOrNothing):
         if kept is None:
             raise InputError(
                 "this model has no state to go on from (forgotten, left by partial_fit, or of an older version); "
-                "fit it anew."
+                "fit it again."
             )
         now = self._identity(documents, kept.identity["random_state"])
         names = {**now, **{name: None for name in self.get_params(deep=False) if name in kept.identity}}
@@ -287,7 +288,7 @@ class Estimator(AllOrNothing):
             with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
                 laps.restore(kept.arrays, kept.values, self.n_laps_)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ModelFormatError(f"the state of this model is damaged ({error}); fit it anew.") from None
+            raise ModelFormatError(f"the state of this model is damaged ({error}); fit it again.") from None
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).

@@ -6,7 +6,7 @@ import copy
 import signal
 import time
 from abc import abstractmethod
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.constraints import whole
@@ -33,7 +33,7 @@ class StreamingEstimator(Estimator):
     def __copy__(self) -> Self:
         """Return a model that shares arrays with this one, but nothing that a step of either would change in both."""
         twin = type(self).__new__(type(self))
-        twin.__dict__.update(cast("dict[str, Any]", self.__getstate__()))
+        twin.__dict__.update(self.__getstate__())
         for name in self._changed_by_steps:
             if name in twin.__dict__:
                 setattr(twin, name, copy.deepcopy(getattr(twin, name)))

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +15,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InvalidCorpus
+from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.loop import logger
@@ -63,7 +63,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
 
     @property
     def trace_(self) -> dict[str, NDArray]:
-        """Equally long arrays, an entry for each lap; made anew whenever they are asked for."""
+        """Equally long arrays, an entry for each lap; made again whenever they are asked for."""
         check_is_fitted(self)
         return self._trace.arrays()
 
@@ -178,7 +178,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         n_particles : int, default=20
             Samples of the topics of each document.
         resample : bool, default=True
-            Whether the topics of all tokens before a token are drawn anew before it is predicted: work grows with the
+            Whether the topics of all tokens before a token are drawn again before it is predicted: work grows with the
             square of the length of a document. Otherwise it grows in proportion, and more particles are needed. With
             a tree only the estimate without is unbiased, as its conditionals are those of no joint distribution.
         random_state : int, RandomState or None, default=0
@@ -194,7 +194,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         Raises
         ------
         InputError
-            If counts are no whole numbers, no document has a token, or `n_particles` is no positive whole number.
+            If counts are not whole numbers, no document has a token, or `n_particles` is not a positive whole number.
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
@@ -266,7 +266,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         """
         topics, n_columns = self._stored_topics()
         if topics.ndim != 2 or not topics.size or topics.dtype != np.float64 or not np.isfinite(topics).all():
-            raise ValueError("its topics are no table of finite numbers")
+            raise ValueError("its topics are not a table of finite numbers")
         if topics.shape[1] != n_columns:
             raise ValueError(f"it has topics over {topics.shape[1]} words, but {n_columns} features")
         check_end(self)

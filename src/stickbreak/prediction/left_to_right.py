@@ -150,7 +150,7 @@ def left_to_right(
     n_particles : int, default=20
         Samples of the topics of each document.
     resample : bool, default=True
-        Whether the topics of all tokens before a token are drawn anew before it is predicted. Then the work grows with
+        Whether the topics of all tokens before a token are drawn again before it is predicted. Then the work grows with
         the square of the length of a document, otherwise in proportion to it. Both are unbiased; without, many
         particles are needed for long documents.
     random_state : int, RandomState or None, default=0
@@ -168,7 +168,7 @@ def left_to_right(
     Raises
     ------
     InputError
-        If the shapes do not fit, rows do not sum to one, the prior is negative or zero everywhere, counts are no whole
+        If the shapes do not fit, rows do not sum to one, the prior is negative or zero everywhere, counts are not whole
         numbers, or no document has a token.
 
     Examples
@@ -203,7 +203,7 @@ def _checked_topics(topic_word: ArrayLike, prior: ArrayLike) -> tuple[Float, Flo
     if wrong.any():
         k = int(np.flatnonzero(wrong)[0])
         raise InputError(
-            f"row {k} of topic_word is no distribution of words (its sum is {topics[k].sum():.6g}); "
+            f"row {k} of topic_word is not a distribution of words (its sum is {topics[k].sum():.6g}); "
             "give probabilities that are not negative and sum to one."
         )
     return topics, a

@@ -142,7 +142,7 @@ class FlatTopics:
         Raises
         ------
         InputError
-            If `n` is no whole number of at least 1.
+            If `n` is not a whole number of at least 1.
         """
         return top_word_indices(np.asarray(self.topic_word_, dtype=np.float64), check_whole("n", n, 1))
 
@@ -154,7 +154,7 @@ class FlatTopics:
         n_words : int, default=10
             Most words of each topic.
         most : int, default=100
-            Of a tree, which may have a million, show the largest, so many; here all are shown.
+            The number of topics to show of a tree, which may have a million: the largest ones. Here all are shown.
 
         Raises
         ------

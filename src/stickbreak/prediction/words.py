@@ -73,7 +73,7 @@ def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> 
     Raises
     ------
     InputError
-        If n is no whole number of at least 1, or there is not one name for each column.
+        If n is not a whole number of at least 1, or there is not one name for each column.
     """
     check_whole("n", n, 1)
     if given is None:

@@ -80,7 +80,7 @@ class ComponentReport:
     coordinates : tuple of Coordinate
         Those that tell it from the others, first.
     pictures : tuple of Picture
-        Its mean and its leading directions; nothing where vectors are no patches.
+        Its mean and its leading directions; nothing where vectors are not patches.
     examples : tuple of Picture
         Some of the vectors of which it is the most probable component.
     groups : tuple of GroupShare
@@ -234,7 +234,7 @@ class _Writer:
 
     @property
     def signed(self) -> bool:
-        """Whether pixels may be negative: they have no mean, or are no light."""
+        """Whether pixels may be negative: they have no mean, or are not light."""
         return self.patches is not None and (self.patches.projected or bool(self.values.min() < 0))
 
     def write(self, groups: dict[int, list[GroupShare]]) -> tuple[ComponentReport, ...]:

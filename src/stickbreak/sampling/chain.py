@@ -50,7 +50,7 @@ class ChainSettings:
 
 
 class Chain:
-    """A chain at the end of a sweep: its topics are numbered 0 .. K - 1, anew after each.
+    """A chain at the end of a sweep: its topics are numbered 0 .. K - 1, again after each.
 
     Parameters
     ----------

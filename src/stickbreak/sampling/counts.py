@@ -1,4 +1,4 @@
-"""Counts over all documents, derived from a state of the chain, and topics numbered anew."""
+"""Counts over all documents, derived from a state of the chain, and topics numbered again."""
 
 from __future__ import annotations
 

@@ -269,7 +269,7 @@ class GibbsHDP(FittedGibbs):
         ------
         InputError
             If the documents or parameters are not those of the fit, the model has forgotten its state, `n_laps` is
-            no positive whole number, or `burn_in` ends among the sweeps that are done or leaves no sample.
+            not a positive whole number, or `burn_in` ends among the sweeps that are done or leaves no sample.
         """
         check_is_fitted(self)
         check_continuation(n_laps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)

@@ -110,7 +110,7 @@ class FittedGibbs(TopicModel):
         Parameters
         ----------
         thin : int, default=1
-            Hand over every so many sweeps. The parameter `thin` of the model has no part in this.
+            Sweeps from one that is handed over to the next. The parameter `thin` of the model has no part in this.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class FittedGibbs(TopicModel):
         ImportError
             If ArviZ is not installed (`pip install 'stickbreak[arviz]'`).
         InputError
-            If the fit ended before its burn-in did, or `thin` is no positive whole number.
+            If the fit ended before its burn-in did, or `thin` is not a positive whole number.
         """
         check_is_fitted(self)
         check_whole("thin", thin, 1)

@@ -119,7 +119,7 @@ class Representation(ABC):
         Returns
         -------
         counts : TopicCounts
-            Of the state of now.
+            Of the current state.
         alive : ndarray of shape (K,)
             Which of the old numbers these topics had, ascending.
         """

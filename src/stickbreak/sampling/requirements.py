@@ -73,7 +73,7 @@ def check_continuation(n_laps: int, burn_in: int | None, *, done: int, burn_in_b
 
 
 def _check_prior(name: str, prior: Sequence[Any]) -> None:
-    """Refuse what is no pair of a shape and a rate."""
+    """Refuse what is not a pair of a shape and a rate."""
     numbers = len(prior) == 2 and all(isinstance(x, Real) and not isinstance(x, bool) for x in prior)
     if not numbers or not all(SMALLEST_PRIOR <= x <= LARGEST_PRIOR for x in prior):
         raise InputError(

@@ -58,7 +58,7 @@ class Sample:
         """
         K = arrays["tables"].size
         indptr, indices, data = arrays["indptr"], arrays["indices"], arrays["data"]
-        require(K >= 1 and is_table(arrays["tables"], K), "the tables of a sample are no finite numbers")
+        require(K >= 1 and is_table(arrays["tables"], K), "the tables of a sample are not finite numbers")
         require(indptr.shape == (K + 1,) and indptr.dtype.kind == "i", "the topics of a sample do not fit")
         require(indices.ndim == 1 and indices.dtype.kind == "i" and is_table(data, indices.size), "a sample is damaged")
         whole = indptr[0] == 0 and indptr[-1] == indices.size and bool((indptr[1:] >= indptr[:-1]).all())
@@ -95,7 +95,7 @@ class Last:
         """Keep nothing."""
 
     def estimate(self, chain: Chain) -> Sample:
-        """Return the state of now."""
+        """Return the current state."""
         return Sample.of(chain)
 
     def snapshot(self) -> Snapshot:
@@ -107,7 +107,7 @@ class Last:
 
 
 class Best:
-    """The state with the highest joint log-likelihood after burn-in; before, the state of now."""
+    """The state with the highest joint log-likelihood after burn-in; before, the current state."""
 
     def __init__(self) -> None:
         self._best: Sample | None = None
@@ -131,7 +131,7 @@ class Best:
 
 
 class Average:
-    """The mean over samples whose topics are matched to those of the best one; before burn-in, the state of now.
+    """The mean over samples whose topics are matched to those of the best one; before burn-in, the current state.
 
     All sums are in the labels of the reference: of the sample with the highest joint log-likelihood so far. When a
     better one comes, the sums take its labels, by the same matching.                               math.md (G13)

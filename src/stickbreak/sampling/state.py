@@ -82,7 +82,7 @@ class TableList:
 
 @dataclass(slots=True)
 class Concentrations:
-    """Hyperparameters of now."""
+    """Current hyperparameters."""
 
     alpha: float
     gamma: float

@@ -27,7 +27,7 @@ def arviz_samples(
     burn_in : int
         Sweeps that are left out.
     thin : int
-        Every so many sweeps from there are handed over.
+        Sweeps from one that is handed over to the next.
     n_chains : int
     n_tokens : int
     learned : collection of {"alpha", "gamma", "eta"}

@@ -145,7 +145,7 @@ def _read_folder(folder: Path, kind: str | None) -> tuple[dict[str, NDArray], di
     try:
         meta = _decode(head["meta"])
         if not isinstance(meta, dict):
-            raise ValueError("meta is no object")
+            raise ValueError("meta is not an object")
     except (ValueError, TypeError, RecursionError) as error:
         raise ModelFormatError(f"{folder / _MODEL} is damaged ({error}); save the model again") from None
     return _read_arrays(folder, head), meta
@@ -239,7 +239,7 @@ def _check_replaceable(target: Path) -> None:
         read_head(target)
     except ModelFormatError as error:
         raise WriteError(
-            f"{target} already exists and is no saved model, so it is not overwritten; choose another name"
+            f"{target} already exists and is not a saved model, so it is not overwritten; choose another name"
         ) from error
     for name in _BESIDE:
         clear_up(target / name)
@@ -288,7 +288,7 @@ def _read_arrays(folder: Path, head: dict[str, Any]) -> dict[str, NDArray]:
         raise ModelFormatError(f"{file} cannot be read ({error}); save the model again") from error
     if not intact:
         raise ModelFormatError(
-            f"{file} is damaged: its content is not what was written; copy it anew or save the model again"
+            f"{file} is damaged: its content is not what was written; copy it again or save the model again"
         )
     described = {name: {"dtype": a.dtype.name, "shape": list(a.shape)} for name, a in found.items()}
     if described != head["arrays"]:
@@ -317,10 +317,10 @@ def _encode(value: Any, where: str) -> Any:
     if isinstance(value, Mapping):
         strange = [key for key in value if not isinstance(key, str)]
         if strange:
-            raise InputError(f"{where} has the key {strange[0]!r}, which is no str; use str keys")
+            raise InputError(f"{where} has the key {strange[0]!r}, which is not a str; use str keys")
         plain = {key: _encode(entry, f"{where}[{key!r}]") for key, entry in value.items()}
         return {_DICT: list(plain.items())} if plain.keys() & {_FLOAT, _DICT} else plain
-    raise InputError(f"{where} is a {type(value).__name__}, which is no plain value; give arrays in `arrays`")
+    raise InputError(f"{where} is a {type(value).__name__}, which is not a plain value; give arrays in `arrays`")
 
 
 def _decode(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Documents gathered during a lap, with their responsibilities: what moves that re-infer documents work on.
 
-A visit stores no responsibilities; for the few documents that a move may infer anew they are kept, so that what these
+A visit stores no responsibilities; for the few documents that a move may infer again they are kept, so that what these
 documents gave to the totals can be taken away again, exactly. All other documents matter to such a move only through
 topics that none of them holds: there theta_dk is the prior of their visit, which `Untouched` remembers.
 """
@@ -125,7 +125,7 @@ class Gathering:
         return sum(float(piece.counts.lengths[piece.holds(topic)].sum()) for piece in self.pieces)
 
     def exchange(self, old: list[Piece], new: list[Piece], new_index: Int) -> None:
-        """Replace documents that a move inferred anew; the others follow the renaming of the topics."""
+        """Replace documents that a move inferred again; the others follow the renaming of the topics."""
         gone: dict[int, Int] = {}
         for piece in old:
             gone[piece.batch] = np.union1d(gone.get(piece.batch, np.zeros(0, np.int64)), piece.rows)

@@ -26,11 +26,11 @@ class VariationalLaps(Laps, Protocol):
 
     @property
     def parameters(self) -> GlobalParameters:
-        """The globals of now."""
+        """The current globals."""
 
     @property
     def model(self) -> Model:
-        """The model, with the hyperparameters of now."""
+        """The model, with the current hyperparameters."""
 
     @property
     def n_steps(self) -> int:
@@ -86,19 +86,19 @@ class MemoizedLaps:
 
     @property
     def parameters(self) -> GlobalParameters:
-        """The globals of now."""
+        """The current globals."""
         return self._state.parameters
 
     @property
     def model(self) -> Model:
-        """The model, with the hyperparameters of now."""
+        """The model, with the current hyperparameters."""
         return self._state.model
 
 
 class StochasticLaps:
     """The stochastic schedule. Of the moves it knows only the order of the topics; the others need exact statistics."""
 
-    window = 0  # its objective is not monotone: a lap without a gain is no sign of an end
+    window = 0  # its objective is not monotone: a lap without a gain is not a sign of an end
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class StochasticLaps:
 
     @property
     def parameters(self) -> GlobalParameters:
-        """The globals of now."""
+        """The current globals."""
         return self._state.parameters(self._model)
 
     @property

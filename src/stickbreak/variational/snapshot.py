@@ -100,13 +100,13 @@ def _check_state(state: Inference, D: int, W: int) -> None:
     """Refuse arrays that do not fit together, before anything is indexed by them."""
     rho, omega, ids = state.parameters.rho, state.parameters.omega, state.topic_ids
     K, n_batches = rho.size, len(state.batches)
-    require(K >= 1 and is_table(rho, K) and is_table(omega, K), "its sticks are no finite numbers")
+    require(K >= 1 and is_table(rho, K) and is_table(omega, K), "its sticks are not finite numbers")
     require(are_sticks(rho, omega), "its sticks are out of range")
     require(ids.shape == (K,) and ids.dtype == np.int64 and np.unique(ids).size == K, "its topic_ids do not fit")
     for share in (state.fresh_share, state.restart_share):
         require(0.0 <= share <= 1.0, "its shares of fresh starts and restarts are out of range")
     _check_vectors(state.totals, "totals", D, K)
-    require(is_table(state.totals.S, W, K), f"totals.S is no finite table of {W} words and {K} topics")
+    require(is_table(state.totals.S, W, K), f"totals.S is not a finite table of {W} words and {K} topics")
     for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
         size = D // n_batches + (b < D % n_batches)  # as make_batches cuts them
         _check_vectors(summary.vectors, f"batch{b}", size, K)
@@ -139,7 +139,7 @@ def _check_words(summary: StoredSummary, name: str, W: int, K: int) -> None:
     ascending = words.ndim == 1 and words.dtype.kind == "i" and bool((words[1:] > words[:-1]).all())
     require(ascending and (not words.size or (words[0] >= 0 and words[-1] < W)), f"{name}.words cannot be")
     require(S.topic.ndim == 1 and S.topic.dtype == topic_type(K), f"{name}.S_topic does not fit {K} topics")
-    require(is_table(S.value, S.topic.size), f"{name}.S_value is no finite number for each of its topics")
+    require(is_table(S.value, S.topic.size), f"{name}.S_value is not a finite number for each of its topics")
     check_rows(S.indptr, S.topic, f"{name}.S_", words.size, K)
 
 

@@ -78,7 +78,7 @@ class StreamState:
 def visit(
     batch: Observations, state: StreamState, model: Model, settings: LocalSettings, executor: Executor
 ) -> tuple[Summary, Visited]:
-    """Run the local step of a batch under the topics of now, from E[beta]."""
+    """Run the local step of a batch under the current topics, from E[beta]."""
     parameters = state.rows(batch.words, model)
     found = model.local_step(batch.over_own_rows(), parameters, None, settings, executor)
     return summarise(replace(found, batch=batch), executor), Visited(found.sweeps, found.restarts)
@@ -115,7 +115,7 @@ def take_step(state: StreamState, whole: Summary, model: Model, rule: StepRule) 
 
 
 def objective_of(whole: Summary, state: StreamState, model: Model) -> float:
-    """Return the objective in nats of the documents' factors behind `whole` together with the globals of now.
+    """Return the objective in nats of the documents' factors behind `whole` together with the current globals.
 
     Exact for these factors, which need not be the best for these globals.          math.md (V1)
     """
@@ -131,7 +131,7 @@ def objective_of(whole: Summary, state: StreamState, model: Model) -> float:
 def laps(
     schedule: Schedule, state: StreamState, rule: StepRule, *, n_documents: int, seed: int, lap: int, reorder: bool
 ) -> Iterator[tuple[StreamState, LapInfo]]:
-    """Yield after every lap: each batch once, in an order drawn anew; a step after each.
+    """Yield after every lap: each batch once, in a new order; a step after each.
 
     The objective of a lap is that of all documents' factors as the lap found them, under the globals at its end: a
     lower bound as exact as that of the memoized schedule, but not a monotone one.

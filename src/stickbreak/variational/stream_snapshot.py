@@ -43,7 +43,7 @@ def restored_stream(
     W, K = n_rows, arrays["rho"].size
     shapes = {"counts": (W, K), "tokens": (K,), "rho": (K,), "omega": (K,)}
     for name, shape in shapes.items():
-        require(K >= 1 and is_table(arrays[name], *shape), f"{name} is no finite table of {W} words and {K} topics")
+        require(K >= 1 and is_table(arrays[name], *shape), f"{name} is not a finite table of {W} words and {K} topics")
     rho, omega = arrays["rho"], arrays["omega"]
     require(are_sticks(rho, omega), "its sticks are out of range")
     require(are_sums(arrays["counts"], signed=signed) and are_sums(arrays["tokens"]), "its counts are out of range")

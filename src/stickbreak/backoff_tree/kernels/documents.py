@@ -61,7 +61,7 @@ def sweep_documents(
     first, last, doc_start, word, z, below, of_documents, of_words, words, directory, scale, peak, key, at_once,
     scratch, log_p,
 ):  # fmt: skip
-    """Sample the leaf of every token of documents first .. last - 1 anew.                           math.md (T5)
+    """Sample the leaf of every token of documents first .. last - 1 again.                           math.md (T5)
 
     Words stay as they were at the beginning of the pass, but for the token that is sampled; with `at_once` every draw
     changes them. log_p (D,) takes the log probability of each document's words, each given all other tokens; `peak`

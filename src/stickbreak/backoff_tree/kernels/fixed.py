@@ -18,7 +18,7 @@ def sample_documents(
 ):
     """Sample the leaves of documents first .. last - 1, the words fixed.                            math.md (T10)
 
-    Each token is placed given those before it, then all are sampled anew pass by pass; passes after the first n_burn
+    Each token is placed given those before it, then all are sampled again pass by pass; passes after the first n_burn
     go to `samples` (passes, N). The random numbers of a document come from its words, not from its place.
     """
     delta_doc, rate_doc, above_doc = of_documents.delta, of_documents.rate, of_documents.above

@@ -38,7 +38,7 @@ def write_path(path, z, inverse):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def clear_document(node, n_tokens, depth):
-    """Make an empty tree with room for so many tokens."""
+    """Make an empty tree with room for a number of tokens."""
     node[0, ID], node[0, CHILD], node[0, ENTRIES], node[0, TOKENS] = 0, NOBODY, 0, 0
     n_rows = n_tokens * depth + 1
     for i in range(n_rows - 1):

@@ -194,7 +194,7 @@ def update_documents(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _count_tables(begin, end, count, start, topic, share, n, absent):
-    """Sum N_dk anew and q(N_dk = 0) = prod_w (1 - r_dwk) ^ c_dw of a document."""
+    """Sum N_dk again and q(N_dk = 0) = prod_w (1 - r_dwk) ^ c_dw of a document."""
     n[:] = 0.0
     absent[:] = 1.0
     for p in range(begin, end):

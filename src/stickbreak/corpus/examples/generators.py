@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.numerics.arrays import Float
 
 __all__ = ["PlantedTopics", "planted_hdp", "planted_lda", "planted_twins", "toy_bars"]
 
@@ -29,9 +30,9 @@ class PlantedTopics:
         Share of all tokens that each topic has drawn.
     """
 
-    topic_word: np.ndarray
-    document_weights: np.ndarray
-    topic_weights: np.ndarray
+    topic_word: Float
+    document_weights: Float
+    topic_weights: Float
 
     @property
     def n_topics(self) -> int:

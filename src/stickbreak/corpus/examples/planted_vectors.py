@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError
+from stickbreak.numerics.arrays import Float, Int
 
 __all__ = ["PlantedGaussians", "planted_gaussians"]
 
@@ -31,11 +32,11 @@ class PlantedGaussians:
         The component of each vector.
     """
 
-    means: np.ndarray
-    covariances: np.ndarray
-    group_weights: np.ndarray
-    weights: np.ndarray
-    labels: np.ndarray
+    means: Float
+    covariances: Float
+    group_weights: Float
+    weights: Float
+    labels: Int
 
     @property
     def n_components(self) -> int:

@@ -114,7 +114,7 @@ def _definitions(node: ast.AST) -> Iterator[ast.ClassDef | ast.FunctionDef | ast
 
 
 def _modules(root: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the name and the file of every module that is no test."""
+    """Yield the name and the file of every module that is not a test."""
     for file in root.rglob("*.py"):
         parts = file.relative_to(root).with_suffix("").parts
         if _SKIPPED_FOLDERS.isdisjoint(parts[:-1]) and not parts[-1].startswith("test_"):

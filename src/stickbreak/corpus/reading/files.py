@@ -141,7 +141,7 @@ def start_of(path: Path, size: int = 4096) -> bytes:
     path : Path
         The file.
     size : int
-        At most so many bytes.
+        The largest number of bytes.
 
     Returns
     -------

@@ -77,7 +77,7 @@ def csv_numbers(
     usual: str,
     limits: ReadLimits,
 ) -> NumberColumns:
-    """Read the columns of numbers of a table with a delimiter; a first row of numbers is no header.
+    """Read the columns of numbers of a table with a delimiter; a first row of numbers is not a header.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def csv_numbers(
     Raises
     ------
     ReadError
-        When the table is damaged, a column is missing, or a field is no number; the line is named.
+        When the table is damaged, a column is missing, or a field is not a number; the line is named.
     """
     table = Table.opened(path, encoding, delimiter, usual, limits)
     rows = iter(table)

@@ -48,11 +48,11 @@ def read_patches(
     Parameters
     ----------
     source : path, or sequence of paths
-        A folder (with the folders in it; files that are no images are left out), or image files.
+        A folder (with the folders in it; files that are not images are left out), or image files.
     size : int
         Side of a patch.
     n_patches : int, optional
-        A random sample of so many patches of each image, without replacement, in the order of their places. The
+        Size of a random sample of the patches of each image, without replacement, in the order of their places. The
         default is all.
     stride : int
         Steps from one patch to the next, in both directions; `size` gives patches that do not overlap.

@@ -211,7 +211,7 @@ def sample_documents(
     """Start and sweep the documents first .. last - 1, each with its own stream.                   math.md (B6)
 
     Sets z (S, N) to the topics of the saved sweeps, adds their tables to tables (K,), sets score (D,). Returns `last`,
-    or the document in which a topic would have more tables than the factors know: all is to be done anew with wider
+    or the document in which a topic would have more tables than the factors know: all is to be done again with wider
     factors then, which changes no draw.
     """
     burn_in, n_saved = schedule

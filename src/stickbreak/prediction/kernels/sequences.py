@@ -117,7 +117,7 @@ def score_documents(
     """Write both estimates of the log probability of each document.                          math.md (D3), (D4)
 
     `word` names rows of by_word (U, K) and running (U, K). Of each particle token n is predicted and drawn, one after
-    the other; with `resample` all tokens before it are drawn anew first.
+    the other; with `resample` all tokens before it are drawn again first.
     """
     K, longest = running.shape[1], 0
     for d in range(content.size):

@@ -38,7 +38,7 @@ def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, scale, total_eta, root, opened
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _weigh_all(here, n_here, scale, opened, seated, coef):
-    """Weigh the topics of the document anew, after M changed; return by how much their sum grew."""
+    """Weigh the topics of the document again, after M changed; return by how much their sum grew."""
     grown = 0.0
     for j in range(n_here):
         k = here[j]

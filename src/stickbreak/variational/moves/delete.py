@@ -1,4 +1,4 @@
-"""Delete moves: a topic goes, and its documents are inferred anew (math.md (V18); Hughes et al. 2015, Sec. 5.2)."""
+"""Delete moves: a topic goes, and its documents are inferred again (math.md (V18); Hughes et al. 2015, Sec. 5.2)."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Delete(Move):
 
     At the beginning of a lap the smallest topics are chosen whose documents together are at most `max_documents`. As
     their documents are visited, their responsibilities are kept. At the end of the lap each topic in turn is taken out:
-    its documents are inferred anew, together with the global step, and the whole objective decides. A topic whose
+    its documents are inferred again, together with the global step, and the whole objective decides. A topic whose
     removal would have cost x nats rests until the objective has risen by x / 5 (then 3 x / 5, 9 x / 5, ... if it is
     rejected again) or it has gained or lost a fifth of its tokens: before, too little has changed.
 
     With `merges_first` nothing is deleted in the lap after one that changed the topics. While components of vectors
-    form, whatever infers vectors anew raises the objective, with or without them: on image patches deletes from the
+    form, whatever infers vectors again raises the objective, with or without them: on image patches deletes from the
     first lap on ended with 6 components where merges alone end with 10, 1 nat per patch higher.
 
     After `PATIENCE` rejections the other topics wait for a later lap. A fit may converge before their turn: on KOS with
@@ -48,9 +48,9 @@ class Delete(Move):
     Parameters
     ----------
     max_documents : int or None, default=500
-        Most documents that are inferred anew in a lap; None: all (the larger delete of the authors' later code).
+        Most documents that are inferred again in a lap; None: all (the larger delete of the authors' later code).
     max_tokens : float or None, default=None
-        Most tokens that these may hold together, and that all candidates of a lap may infer anew; None: no limit.
+        Most tokens that these may hold together, and that all candidates of a lap may infer again; None: no limit.
     merges_first : bool, default=False
         Whether to wait for a lap that leaves the topics as they are.
     """
@@ -144,7 +144,7 @@ class Delete(Move):
             self._patience = max(1, self._patience // 2)
 
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: int) -> Standing:
-        """Return what follows if the topic goes and its documents are inferred anew."""
+        """Return what follows if the topic goes and its documents are inferred again."""
         (topic,) = np.flatnonzero(state.topic_ids == candidate)
         held, others = state.gathering.split(int(topic))
         if held:

@@ -87,7 +87,7 @@ class Merge(Move):
         self._tracked[index] = track_pairs(visit, self._pairs[:, 0], self._pairs[:, 1], executor)
 
     def candidates(self, state: Inference) -> list[Candidate]:
-        """Return the tracked pairs; none if documents were inferred anew since (their unions were not tracked)."""
+        """Return the tracked pairs; none if documents were inferred again since (their unions were not tracked)."""
         if state.gathering.changed:
             return []
         return [Candidate(place, left, right) for place, (left, right) in enumerate(self._ids.tolist())]

@@ -1,7 +1,7 @@
 """Inference of a few documents without one topic: the work of a delete move (math.md (V18)).
 
 The target documents leave the totals, exactly, by their gathered responsibilities. All others do not hold the topic:
-their theta of it is dropped. Then the target is inferred anew, together with the global step, and the whole objective
+their theta of it is dropped. Then the target is inferred again, together with the global step, and the whole objective
 is compared.
 
 The dropped theta could go to the inactive topics instead. Both are bounds; that one costs each document that does not
@@ -31,7 +31,7 @@ ROUNDS = 5  # of local and global step
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Documents to be inferred anew."""
+    """Documents to be inferred again."""
 
     pieces: list[Piece]  # at least one
     batch: Observations  # all documents of the pieces, one piece after the other

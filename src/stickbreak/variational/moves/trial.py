@@ -1,6 +1,6 @@
 """Trials: a whole new set of topics, tried on the whole corpus and kept if the objective is higher.
 
-Other moves edit statistics. A trial proposes topics (refine: the same ones, found anew; birth: further ones), visits
+Other moves edit statistics. A trial proposes topics (refine: the same ones, found again; birth: further ones), visits
 every batch from them as the first lap does, and goes on for a few laps on its own. The state that it started from stays
 as it is until the trial has won.
 """

@@ -224,7 +224,7 @@ class VectorFit(VectorModel):
         return GlobalParameters(S * scale, N * scale, *sticks_of(weights_of(N), omega))
 
     def _moved(self, init: VectorModel) -> tuple[Float, Float]:
-        """Return the statistics of a fitted model as they are under the prior of now."""
+        """Return the statistics of a fitted model as they are under the current prior."""
         check_is_fitted(init)
         here, there = self.likelihood_, init.likelihood_
         if type(here) is not type(there) or (here.dim, here.n_rows) != (there.dim, there.n_rows):
@@ -266,7 +266,9 @@ def _given_seeds(init: Any, dim: int | None = None) -> Float:
     try:
         seeds = np.asarray(init, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError("init is no table of numbers; give 'seeding', a fitted model or vectors (K, dim).") from None
+        raise InputError(
+            "init is not a table of numbers; give 'seeding', a fitted model or vectors (K, dim)."
+        ) from None
     if seeds.ndim != 2 or 0 in seeds.shape or dim not in (None, seeds.shape[1]) or not np.isfinite(seeds).all():
         wanted = "" if dim is None else f"{dim} "
         raise InputError(f"init has shape {seeds.shape}; give a row of {wanted}finite numbers for each component.")
@@ -283,6 +285,6 @@ def _check_digits(values: NDArray, origin: Float) -> None:
     error = np.abs(mean) * np.finfo(np.float32).eps
     if ((spread > 0) & (error > LARGEST_ERROR * np.maximum(spread, np.sqrt(FLOOR) * spread.max()))).any():
         raise InputError(
-            "the vectors are so far from zero (or from the prior mean), seen from their spread, that float32 has not "
-            'the digits to tell them apart; take the mean off, or give dtype="float64".'
+            "the vectors are so far from zero (or from the prior mean), seen from their spread, that float32 does not "
+            'have enough digits to tell them apart; take the mean off, or give dtype="float64".'
         )

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import GroupedVectors
 from stickbreak.corpus.mistakes import obvious_mistake
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
 from stickbreak.numerics.arrays import Float
 from stickbreak.variational.hdp import HDP

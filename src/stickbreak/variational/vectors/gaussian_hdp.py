@@ -86,7 +86,7 @@ class GaussianHDP(FittedGaussianHDP):
     dtype : {"float64", "float32"}, default="float64"
         Precision of the vectors and of the products over them. Vectors are counted from the prior mean; sums are always
         float64. In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose
-        spread it has not the digits for are refused.
+        spread is lost in its rounding are refused.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the numbers do not depend on it.
@@ -123,7 +123,7 @@ class GaussianHDP(FittedGaussianHDP):
     Notes
     -----
     Output features are the components: `transform` gives weights of groups, `get_feature_names_out` names its columns,
-    `set_output` makes a data frame of it. There is no `components_`: a component is no row of numbers that could be
+    `set_output` makes a data frame of it. There is no `components_`: a component is not a row of numbers that could be
     normalised, but a posterior of which `means_` and `covariances_` are read.
 
     References

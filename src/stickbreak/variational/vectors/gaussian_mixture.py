@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
-from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus, GroupedVectors
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.bases import DensityMixin
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.model.tables import checked_table
 from stickbreak.numerics.arrays import Float
@@ -69,7 +69,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     dtype : {"float64", "float32"}, default="float64"
         Precision of the vectors and of the products over them. Vectors are counted from the prior mean; sums are always
         float64. In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose
-        spread it has not the digits for are refused.
+        spread is lost in its rounding are refused.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the numbers do not depend on it.
@@ -105,7 +105,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     -----
     A vector has no weights of its own, so there is no `expected_weights` and no `transform`, and with it no
     `get_feature_names_out` or `set_output`: the probabilities of the components given a vector are `predict_proba`.
-    There is no `components_`: a component is no row of numbers that could be normalised, but a posterior of which
+    There is no `components_`: a component is not a row of numbers that could be normalised, but a posterior of which
     `means_` and `covariances_` are read.
 
     References

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -50,6 +51,7 @@ class VectorModel(StreamingVariational):
     omega_: Float
     gamma_: float
     n_features_in_: int
+    likelihood: str | VectorLikelihood
     likelihood_: VectorLikelihood
 
     @property
@@ -88,9 +90,13 @@ class VectorModel(StreamingVariational):
 
     @property
     def trace_(self) -> dict[str, NDArray]:
-        """Equally long arrays, an entry for each lap; made anew whenever they are asked for."""
+        """Equally long arrays, an entry for each lap; made again whenever they are asked for."""
         check_is_fitted(self)
         return {name.replace("n_topics", "n_components"): column for name, column in self._trace.arrays().items()}
+
+    @abstractmethod
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the most probable component of each vector, (N,)."""
 
     def component_log(self, values: NDArray) -> Iterator[tuple[slice, Float]]:
         """Yield log p(x | component) of some vectors at a time, parameters integrated out: (rows, (n, K)).
@@ -157,7 +163,7 @@ class VectorModel(StreamingVariational):
         for name, shape in shapes.items():
             array = getattr(self, name)
             if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
-                raise ValueError(f"{name} is no finite table of shape {shape}")
+                raise ValueError(f"{name} is not a finite table of shape {shape}")
         if np.abs(self.statistics_).max(initial=0.0) > LARGEST_STATISTIC:
             raise ValueError("statistics_ holds a number out of its range")
         if K == 0 or not are_sticks(self.rho_, self.omega_) or not are_sums(self.counts_):

@@ -118,7 +118,7 @@ class VariationalHDP(FittedHDP):
     schedule : {"memoized", "stochastic"}, default="memoized"
         How `fit` goes through the batches. "memoized" stores statistics of every batch; its objective is exact and
         never falls. "stochastic" stores none: after each batch it takes a step towards the topics that the batch alone,
-        scaled up, asks for, in an order of batches that each lap draws anew.
+        scaled up, asks for, in an order of batches that each lap draws again.
     learning_decay : float, default=0.5
         Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. It is in [0, 1]. Steps
         converge above 0.5. (Paper: kappa = 0.5.)

@@ -1,0 +1,37 @@
+"""`stickbreak.load`: any model, or the kind that was asked for."""
+
+import pytest
+
+import stickbreak
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.model.topic_model import TopicModel
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Return the folder of a saved `CollapsedHDP`."""
+    corpus, _ = stickbreak.corpus.toy_bars(n_documents=20, seed=0)
+    folder = tmp_path_factory.mktemp("loading") / "bars"
+    stickbreak.CollapsedHDP(n_topics=5, n_laps=1, random_state=0).fit(corpus).save(folder)
+    return folder
+
+
+@pytest.mark.parametrize("kind", [None, stickbreak.CollapsedHDP, TopicModel])
+def test_load_returns_the_saved_class(saved, kind):
+    assert type(stickbreak.load(saved, kind)) is stickbreak.CollapsedHDP
+
+
+def test_load_refuses_a_model_of_another_kind(saved):
+    with pytest.raises(ModelFormatError, match=r"holds a CollapsedHDP, not a GibbsHDP; give kind=stickbreak"):
+        stickbreak.load(saved, stickbreak.GibbsHDP)
+
+
+@pytest.mark.parametrize("kind", ["CollapsedHDP", dict, 3])
+def test_load_refuses_a_kind_that_is_not_an_estimator(saved, kind):
+    with pytest.raises(InputError, match="give the class of the model, for example stickbreak"):
+        stickbreak.load(saved, kind)
+
+
+def test_load_asks_for_the_kind_before_it_reads(tmp_path):
+    with pytest.raises(InputError, match="kind is"):
+        stickbreak.load(tmp_path / "nothing", dict)

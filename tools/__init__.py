@@ -1,0 +1,1 @@
+"""Commands of the maintainers: `make release-check` and `make check-min`."""
