@@ -1,7 +1,7 @@
 """Show each parameter with its own default, also where a docstring describes several parameters in one entry.
 
-"alpha, gamma, eta : float, default=5.0, 1.0, 0.05" would give each of the three the default "5.0, 1.0, 0.05". Without
-that part the reference takes the default of each parameter from the signature.
+"alpha, gamma, eta : float, default=5.0, 1.0, 0.05" would give each of the three the same default. Here it becomes three
+entries without that part. The reference then takes the default of each from the signature.
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Any
 
 from griffe import Class, Extension, Function
 
-_SEVERAL = re.compile(r"^(\s*\w+(?:, \w+)+ : .*?),? default=.*$", re.MULTILINE)
+_SEVERAL = re.compile(r"^(\w+(?:, \w+)+)( : .*?),? default=.*\n((?:[ \t]+.*\n?|\n(?=[ \t]))*)", re.MULTILINE)
 
 
 class OwnDefaults(Extension):
@@ -17,13 +17,18 @@ class OwnDefaults(Extension):
 
     def on_class_instance(self, *, cls: Class, **_: Any) -> None:
         """Change the docstring of a class."""
-        _drop_shared_defaults(cls)
+        _separate(cls)
 
     def on_function_instance(self, *, func: Function, **_: Any) -> None:
         """Change the docstring of a function or method."""
-        _drop_shared_defaults(func)
+        _separate(func)
 
 
-def _drop_shared_defaults(described: Class | Function) -> None:
+def _separate(described: Class | Function) -> None:
     if described.docstring is not None:
-        described.docstring.value = _SEVERAL.sub(r"\1", described.docstring.value)
+        described.docstring.value = _SEVERAL.sub(_entries, described.docstring.value)
+
+
+def _entries(found: re.Match[str]) -> str:
+    names, kind, text = found.groups()
+    return "".join(f"{name}{kind}\n{text}" for name in names.split(", "))
