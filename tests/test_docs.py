@@ -74,7 +74,8 @@ def test_math_shows_the_label_beside_its_equation():
     for label in defined_labels(math):
         after = re.split(rf"^#+ \({label}\)", math, maxsplit=1, flags=re.MULTILINE)[1]
         section = re.split(r"^#+ ", after, maxsplit=1, flags=re.MULTILINE)[0]
-        assert re.search(rf"^    .*\({label}\)$", section, re.MULTILINE), label
+        typeset = rf"&& \\text\{{\({label}\)\}}(?: \\\\)?$"
+        assert re.search(rf"^    .*\({label}\)$|{typeset}", section, re.MULTILINE), label
 
 
 def test_notation_has_every_parameter_of_every_estimator():

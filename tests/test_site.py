@@ -174,6 +174,12 @@ def test_every_picture_of_a_page_has_words_for_those_who_do_not_see_it():
         assert not re.search(r"!\[\s*\]\(", file.read_text(encoding="utf-8")), file.name
 
 
+def test_every_equation_in_latex_is_typeset(site):
+    math = (site / "math.html").read_text(encoding="utf-8")
+    assert math.count('<div class="equations"') == (DOCS / "math.md").read_text(encoding="utf-8").count("```math")
+    assert "aligned" not in "".join(file.read_text(encoding="utf-8") for file in site.rglob("*.html"))
+
+
 def test_the_search_works_from_disk(site):
     assert (site / "search" / "search_index.js").is_file()
     assert "iframe-worker.js" in (site / "index.html").read_text(encoding="utf-8")
