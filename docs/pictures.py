@@ -1,23 +1,25 @@
-"""Draw the pictures of the concept pages: `python docs/pictures.py`, with Matplotlib; about a minute.
+"""Draw the pictures of concepts and gallery: `python docs/pictures.py [NAME ...]`, with Matplotlib; about a minute.
 
 Every picture is an SVG file on a white ground, so that it reads in light and in dark colours. Fits have fixed seeds.
 """
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
-
-mpl.use("svg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Rectangle
+from sklearn.datasets import load_digits, load_wine
+from sklearn.preprocessing import StandardScaler
 
 import stickbreak
-from stickbreak.corpus import planted_gaussians, planted_lda, toy_bars
+from stickbreak.cli.stop_words import english_and
+from stickbreak.corpus import TextOptions, count_texts, planted_gaussians, planted_lda, toy_bars
+from stickbreak.corpus.examples.standard_library import standard_library_docstrings
 
 DOCS = Path(__file__).parent
 TEAL, ORANGE, BLUE, GREY = "#0a6e6e", "#c2571a", "#3b6fb6", "#4b5563"
@@ -168,6 +170,65 @@ def gaussian() -> Figure:
     return figure
 
 
+def standard_library() -> Figure:
+    """Draw packages of the standard library against topics of their documentation."""
+    names, texts = standard_library_docstrings()
+    names, texts = names[::2], texts[::2]
+    common = (
+        "return returns returned value argument arguments object method class function given used use using default"
+    )
+    corpus = count_texts(texts, TextOptions(stop_words=english_and(common.split())), names)
+    model = stickbreak.CollapsedHDP(n_topics=50, random_state=0).fit(corpus)
+    weights, package = model.transform(corpus), np.array([name.split(".")[0] for name in names])
+    chosen = (
+        "turtle ipaddress typing doctest logging threading xml asyncio email http smtplib urllib tarfile shutil".split()
+    )
+    means = np.array([weights[package == name].mean(axis=0) for name in chosen])
+    topics = list(dict.fromkeys(k for row in means for k in row.argsort()[::-1][:1]))
+    figure, place = plt.subplots(figsize=(8, 5), layout="constrained")
+    shown = place.imshow(means[:, topics], cmap="GnBu", vmin=0, vmax=0.5, aspect="auto")
+    words = [" ".join(words) for words in model.top_words(3)]
+    place.set_xticks(range(len(topics)), [words[k] for k in topics], rotation=40, ha="right")
+    place.set_yticks(range(len(chosen)), chosen)
+    place.spines[:].set_visible(False)
+    place.tick_params(length=0)
+    figure.colorbar(shown, label="weight of the topic", shrink=0.6)
+    return figure
+
+
+def digits() -> Figure:
+    """Draw topics of images of digits, and some of the images."""
+    images = load_digits()
+    model = stickbreak.CollapsedHDP(n_topics=24, n_laps=80, random_state=0).fit(images.data.astype(int))
+    figure, places = plt.subplots(4, 8, figsize=(8, 4.2), layout="constrained")
+    shown = [*model.topic_word_[:16], *images.data[:16]]
+    for place, pixels in zip(places.ravel(), shown, strict=True):
+        place.imshow(pixels.reshape(8, 8), cmap="GnBu")
+        place.set(xticks=[], yticks=[])
+        place.spines[:].set_visible(True)
+    places[0, 0].set_title("topics")
+    places[2, 0].set_title("images")
+    return figure
+
+
+def wine() -> Figure:
+    """Draw wines in the colours of the components that were found."""
+    data = load_wine()
+    measured = StandardScaler().fit_transform(data.data)
+    model = stickbreak.GaussianDPMixture(n_components=20, likelihood="diagonal", random_state=0).fit(measured)
+    kinds = model.predict(measured)
+    figure, place = plt.subplots(figsize=(7, 3.6), layout="constrained")
+    x, y = (data.data[:, data.feature_names.index(name)] for name in ("flavanoids", "color_intensity"))
+    for kind, (colour, marker) in enumerate(zip((TEAL, ORANGE, BLUE), "os^", strict=True)):
+        mine = kinds == kind
+        place.scatter(x[mine], y[mine], s=16, color=colour, marker=marker, label=f"component {kind}")
+        strangers = mine & (data.target != np.bincount(data.target[mine]).argmax())
+        place.scatter(x[strangers], y[strangers], s=90, facecolors="none", edgecolors=GREY)
+    place.set(xlabel="flavanoids", ylabel="colour intensity")
+    place.legend()
+    return figure
+
+
 def _bar(place: Axes, row: float, weights: np.ndarray, colours: tuple[str, ...]) -> None:
     """Draw a stick that is broken into weights."""
     left = 0.0
@@ -218,11 +279,14 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "method-hybrid.svg": hybrid,
     "method-tree.svg": tree,
     "method-gaussian.svg": gaussian,
+    "gallery/standard-library.svg": standard_library,
+    "gallery/digits.svg": digits,
+    "gallery/wine.svg": wine,
 }
 
 if __name__ == "__main__":
     mpl.rcParams.update(STYLE)
-    for name, picture in PICTURES.items():
-        figure = picture()
+    for name in sys.argv[1:] or PICTURES:
+        figure = PICTURES[name]()
         figure.savefig(DOCS / name, metadata={"Date": None})
         plt.close(figure)
