@@ -180,6 +180,12 @@ def test_every_equation_in_latex_is_typeset(site):
     assert "begin{aligned}" not in "".join(file.read_text(encoding="utf-8") for file in site.rglob("*.html"))
 
 
+def test_no_asterisk_of_an_equation_is_taken_for_emphasis(site):
+    emphasized = re.findall(r"<em>(.*?)</em>", (site / "math.html").read_text(encoding="utf-8"), re.DOTALL)
+    assert emphasized
+    assert [text for text in emphasized if re.search(r"[=^_(]", text)] == []
+
+
 def test_the_search_works_from_disk(site):
     assert (site / "search" / "search_index.js").is_file()
     assert "iframe-worker.js" in (site / "index.html").read_text(encoding="utf-8")
