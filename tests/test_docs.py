@@ -153,6 +153,15 @@ def test_the_first_fit_prints_topics_and_writes_a_report(tmp_path, monkeypatch, 
     assert (tmp_path / "sample-topics" / "report.html").is_file()
 
 
+def test_every_drawing_is_made_by_the_script_and_shown_on_a_page():
+    made = set(re.findall(r'^    "(.+\.svg)": ', (DOCS / "pictures.py").read_text(encoding="utf-8"), re.MULTILINE))
+    assert made == {file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.svg")}
+    shown = {
+        name for file in DOCS.rglob("*.md") for name in re.findall(r"\]\(([\w-]+\.svg)\)", file.read_text("utf-8"))
+    }
+    assert {Path(name).name for name in made} == shown
+
+
 def test_the_home_page_leads_to_every_page_on_how_to():
     linked = set(re.findall(r"\]\((howto/[\w-]+\.md)\)", page("index.md")))
     assert linked == {file.relative_to(DOCS).as_posix() for file in DOCS.glob("howto/*.md")}
