@@ -180,6 +180,31 @@ def test_every_equation_in_latex_is_typeset(site):
     assert "begin{aligned}" not in "".join(file.read_text(encoding="utf-8") for file in site.rglob("*.html"))
 
 
+def contrast(one: str, other: str) -> float:
+    """Contrast of two colours, #rrggbb, as the Web Content Accessibility Guidelines define it: from 1 to 21."""
+    lights = []
+    for colour in (one, other):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+@pytest.mark.parametrize(("scheme", "ground"), [("default", "#ffffff"), ("slate", "#1e2129")])
+def test_links_stand_out_from_the_ground(scheme, ground):
+    style = (DOCS / "style.css").read_text(encoding="utf-8")
+    rules = style.split(f'[data-md-color-scheme="{scheme}"] {{', 1)[1].split("}", 1)[0]
+    for name in ("--md-typeset-a-color", "--md-accent-fg-color"):
+        colour = re.search(rf"{name}: (#\w{{6}});", rules)
+        assert colour, name
+        assert contrast(colour[1], ground) > 4.5, name
+
+
+def test_contrast_is_that_of_the_guidelines():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
 def test_no_asterisk_of_an_equation_is_taken_for_emphasis(site):
     emphasized = re.findall(r"<em>(.*?)</em>", (site / "math.html").read_text(encoding="utf-8"), re.DOTALL)
     assert emphasized
