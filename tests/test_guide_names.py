@@ -22,7 +22,7 @@ FORBIDDEN = {"utils.py"}
 """What the guide names to forbid it."""
 
 _TOKEN = re.compile(r"`([^`]+)`([^`]*)")
-_PATH = re.compile(r"[\w.-]+(/[\w.-]+)*(\.py|\.md|/)|\w+/[\w/]+")
+_PATH = re.compile(r"[\w.-]+(/[\w.-]+)*(\.py|\.md|\.yml|/)|\w+/[\w/]+")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 

@@ -18,7 +18,6 @@ ONE_TOKEN = (
 """Why the loop of a kernel may be longer."""
 
 LONGER = {
-    "src/stickbreak/cli/fit.py: fit": "one argument for each group of options, one after another",
     "src/stickbreak/hybrid/kernels/documents.py: _sweep": ONE_TOKEN,
     "src/stickbreak/sampling/kernels/direct.py: sweep": ONE_TOKEN,
     "src/stickbreak/sampling/kernels/franchise.py: seat_tokens": ONE_TOKEN,

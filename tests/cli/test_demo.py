@@ -58,6 +58,37 @@ def test_the_report_is_opened_only_if_asked(run, tmp_path, small_library, monkey
     assert opened == [(tmp_path / "d" / "report.html").as_uri()]
 
 
+def test_the_sample_is_a_csv_file_that_fit_reads(run, tmp_path, records, monkeypatch):
+    names, texts = [r["id"] for r in records], [r["text"] for r in records]
+    monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", lambda: (names, texts))
+    path = tmp_path / "sample.csv"
+    result = run("demo", "--write-sample", path)
+    assert "90 documentation strings" in result.stderr
+    assert result.stdout == ""
+    corpus = stickbreak.corpus.read(path)
+    assert list(corpus.names) == names
+    assert corpus.n_tokens == 90 * 30
+
+
+def test_the_sample_of_a_large_library_is_spread_over_it(run, tmp_path, monkeypatch):
+    names = [f"m{i:04}" for i in range(4100)]
+    monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", lambda: (names, names))
+    run("demo", "--write-sample", tmp_path / "sample.csv", "--quiet")
+    rows = (tmp_path / "sample.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[:3] == ["title,text", "m0000,m0000", "m0003,m0003"]
+    assert rows[-1] == "m4098,m4098"
+
+
+def test_the_sample_replaces_a_file_only_if_asked(run, refuse, tmp_path, records, monkeypatch):
+    monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", lambda: (["a"], ["b"]))
+    path = tmp_path / "sample.csv"
+    path.write_text("mine")
+    assert "--force" in refuse("demo", "--write-sample", path)
+    assert path.read_text() == "mine"
+    run("demo", "--write-sample", path, "--force")
+    assert path.read_text() == "title,text\na,b\n"
+
+
 def test_stop_words_join_the_english_ones_that_text_knows():
     joined = english_and(["ship"])
     assert {"ship", "the", "don"} <= set(joined)

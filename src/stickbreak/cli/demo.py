@@ -13,6 +13,7 @@ from stickbreak.cli.options import Force, Json, Quiet, Seed
 from stickbreak.cli.output import say
 from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.cli.words import Words
+from stickbreak.exceptions import WriteError
 
 _FORMAT = "demo"  # how the settings beside a model say that it came from here
 
@@ -24,6 +25,14 @@ def demo(
     topics: Annotated[int, typer.Option("--topics", min=1, help="Topics to start with.")] = 200,
     laps: Annotated[int, typer.Option("--laps", min=1, help="Most passes over the documents.")] = 200,
     seed: Seed = 0,
+    write_sample: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-sample",
+            metavar="FILE.csv",
+            help="Only write some of these texts to a CSV file with the columns title and text, and stop.",
+        ),
+    ] = None,
     open_report: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in the browser.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -35,6 +44,9 @@ def demo(
     functions, as installed on this machine. An earlier demo in the same folder
     is replaced.
     """
+    if write_sample is not None:
+        _write_sample(write_sample, force=force, quiet=quiet)
+        return
     job = FitJob(
         out=out,
         report=out / "report.html",
@@ -71,6 +83,17 @@ def demo(
     _tell(quiet, _what_next(out))
     if open_report:
         typer.launch((out / "report.html").absolute().as_uri())
+
+
+def _write_sample(path: Path, *, force: bool, quiet: bool) -> None:
+    """Write the sample file; refuse to replace a file unless asked."""
+    if path.exists() and not force:
+        raise WriteError(f"{path} already exists. Add --force to replace it.")
+    from stickbreak.corpus.examples.sample_file import write_sample
+
+    n_documents = write_sample(path)
+    _tell(quiet, f"{path}: {n_documents:,} documentation strings of Python's standard library")
+    _tell(quiet, f"Find their topics:\n    stickbreak fit {path} --out {path.stem}-topics --held-out 0.1")
 
 
 def _tell(quiet: bool, text: str) -> None:

@@ -1,0 +1,46 @@
+"""What the build of the site adds to MkDocs: the changelog as a page, and typeset equations.
+
+An equation is a fenced block of the language "math" with an environment "aligned" of LaTeX, which code hosts show, too.
+It becomes MathML here. Browsers typeset that without a script or a network.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+_ROOT = Path(__file__).parents[1]
+_MATH = re.compile(r"^```math\n\\begin\{aligned\}\n(.*?)\n\\end\{aligned\}\n```$", re.DOTALL | re.MULTILINE)
+_LABEL = re.compile(r"^\\text\{(\([A-Z]\d+\))\}$")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add CHANGELOG.md, which stands outside the folder of pages; its links are from the root of the repository."""
+    text = (_ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    files.append(File.generated(config, "changelog.md", content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Typeset the equations of a page."""
+    return _MATH.sub(_equations, markdown)
+
+
+def _equations(found: re.Match[str]) -> str:
+    rows = "".join(_row(line.strip()) for line in re.split(r"\\\\(?=\n|$)", found[1]))
+    return f'<div class="equations" markdown="0" tabindex="0" role="group" aria-label="Equations">{rows}</div>'
+
+
+def _row(line: str) -> str:
+    """Typeset one line: an equation, and at its right a remark or the label."""
+    equation, _, right = line.partition("&&")
+    label = _LABEL.match(right.strip())
+    beside = label[1] if label else _typeset(right) if right else ""
+    return f"<div>{_typeset(equation)}</div><div>{beside}</div>"
+
+
+def _typeset(latex: str) -> str:
+    return convert(latex.replace("&", "").strip(), display="block")
