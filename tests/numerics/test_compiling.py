@@ -341,3 +341,29 @@ def test_read_only_installation_without_a_home_runs(installed, tmp_path):
 def test_without_numba_kernels_are_plain_functions(installed, tmp_path):
     done = run_installed(installed, os.devnull, tmp_path, NUMBA_DISABLE_JIT="1")
     assert (done.returncode, done.stdout, done.stderr) == (0, "-0.5772156649\n", "")
+
+
+FIRST = """
+topic, n_dk = np.zeros(3, np.int32), np.ones(3)
+document_statistics(np.arange(4), topic, n_dk, np.full(3, 0.2), np.ones(3), np.zeros(3), np.zeros(3))
+"""
+KERNEL = """
+tau, words = np.random.default_rng(0).gamma(0.3, 9.0, (2000, 30)) + 0.001, np.arange(2000, dtype=np.int32)
+out = np.empty((2000, 30))
+expected_word_weights(tau, tau.sum(axis=0), words, out)
+print(hashlib.sha256(out.tobytes()).hexdigest())
+"""
+
+
+def test_bits_do_not_depend_on_what_was_compiled_first(fresh_python, monkeypatch, tmp_path):
+    """A kernel that does not say how its sums may be ordered takes that from the kernel that calls it first."""
+    printed = []
+    for place, first in {"alone": "", "after another that calls the same": FIRST}.items():
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / place))
+        code = (
+            "import hashlib\nimport numpy as np\n"
+            "from stickbreak.likelihoods.kernels.word_weights import expected_word_weights\n"
+            f"from stickbreak.variational.kernels.statistics import document_statistics\n{first}\n{KERNEL}"
+        )
+        printed.append(fresh_python(code).stdout)
+    assert printed[0] == printed[1]

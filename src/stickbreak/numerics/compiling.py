@@ -37,6 +37,10 @@ from numba.misc.appdirs import AppDirs
 
 __all__ = ["TALLY", "njit"]
 
+# What a kernel does not say of these it would inherit from the kernel that happens to call it first: then the last bits
+# of a fit would depend on what was compiled before.
+_OWN: dict[str, Any] = {"fastmath": False, "error_model": "python"}
+
 _log = logging.getLogger("stickbreak")
 _PACKAGE = __name__.partition(".")[0]
 _DIGEST = hashlib.sha256().digest_size
@@ -83,7 +87,7 @@ def njit(*, cache: bool, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        kernel = numba.njit(**options)(function)
+        kernel = numba.njit(**{**_OWN, **options})(function)
         if cache and hasattr(kernel, "_cache"):  # without: NUMBA_DISABLE_JIT, the function itself
             kernel._cache = _KernelCache(function)
         return kernel
