@@ -148,7 +148,7 @@ class FitJob:
 
     def n_topics_start(self, model: Any, train: Material) -> int | None:
         """Return the topics that a fit starts with; None where the start decides their number."""
-        start = getattr(model, "init", None)
+        start = model.get_params(deep=False).get("init")
         return None if start in METHODS[self.method].uncounted_starts else train.starting(model)
 
     def _score(self, model: Any, held: Material) -> Score | None:
