@@ -228,6 +228,8 @@ class Estimator(AllOrNothing):
         self.converged_, self.stop_reason_ = run.outcome
         self._record(run.trace)
         self._take(laps, documents)
+        for name in self._fitted_arrays:  # a file keeps rows together: products with other arrays round by that
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)))
 
     def _record(self, trace: Trace) -> None:
         """Take a trace for that of the model."""
