@@ -79,7 +79,7 @@ def test_document_completion_scores_only_seen_words(oracle_model):
 
 def test_document_completion_refuses_when_nothing_can_be_scored(oracle_model):
     observed, held_out = oracle_halves()
-    with pytest.raises(InputError, match="among the seen ones"):
+    with pytest.raises(InputError, match="among the `seen` words"):
         document_completion(oracle_model, observed, held_out, seen=[False] * 4)
     nothing = Corpus.from_counts(np.zeros((1, 4), dtype=int))
     with pytest.raises(InputError, match="nothing to complete"):

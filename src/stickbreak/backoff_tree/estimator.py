@@ -178,18 +178,18 @@ class BackoffTreeTopics(FittedTree):
 
     @all_or_nothing
     def expand(self, X: Any, k: int, *, n_laps: int, callback: Callback | None = None) -> Self:
-        """Make every leaf a node with k leaves, and go on: from coarse topics to fine ones.          math.md (T9)
+        """Split every leaf into k leaves and continue the fit, from coarse topics to fine ones.      math.md (T9)
 
-        Tokens go to the children of their leaf at random; the new level has the mean of the discounts of the others.
+        Tokens go to the children of their leaf at random. The new level gets the mean discount of the other levels.
 
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit.
         k : int
-            Leaves of each former leaf.
+            Number of leaves that each leaf becomes.
         n_laps : int
-            Further sweeps, with the larger tree.
+            Number of further sweeps, with the larger tree.
         callback : callable, optional
             As in `fit`.
 
@@ -200,7 +200,7 @@ class BackoffTreeTopics(FittedTree):
         Raises
         ------
         InputError
-            As `continue_fit`; if k is less than 2, or the tree grows too large.
+            As in `continue_fit`, or if k is less than 2 or the tree grows too large.
         """
         leaves = check_whole("k", k, 2)
         return self._go_on(X, n_laps, callback, lambda laps: laps.expand(leaves))

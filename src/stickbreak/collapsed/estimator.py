@@ -229,7 +229,7 @@ class CollapsedHDP(FittedCollapsed):
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
         if self.n_laps_ < self.merge_laps:
-            self.stop_reason_ += f" Topics are merged until lap {self.merge_laps}: more laps may leave fewer."
+            self.stop_reason_ += f" Topics are merged until pass {self.merge_laps}: more passes may leave fewer topics."
         self.n_documents_seen_, self.learning_offset_ = documents.n_documents, None
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
@@ -273,7 +273,7 @@ class CollapsedHDP(FittedCollapsed):
         return isinstance(self.init, str)
 
     def starting_topics(self, X: Any) -> int:
-        """Return the number of topics that a fit to some documents starts with.
+        """Return the number of topics that a fit to these documents starts with.
 
         Parameters
         ----------
@@ -282,8 +282,8 @@ class CollapsedHDP(FittedCollapsed):
         Returns
         -------
         int
-            Those that are given as `init`, or `n_topics`. Where that is None: the default, or for a small collection a
-            quarter of its tokens.
+            The number of topics given as `init`, or else `n_topics`. If that is None: the default, or a quarter of the
+            tokens of a small collection.
         """
         return super().starting_topics(X) if isinstance(self.init, str) else number_given(self.init)
 

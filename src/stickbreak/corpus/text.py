@@ -37,22 +37,22 @@ class TextOptions:
     Attributes
     ----------
     stop_words : "english", tuple of str or None
-        Words to leave out. "english" is scikit-learn's list and what apostrophes leave of contractions
-        ("don", "doesn", ...). Words of your own go through the same lowercasing and tokenizing as the text.
+        Words to leave out. "english" is scikit-learn's list, together with the stems of contractions
+        ("don", "doesn", ...). Your own words are lowercased and tokenized like the text.
     min_df : int or float
-        Leave out words that are in fewer documents (an int: a number of documents; a float: a share of
-        them). A number is lowered for small collections: never more than one document in twenty, and at
-        least 1. So 5 holds from 100 documents upwards; below 40 documents all words are kept.
+        Leave out words that are in fewer documents (an int is a number of documents, a float a share of
+        them). A number is lowered for small collections, to at most one document in twenty, and at least 1.
+        The default 5 thus applies from 100 documents upwards; below 40 documents all words are kept.
     max_df : int or float
-        Leave out words that are in more documents. A share is not applied to fewer than 20 documents.
+        Leave out words that are in more documents. A share is ignored for fewer than 20 documents.
     max_features : int or None
-        Keep only this number of words, the most frequent ones.
+        Keep at most this number of words, the most frequent ones.
     ngram_range : tuple of (int, int)
-        (1, 2) counts also pairs of neighbouring words.
+        Lengths of the n-grams to count. (1, 2) also counts pairs of neighbouring words.
     token_pattern : str or None
         Regular expression of a word. None: three or more letters of any script with their combining marks,
-        not touching a digit or an underscore. Languages written without spaces must be cut into words
-        beforehand; their words are short, so that Chinese and Japanese need "[^\W\d_]{2,}".
+        not next to a digit or an underscore. Text in languages written without spaces must be split into
+        words beforehand. Their words are short, so Chinese and Japanese need "[^\W\d_]{2,}".
     lowercase : bool
         Make the text lower case first.
     strip_accents : "ascii", "unicode" or None

@@ -249,22 +249,22 @@ class GibbsHDP(FittedGibbs):
     def continue_fit(
         self, X: Any, *, n_laps: int, callback: Callback | None = None, burn_in: int | None = None
     ) -> Self:
-        """Go on with the chains of this model, which may have been saved and loaded.
+        """Continue the chains of this model, which may have been saved and loaded.
 
-        The result equals that of one fit with all the laps and the same burn-in.
+        The result equals that of one fit with all the sweeps and the same burn-in.
 
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit.
         n_laps : int
-            Further sweeps.
+            Number of further sweeps.
         callback : callable, optional
             As in `fit`.
         burn_in : int, optional
-            Sweeps before the first sample, counted from the beginning of the chains: at least those that are done
-            (`n_laps_`), whose samples are then forgotten (in topics, the choice of the chain, `to_arviz`). None: as
-            before.
+            Number of sweeps before the first sample, counted from the beginning of the chains: at least as many as are
+            done (`n_laps_`). The samples of these are then forgotten (for the topics, the choice of the chain and
+            `to_arviz`). None keeps the former burn-in.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class GibbsHDP(FittedGibbs):
         ------
         InputError
             If the documents or parameters are not those of the fit, the model has forgotten its state, `n_laps` is
-            not a positive whole number, or `burn_in` ends among the sweeps that are done or leaves no sample.
+            not a positive whole number, or `burn_in` is less than the sweeps done or leaves no sample.
         """
         check_is_fitted(self)
         check_continuation(n_laps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)
@@ -282,7 +282,7 @@ class GibbsHDP(FittedGibbs):
         return self._go_on(X, n_laps, callback, change)
 
     def starting_topics(self, X: Any) -> int:
-        """Return the number of topics that a fit to some documents starts with, where the start needs a number.
+        """Return the number of topics that a fit to these documents starts with, if the start needs a number.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class GibbsHDP(FittedGibbs):
         Returns
         -------
         int
-            `n_topics`, or as many as there are tokens if these are fewer.
+            `n_topics`, or the number of tokens if that is smaller.
         """
         return min(super().starting_topics(X), int(Corpus.from_counts(X).n_tokens))
 

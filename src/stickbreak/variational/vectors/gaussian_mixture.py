@@ -204,7 +204,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         return len(values), ((rows, log_p + log_weights) for rows, log_p in self.component_log(values))
 
     def score_samples(self, X: Any) -> Float:
-        """Return log p(x) of each vector, parameters integrated out, in nats, (N,)."""
+        """Return log p(x) of each vector in nats, with the parameters integrated out, (N,)."""
         n, parts = self._joint(X)
         out = np.empty(n)
         for rows, joint in parts:
@@ -247,11 +247,12 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     def sample(
         self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
     ) -> tuple[Float, NDArray[np.int64]]:
-        """Draw vectors from the fitted mixture; those of a component stand together.
+        """Draw vectors from the fitted mixture, grouped by component.
 
         Parameters
         ----------
         n_samples : int, default=1
+            Number of vectors.
         random_state : int, RandomState or None, default=None
 
         Returns
@@ -266,9 +267,11 @@ class GaussianDPMixture(DensityMixin, VectorFit):
 def _ungrouped(X: Any) -> Any:
     """Return X, which must not be groups: a mixture knows none."""
     if isinstance(X, Corpus):
-        raise InputError("vectors are wanted, but X is a Corpus of counts; give an array of numbers.")
+        raise InputError("X is a Corpus of counts, not vectors; give an array of numbers.")
     if isinstance(X, GroupedVectors):
-        raise InputError("X is GroupedVectors, but a mixture knows no groups; give its `.values`, or use GaussianHDP.")
+        raise InputError(
+            "X is GroupedVectors, but a mixture does not use groups; give its `.values`, or use GaussianHDP."
+        )
     if isinstance(X, int | list | tuple):
         try:
             np.asarray(X, dtype=np.float64)
