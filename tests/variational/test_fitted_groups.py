@@ -38,7 +38,7 @@ def test_empty_groups_alone_have_the_weights_of_the_corpus(groups):
         (None, "X is None; give"),
         (5, "X is a single number; give"),
         ("text", "X is a single string; give"),
-        ([np.eye(2) * 1j], "must be numbers .* and real, not complex128"),
+        ([np.eye(2) * 1j], "must be .* of real numbers, not complex128"),
     ],
     ids=["frame", "arrow", "dict", "none", "int", "str", "complex"],
 )

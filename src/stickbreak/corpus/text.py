@@ -129,7 +129,7 @@ def _check_pattern(pattern: Any) -> None:
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(f"token_pattern {pattern!r:.60} is not a regular expression: {error}") from error
     if groups > 1:
-        raise InputError(f"token_pattern {pattern!r:.60} has {groups} groups; use (?:...) for all but one")
+        raise InputError(f"token_pattern {pattern!r:.60} has {groups} groups; use (?:...) for all groups but one")
 
 
 def count_texts(
@@ -144,24 +144,24 @@ def count_texts(
     Parameters
     ----------
     texts : iterable of str
-        One text a document; taken one at a time, so that a generator need never hold them all.
+        One text for each document. Texts are taken one at a time, so a generator need not hold them all.
     options : TextOptions
         How text becomes counts.
     names : sequence of str, optional
         The names of the documents.
     vocabulary : sequence of str, optional
-        Count exactly these words (those of a fitted model, say), without pruning; other words are passed
-        over.
+        Count exactly these words (for example those of a fitted model), without pruning. Other words are
+        ignored.
 
     Returns
     -------
     Corpus
-        With all documents, also those that no word is left of.
+        All documents, including those with no words left.
 
     Raises
     ------
     InvalidCorpus
-        When there is no text, a text is not a string, or no word is left; the message says which option removed
+        If there is no text, a text is not a string, or no word is left; the message says which option removed
         them.
 
     Examples
@@ -232,8 +232,8 @@ def _counted(
         if "empty vocabulary" not in str(error):
             raise
         raise InvalidCorpus(
-            "no word is left: the texts hold nothing that token_pattern takes for a word, or only stop "
-            "words; change token_pattern or stop_words"
+            "no word is left: token_pattern finds no words in the texts, or only stop words; change "
+            "token_pattern or stop_words"
         ) from error
     return sp.csr_matrix(counts), [str(word) for word in vectorizer.get_feature_names_out()]
 
@@ -286,7 +286,7 @@ def _kept(counts: sp.csr_matrix, options: TextOptions, *, uncut: bool) -> np.nda
         raise InvalidCorpus(f"no word is left of {W} in {D} documents: {UNCUT}")
     if kept.size == 0:
         raise InvalidCorpus(
-            f"no word is left of {W} different ones in {D} documents: min_df={options.min_df} removes "
+            f"no word is left of {W} different words in {D} documents: min_df={options.min_df} removes "
             f"{rare.sum()} and max_df={options.max_df} removes {common.sum()}; lower min_df, raise max_df, or find "
             "other words with token_pattern"
         )

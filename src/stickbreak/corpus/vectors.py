@@ -140,11 +140,11 @@ class GroupedVectors:
         columns = [name for name in known if name != group] if columns is None else list(columns)
         missing = [name for name in (group, *columns) if name not in known]
         if missing or not columns:
-            what = f"no column {missing[0]!r}" if missing else "no column beside that of the groups"
+            what = f"no column {missing[0]!r}" if missing else "no column except that of the groups"
             raise InputError(f"the table has {what}; it has {', '.join(map(str, known))}")
         twice = [name for name in (group, *columns) if known.count(name) > 1]
         if twice:
-            raise InputError(f"the table has several columns {twice[0]!r}; give each a name of its own")
+            raise InputError(f"the table has several columns {twice[0]!r}; give each a different name")
         label, first = _group_of_rows(table[group])
         order = np.argsort(label, kind="stable")
         single = all(_column(table[name]).dtype == np.float32 for name in columns)
@@ -153,7 +153,9 @@ class GroupedVectors:
             try:
                 column = _column(table[name]).astype(values.dtype, copy=False)
             except (TypeError, ValueError):
-                raise InputError(f"column {name!r} holds no numbers; name the columns to use by `columns`") from None
+                raise InputError(
+                    f"column {name!r} does not hold numbers; name the columns to use in `columns`"
+                ) from None
             broken = np.flatnonzero(~np.isfinite(column))
             if broken.size:
                 raise InputError(_not_finite(int(broken[0]), repr(name), column[broken[0]]))
@@ -285,13 +287,13 @@ def checked_values(values: Any) -> np.ndarray:
     try:
         array = np.asanyarray(values)
         if array.dtype.kind not in "biufO":
-            raise InputError(f"vectors must be numbers in a table (N, dim), and real, not {array.dtype}; convert them")
+            raise InputError(f"vectors must be a table (N, dim) of real numbers, not {array.dtype}; convert them")
         if array.dtype not in (np.float32, np.float64):
             array = array.astype(np.float64)
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        raise InputError(f"vectors must be numbers in a table (N, dim); this is not: {error}") from None
+        raise InputError(f"vectors must be a table (N, dim) of numbers: {error}") from None
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(f"vectors must be a table (N, dim) with at least one of each, not of shape {array.shape}")
     step = max(_BLOCK // array.shape[1], 1)
@@ -324,7 +326,7 @@ def _checked_offsets(offsets: ArrayLike, n_vectors: int) -> np.ndarray:
     array = np.asarray(offsets)
     if array.ndim != 1 or array.size < 2 or array.dtype.kind not in "iu":
         raise InputError(
-            f"offsets of {array.dtype} and shape {array.shape} make no groups; give G + 1 whole numbers for G groups"
+            f"offsets have dtype {array.dtype} and shape {array.shape}; give G + 1 whole numbers for G groups"
         )
     array = array.astype(np.int64)
     if array[0] != 0 or array[-1] != n_vectors:
@@ -366,7 +368,7 @@ def _group_of_rows(column: Any) -> tuple[np.ndarray, list[str]]:
     for value in numbers:
         other = names.setdefault(str(value), value)
         if other is not value:
-            raise InputError(f"groups {other!r} and {value!r} would have the same name; make them of one type")
+            raise InputError(f"groups {other!r} and {value!r} have the same name as text; convert them to one type")
     return label, list(names)
 
 

@@ -118,7 +118,7 @@ class Interruption:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        logger.warning("stopping after this pass, with a usable model; Ctrl-C again interrupts at once")
+        logger.warning("stopping after this pass with a usable model; press Ctrl-C again to interrupt at once")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -141,9 +141,9 @@ def drive(
 ) -> Outcome:
     """Run laps until one of the reasons to stop, which is returned.
 
-    The loop stops after `n_laps` laps (those already in the trace included); when the objective rose by less than
-    `tolerance` nats per token in a lap in which no move changed the topics; or at the wish of the interruption.
-    An objective that is noisy is judged by its rise a lap from the mean of `window` laps to that of the next ones.
+    The loop stops after `n_laps` passes (including those already in the trace), when the objective rose by less than
+    `tolerance` nats per token in a pass in which no move changed the topics, or when it is interrupted. A noisy
+    objective is judged by its rise per pass from the mean of `window` passes to the mean of the next ones.
 
     Parameters
     ----------

@@ -288,7 +288,7 @@ class HybridHDP(FittedHybrid):
 
     def _step(self, minibatch: Corpus, total: int, executor: ThreadExecutor, start: None) -> Lap:
         state, priors = self._state, Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
-        room, self._room = self._room or Room(), None  # what a step breaks off in is not used again
+        room, self._room = self._room or Room(), None  # the room of a failed step is not used again
         steps = Steps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
         log_p, n_tokens = steps.learn(state, minibatch, total)
         self._take_state(state, steps.rules.priors_of(state), self._seed)

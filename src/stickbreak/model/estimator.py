@@ -352,7 +352,7 @@ class Estimator(AllOrNothing):
                 model._check_fitted_state()
         except KeyError as error:
             raise ModelFormatError(
-                f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
+                f"{path} lacks {error}, which a {cls.__name__} needs; fit and save it again."
             ) from None
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None

@@ -218,7 +218,7 @@ def _checked_dtype(dtype: DTypeLike) -> np.dtype:
     except TypeError:
         found = None
     if dtype is None or found not in (np.float32, np.float64):
-        raise InputError(f"patches cannot be of dtype {dtype!r}; give float32 or float64")
+        raise InputError(f"dtype is {dtype!r}; give float32 or float64")
     return found
 
 

@@ -126,7 +126,7 @@ def read_vectors(
     kind = _format_of(source, format)
     if group_field is not None and kind not in _OF_TABLES:
         raise InputError(
-            f"{source} has no columns, so --group-field {group_field!r:.40} means nothing; leave it out (in Python: "
+            f"{source} has no columns, so --group-field {group_field!r:.40} does not apply; leave it out (in Python: "
             "group_field), or give a table"
         )
     if kind in _OF_TABLES:
@@ -188,7 +188,7 @@ def _format_of(path: Path, format: str | None) -> str:
         raise InputError(f"format {format!r:.40} holds no vectors; use one of {', '.join(VECTOR_FORMATS)}")
     if is_folder(path, format, folders=("vectors",), either=("images",)):
         if format is None and is_corpus_folder(path):
-            raise ReadError(f"{path} holds a corpus of words, not vectors; fit it by a method for words")
+            raise ReadError(f"{path} holds a corpus of words, not vectors; fit it with a method for words")
         return format or ("vectors" if is_vector_folder(path) else "images")
     named = format or _BY_SUFFIX.get(Path(path.name.lower().removesuffix(".gz")).suffix)
     if named is not None:
@@ -197,6 +197,6 @@ def _format_of(path: Path, format: str | None) -> str:
     found = next((kind for signature, kind in _BY_START if start.startswith(signature)), None)
     if found is None:
         raise ReadError(
-            f"{path} is in no format of vectors that its name or content tells; name one of {', '.join(VECTOR_FORMATS)}"
+            f"the format of {path} is not clear from its name or content; name one of {', '.join(VECTOR_FORMATS)}"
         )
     return found

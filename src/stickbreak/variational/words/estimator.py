@@ -325,7 +325,7 @@ class VariationalHDP(FittedHDP):
         if self.learn is None:
             return ("eta",) if "eta" in self.likelihood_.hyperparameters else ()
         if "eta" in self.learn and "eta" not in self.likelihood_.hyperparameters:
-            raise InputError(f"learn names 'eta', which a {type(self.likelihood_).__name__} has not; leave it out.")
+            raise InputError(f"learn names 'eta', which {type(self.likelihood_).__name__} lacks; leave it out.")
         return tuple(self.learn)
 
     def _n_batches(self, corpus: Corpus) -> int:
