@@ -206,7 +206,7 @@ def test_words_of_empty_documents_join_without_a_step(parts):
 
 def test_vocabulary_does_not_grow_unless_it_may(parts):
     model = HybridHDP(**SETTINGS).partial_fit(over(parts[0], WORDS[:20]))
-    message = r"40 words but the model was fitted on 20; .* or set grow_vocabulary=True\.$"
+    message = r"40 words, but the model was fitted on 20; .* or set grow_vocabulary=True\.$"
     with pytest.raises(InvalidCorpus, match=message):
         model.partial_fit(parts[1])
     with pytest.raises(InvalidCorpus, match=r"column 19 is 'other' .* or set grow_vocabulary=True\.$"):

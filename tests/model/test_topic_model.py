@@ -196,7 +196,7 @@ def test_model_that_lacks_a_part_is_refused(model, tmp_path, lost):
     arrays, meta = persistence.read_folder(tmp_path / "model")
     del meta[lost]
     persistence.write_folder(tmp_path / "less", kind="GivenTopics", arrays=arrays, meta=meta)
-    with pytest.raises(ModelFormatError, match=rf"less lacks '{lost}' .*fit and save it again"):
+    with pytest.raises(ModelFormatError, match=rf"less lacks '{lost}', .*fit and save it again"):
         GivenTopics._load(tmp_path / "less")
 
 

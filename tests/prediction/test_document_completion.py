@@ -92,7 +92,7 @@ def test_document_completion_refuses_halves_of_other_documents(oracle_model):
     with pytest.raises(InputError, match="1 documents and the held-out half 2"):
         document_completion(oracle_model, observed, two)
     narrow = Corpus.from_counts(np.ones((1, 3), dtype=int))
-    with pytest.raises(InputError, match="the corpus has 3 words but the model was fitted on 4"):
+    with pytest.raises(InputError, match="the corpus has 3 words, but the model was fitted on 4"):
         document_completion(oracle_model, narrow, held_out)
 
 

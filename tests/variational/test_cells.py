@@ -209,7 +209,7 @@ def test_numbers_do_not_depend_on_threads_and_streams_learn(name):
     ("changes", "message"),
     [
         ({"likelihood": "gaussian"}, "give one of 'multinomial', 'bernoulli', 'poisson'"),
-        ({"likelihood": BetaBernoulli(0.1, [0.5, 0.5])}, "of 2 words, but the documents have 30"),
+        ({"likelihood": BetaBernoulli(0.1, [0.5, 0.5])}, "has 2 words, but the documents have 30"),
         ({"likelihood": "poisson", "document_weights": "collapsed"}, "is for tokens"),
     ],
 )
