@@ -30,7 +30,7 @@ def test_fitted_surface_fits_together(fitted, corpus):
     assert {column.shape for column in fitted.trace_.values()} == {(4,)}
     assert all(np.isfinite(column).all() for column in fitted.trace_.values())
     assert not fitted.converged_
-    assert "4 laps" in fitted.stop_reason_
+    assert "4 passes" in fitted.stop_reason_
 
 
 def test_topics_are_the_smoothed_words_of_their_leaves(fitted):
@@ -190,15 +190,15 @@ def test_new_level_has_the_mean_of_the_other_discounts(corpus):
         ({"branching": np.array([2.0, 3.0])}, "2 or more"),
         ({"alpha": ["a", "b"]}, "alpha is .* one discount for each of 2 levels"),
         ({"eta": [[0.1], [0.1, 0.2]]}, "eta is .* one discount for each of 2 levels"),
-        ({"branching": "wide", "n_topics": 1}, "two leaves"),
+        ({"branching": "wide", "n_topics": 1}, "at least 2 leaves"),
         ({"alpha": (0.2, 0.2, 0.2)}, "each of 2 levels"),
         ({"alpha": 1.0}, "less than 1"),
         ({"alpha": (0.6, 0.5)}, "less than 1"),
         ({"eta": (0.0, 0.5)}, "positive"),
         ({"learn": ("gamma",)}, "gamma"),
-        ({"stages": (2,)}, "ever more levels"),
+        ({"stages": (2,)}, "increasing numbers of levels"),
         ({"stages": (0,)}, "at least 1"),
-        ({"stages": (1,), "stage_sweeps": 4}, "leave none"),
+        ({"stages": (1,), "stage_sweeps": 4}, "leave no sweep"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(corpus, change, words):
@@ -220,7 +220,7 @@ def test_documents_that_make_no_sense_are_refused(fitted, corpus):
 
 
 def test_what_would_be_dense_is_refused(fitted, corpus, monkeypatch):
-    with pytest.raises(InputError, match="sparse ones"):
+    with pytest.raises(InputError, match="sparse weights"):
         fitted.expected_weights(corpus)
     monkeypatch.setattr("stickbreak.backoff_tree.fitted._MOST_NUMBERS", 60)
     with pytest.raises(InputError, match="at most 2 leaves at a time"):

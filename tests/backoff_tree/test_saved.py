@@ -90,7 +90,7 @@ def test_forgotten_tokens_are_not_saved_and_cannot_go_on(corpus, tmp_path):
     model.save(tmp_path / "less")
     sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "less")]
     assert sizes[0] - sizes[1] > 4 * corpus.n_tokens
-    with pytest.raises(InputError, match="this model has no state to go on from"):
+    with pytest.raises(InputError, match="this model has no state to continue from"):
         stickbreak.load(tmp_path / "less").continue_fit(corpus, n_laps=1)
 
 

@@ -54,7 +54,7 @@ def test_expanded_tree_has_the_old_leaves_as_nodes():
         ((3, 2.5), 5, "2 or more"),
         ((60_000, 60_000), 5, "3,600,000,000 leaves"),
         ("bushy", 5, "'wide', 'tall'"),
-        ("wide", 1, "two leaves"),
+        ("wide", 1, "at least 2 leaves"),
         ("tall", 2**31, "at most"),
     ],
 )

@@ -152,7 +152,7 @@ def test_names_may_be_given(fitted):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda root: root.leaf(24), "no leaf 24 here; give one from 0 to 23"),
+        (lambda root: root.leaf(24), "no leaf 24 here; give a leaf from 0 to 23"),
         (lambda root: root.leaf(5), "leaf 5 has no token"),
         (lambda root: root.leaf(2.0), "whole number"),
         (lambda root: root.children[1].leaf(15), "from 16 to 23"),
@@ -163,7 +163,7 @@ def test_names_may_be_given(fitted):
         (lambda root: root.descend(("a",)), "child of node all is 'a'; give a whole number"),
         (lambda root: root.descend((0, 0.5)), "child of node 0 is 0.5; give a whole number"),
         (lambda root: root.descend((1,)), "node 1 has no token"),
-        (lambda root: root.leaf(0).descend((0,)), "above it is a leaf"),
+        (lambda root: root.leaf(0).descend((0,)), "its parent is a leaf"),
         (lambda root: root.children[0].ancestor(2), "from 0 to 1"),
         (lambda root: root.ancestor(1), "from 0 to 0"),
         (lambda root: root.ancestor(-1), "level is -1; give a whole number of at least 0"),

@@ -150,7 +150,7 @@ def test_commands_work_on_a_sampled_model(run, documents, tmp_path):
     options = ["--init", "sequential", "--chains", "2", "--held-out", "0.2", "--seed", "1"]
     result = run("fit", documents, "--out", out, *GIBBS, *options)
     assert "(joint log-likelihood)" in result.stdout
-    assert "did the 6 laps" in result.stdout
+    assert "did all 6 passes" in result.stdout
     assert "started with" not in result.stdout
     topics = json.loads(run("topics", out, "--json").stdout)
     assert topics["n_topics"] == stickbreak.load(out).n_topics_

@@ -159,7 +159,7 @@ def test_fitted_model_goes_on_with_a_stream(corpus):
     moved = np.abs(model.topic_word_[:, None] - before[None]).sum(axis=2).min(axis=1)
     assert (moved > 0).all()
     assert (moved < 0.3).all()
-    with pytest.raises(InputError, match="has no state to go on from"):
+    with pytest.raises(InputError, match="has no state to continue from"):
         model.continue_fit(corpus[:200], n_laps=1)
 
 

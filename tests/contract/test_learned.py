@@ -107,5 +107,5 @@ def test_loaded_model_of_vectors_goes_on_with_the_prior_that_was_given_and_with_
     loaded = stickbreak.load(tmp_path / "model")
     assert loaded.continue_fit(data, n_laps=2).objective_ == model.continue_fit(data, n_laps=2).objective_
     for other in (model.likelihood_, DiagonalGaussian.from_data(2.0 * np.concatenate(data))):
-        with pytest.raises(InputError, match="of a fit that differs in its likelihood"):
+        with pytest.raises(InputError, match="to a fit that differs in its likelihood"):
             loaded.set_params(likelihood=other).continue_fit(data, n_laps=1)

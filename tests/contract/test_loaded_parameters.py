@@ -47,7 +47,7 @@ def test_learned_value_beyond_its_range_is_taken_to_the_end_of_it(name, tmp_path
         values["alpha_"] = learned
         file.write_text(json.dumps(content))
         assert stickbreak.load(tmp_path / "m").alpha_ == given
-        assert f"alpha was learned as {learned:g}; it is now {given:g}" in caplog.text
+        assert f"the learned alpha of {learned:g} is out of its range; it is set to {given:g}" in caplog.text
     values["alpha_"], values["eta_"] = -1.0, 1e7
     file.write_text(json.dumps(content))
     with pytest.raises(ModelFormatError):

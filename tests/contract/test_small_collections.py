@@ -69,7 +69,7 @@ def test_small_first_minibatch_says_that_its_number_of_topics_stays(name, caplog
     with caplog.at_level(logging.WARNING, logger="stickbreak"):
         model.partial_fit(np.array([[5, 3, 0]]))
     assert "starts with 2 topics" in caplog.text
-    assert "later minibatches add none" in caplog.text
+    assert "later minibatches add no topics" in caplog.text
     assert model.partial_fit(np.full((40, 3), 30)).n_topics_ <= 2
     if name == "HybridHDP":
         caplog.clear()

@@ -70,9 +70,9 @@ def test_texts_and_other_things_are_named_and_not_shown(name, form):
         assert "secret" not in text
         assert len(text) < 200
         assert "\n" not in text
-        assert "wanted" in text or "give" in text
+        assert "must hold" in text or "give" in text
         if name in OF_WORDS:
-            assert text.startswith("counts of words are wanted, but ")
+            assert text.startswith("X must hold counts of words, but ")
 
 
 @pytest.mark.parametrize("form", FRAMES)
@@ -84,7 +84,7 @@ def test_column_of_texts_is_named(name, form):
 
 
 def test_column_of_texts_is_named_where_vectors_are_wanted():
-    with pytest.raises(InputError, match="vectors are wanted, but column 'review' of X holds texts"):
+    with pytest.raises(InputError, match="X must hold vectors, but column 'review' of X holds texts"):
         unfitted("GaussianDPMixture").fit(FRAMES["string"]())
     with pytest.raises(InputError, match="from_table"):
         unfitted("GaussianHDP").fit(FRAMES["string"]())
@@ -94,7 +94,7 @@ def test_column_of_texts_is_named_where_vectors_are_wanted():
 
 @pytest.mark.parametrize("form", [*TEXT_FORMS, *FRAMES])
 def test_corpus_refuses_them_alike(form):
-    with pytest.raises(InvalidCorpus, match="counts of words are wanted, but ") as caught:
+    with pytest.raises(InvalidCorpus, match="X must hold counts of words, but ") as caught:
         Corpus.from_counts({**TEXT_FORMS, **FRAMES}[form]())
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None

@@ -86,7 +86,7 @@ def refusal(error, *args, **settings):
         ("d.csv", "id,text\n", ["holds no documents"]),
         ("d.csv", b"text,n\nabc,1\n\xff,1\n", ["line 3 is not UTF-8"]),
         ("d.parquet", "no parquet", ["not a readable Parquet file"]),
-        ("d.xyz", "what is this", ["no format that its name or content tells"]),
+        ("d.xyz", "what is this", ["is not clear from its name or content"]),
         ("d.jsonl", "", ["is empty"]),
         ("d.npz", "PK no zip", ["does not hold a SciPy sparse matrix"]),
         (

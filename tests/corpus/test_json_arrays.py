@@ -54,7 +54,7 @@ def test_arrays_hold_strings_objects_and_nulls(tmp_path):
         ('["bread"', "after element 1, is not valid JSON .the file ends too early"),
         ('["bread",]', "element 2 .* is not valid JSON"),
         ('["bread" "jam"]', "after element 1, is not valid JSON"),
-        ('["bread"]\n["jam"]', "line 2: more follows the end of the JSON array"),
+        ('["bread"]\n["jam"]', "line 2: more text follows the end of the JSON array"),
         ('["bread", 12]', "element 2 .* holds a JSON number"),
         ('["bread", tru]', "element 2 .* is not valid JSON"),
         ('[{"text": "bread"},\n{"tex": "jam"}]', "element 2 .line 2. has no field 'text'"),

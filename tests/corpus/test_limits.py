@@ -102,7 +102,9 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 def test_empty_lines_in_a_quote_that_does_not_end_count(tmp_path):
     (tmp_path / "d.csv").write_text('id,text\n1,"' + "\n" * 10_000)
-    with pytest.raises(ReadError, match=r"begins on line 2 .a quote may not end. is longer than 100,000 bytes"):
+    with pytest.raises(
+        ReadError, match=r"begins on line 2 .perhaps a quote is not closed. is longer than 100,000 bytes"
+    ):
         read(tmp_path / "d.csv", limits=ReadLimits(document_bytes=100_000))
 
 

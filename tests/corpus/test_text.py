@@ -164,7 +164,7 @@ def test_senseless_options_are_refused(settings):
     ("texts", "options", "message"),
     [
         ([], ALL, "no texts at all"),
-        (["1 2", "the"], TextOptions(), "no word is left: the texts hold nothing that token_pattern"),
+        (["1 2", "the"], TextOptions(), "no word is left: token_pattern finds no words"),
         (["bread", None], ALL, "text 1 is NoneType None, not a string"),
         ("one text", ALL, "give a list of texts"),
     ],
@@ -177,7 +177,7 @@ def test_texts_that_make_no_corpus_are_refused(texts, options, message):
 def test_pruning_that_leaves_nothing_says_what_each_option_removed():
     texts = ["common " + "".join(chr(97 + int(c)) for c in f"{d:04d}") for d in range(100)]
     with pytest.raises(
-        InvalidCorpus, match=r"101 different ones in 100 documents: min_df=5 removes 100 and max_df=0\.5"
+        InvalidCorpus, match=r"101 different words in 100 documents: min_df=5 removes 100 and max_df=0\.5"
     ):
         count_texts(texts)
 

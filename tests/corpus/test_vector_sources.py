@@ -124,7 +124,7 @@ def test_a_column_of_lists_is_a_vector_each(tmp_path, kind):
         ({"x": [1.0], "who": ["a"], "b": ["c"]}, {"group_field": "who"}, "'b' holds string, not numbers; leave it out"),
         ({"x": [1.0]}, {"group_field": "who"}, "has no column 'who'; the columns are: 'x'"),
         ({"x": [1.0]}, {"columns": ["z"]}, "has no column 'z'"),
-        ({"x": [1.0]}, {"group_field": "x"}, "no column beside that of the groups"),
+        ({"x": [1.0]}, {"group_field": "x"}, "no column except that of the groups"),
         ({"x": [1.0, None]}, {}, "row 1, column 0 is nan"),
         ({"x": [[1.0], [1.0, 2.0]]}, {}, "are not equally long"),
         ({"x": [1.0], "who": [None]}, {"group_field": "who"}, "row 0 has no group"),

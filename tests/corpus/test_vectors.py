@@ -63,9 +63,9 @@ def test_tables_make_groups_by_a_column(make):
     [
         (TABLE, ("picture",), "the table has no column 'picture'; it has x, image, y"),
         (TABLE, ("image", ["z"]), "no column 'z'"),
-        ({"image": [1]}, ("image",), "no column beside that of the groups"),
+        ({"image": [1]}, ("image",), "no column except that of the groups"),
         ({"g": ["a", None], "x": [1.0, 2.0]}, ("g",), "row 1 has no group"),
-        ({"g": [1, 2], "x": ["one", "two"]}, ("g",), "column 'x' holds no numbers"),
+        ({"g": [1, 2], "x": ["one", "two"]}, ("g",), "column 'x' does not hold numbers"),
         ({"g": [1, 2, 1], "x": [1.0, np.nan, 2.0]}, ("g",), "row 1, column 'x' is nan"),
     ],
 )
@@ -193,7 +193,7 @@ def test_split_holds_out_groups():
     ("values", "offsets", "says"),
     [
         (np.zeros(3), None, r"a table \(N, dim\) with at least one of each, not of shape \(3,\)"),
-        (np.zeros((2, 2), complex), None, "must be numbers .* and real, not complex128"),
+        (np.zeros((2, 2), complex), None, "must be .* of real numbers, not complex128"),
         (np.zeros((2, 2), "datetime64[s]"), None, "must be numbers .* not datetime64"),
         (np.zeros((0, 2)), None, r"not of shape \(0, 2\)"),
         (np.zeros((2, 0)), None, r"not of shape \(2, 0\)"),
@@ -203,8 +203,8 @@ def test_split_holds_out_groups():
         (np.zeros((3, 1)), [0, 2], "offsets go from 0 to 2, but there are 3 vectors"),
         (np.zeros((3, 1)), [1, 3], "offsets go from 1 to 3"),
         (np.zeros((3, 1)), [0, 2, 1, 3], "offsets decrease from 2 to 1 at group 1"),
-        (np.zeros((3, 1)), [0.0, 3.0], "offsets of float64"),
-        (np.zeros((3, 1)), [0], "make no groups"),
+        (np.zeros((3, 1)), [0.0, 3.0], "offsets have dtype float64"),
+        (np.zeros((3, 1)), [0], "give G \\+ 1 whole numbers"),
     ],
 )
 def test_bad_values_and_offsets_are_refused(values, offsets, says):

@@ -40,7 +40,9 @@ OTHER_PARAMETERS = {
 @pytest.mark.parametrize("name", OTHER_PARAMETERS)
 def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name):
     fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
-    with pytest.raises(InputError, match=rf"checkpoint is of a fit that differs in its {name}; resume with the same"):
+    with pytest.raises(
+        InputError, match=rf"checkpoint belongs to a fit that differs in its {name}; resume with the same"
+    ):
         fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **{name: OTHER_PARAMETERS[name]})
 
 
@@ -114,7 +116,7 @@ def test_resume_of_another_method_names_both(corpus, tmp_path):
         place = tmp_path / ours.__name__
         limit = {"n_laps": 1}
         ours(n_topics=6, init_sweeps=2, **limit).fit(corpus, checkpoint=place)
-        words = f"is of a {ours.__name__}, and this fit is of a {other.__name__}; resume with the same method"
+        words = f"belongs to a {ours.__name__}, but this fit is a {other.__name__}; resume with the same method"
         with pytest.raises(InputError, match=words):
             other(n_topics=6).fit(corpus, checkpoint=place, resume=True)
 
@@ -295,7 +297,7 @@ def test_checkpoint_whose_parts_do_not_fit_is_refused(cut_fit, tmp_path, change,
     arrays, meta = copy.deepcopy((arrays, meta))
     change(arrays, meta)
     persistence.write_folder(tmp_path / "changed", kind="checkpoint", arrays=arrays, meta=meta)
-    with pytest.raises(ModelFormatError, match=rf"changed .*{words}.*; start the fit anew without it\.$"):
+    with pytest.raises(ModelFormatError, match=rf"changed .*{words}.*; start the fit again without it\.$"):
         fit(corpus, checkpoint=tmp_path / "changed", resume=True)
 
 

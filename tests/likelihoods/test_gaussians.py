@@ -293,7 +293,7 @@ def test_scatter_that_rounding_made_negative_is_repaired():
     [
         (
             lambda: ZeroMeanGaussian(1.9, B),
-            "nu is 1.9, with which the prior is not a distribution; give a number above 2",
+            "nu is 1.9, so the prior is not a distribution; give a number above 2",
         ),
         (lambda: ZeroMeanGaussian(True, B), "nu is True; give a positive number"),
         (lambda: ZeroMeanGaussian(5, -B), "B is not positive definite"),

@@ -10,7 +10,7 @@ from stickbreak.likelihoods.priors import mean_and_covariance
 @pytest.mark.parametrize("value", [0.1, -1 / 3, 1e-20, 12345.678])
 @pytest.mark.parametrize("n", [2, 300, 40_000])
 def test_a_spread_of_rounding_alone_is_none(value, n):
-    with pytest.raises(InputError, match="are the same, so they say nothing"):
+    with pytest.raises(InputError, match="are the same, so they do not determine"):
         mean_and_covariance(np.full((n, 3), value), zero_mean=False)
 
 

@@ -96,7 +96,7 @@ def test_top_words_of_no_sensible_number_are_refused(model, n):
 
 
 def test_top_words_refuse_a_vocabulary_that_does_not_fit(model):
-    with pytest.raises(InputError, match="vocabulary has 2 words; the model has 3: give one each"):
+    with pytest.raises(InputError, match="vocabulary has 2 words, but the model has 3; give one word for each"):
         model.top_words(vocabulary=["x", "y"])
 
 
@@ -196,7 +196,7 @@ def test_model_that_lacks_a_part_is_refused(model, tmp_path, lost):
     arrays, meta = persistence.read_folder(tmp_path / "model")
     del meta[lost]
     persistence.write_folder(tmp_path / "less", kind="GivenTopics", arrays=arrays, meta=meta)
-    with pytest.raises(ModelFormatError, match=rf"less lacks '{lost}' .*fit and save it again"):
+    with pytest.raises(ModelFormatError, match=rf"less lacks '{lost}', .*fit and save it again"):
         GivenTopics._load(tmp_path / "less")
 
 

@@ -220,7 +220,7 @@ def test_temporary_folder_that_others_may_write_is_neither_read_nor_written(hous
     assert sorted(house.folder.parent.rglob("*.nbc")) == before
     [record] = caplog.records  # one line, not one for each kernel
     assert record.levelno == logging.WARNING
-    assert "in each process" in record.getMessage()
+    assert "every process" in record.getMessage()
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a folder away")

@@ -110,7 +110,7 @@ def test_completion_never_forms_documents_times_words():
         ([[0.5, 0.25, 0.25]], np.eye(2), [[1, 0]], {}, "needs rest_word"),
         ([[0.5, 0.5]], np.eye(2), [[1, 0]], {"rest_word": [0.5, 0.5]}, "rest_word adds one"),
         ([[0.5, 0.5]], np.eye(2), [[1, 0], [0, 1]], {}, r"held_out has shape \(2, 2\)"),
-        ([0.5, 0.5], np.eye(2), [[1, 0]], {}, "two-dimensional"),
+        ([0.5, 0.5], np.eye(2), [[1, 0]], {}, "tables of two dimensions"),
         ([[0.5, 0.5]], np.eye(2), [[1, 0]], {"seen": [True]}, r"seen has shape \(1,\)"),
         ([[0.5, 0.5]], np.eye(2), [[1, 0]], {"rest_word": [1.0]}, "rest_word has shape"),
     ],

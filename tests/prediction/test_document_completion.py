@@ -79,7 +79,7 @@ def test_document_completion_scores_only_seen_words(oracle_model):
 
 def test_document_completion_refuses_when_nothing_can_be_scored(oracle_model):
     observed, held_out = oracle_halves()
-    with pytest.raises(InputError, match="among the seen ones"):
+    with pytest.raises(InputError, match="among the `seen` words"):
         document_completion(oracle_model, observed, held_out, seen=[False] * 4)
     nothing = Corpus.from_counts(np.zeros((1, 4), dtype=int))
     with pytest.raises(InputError, match="nothing to complete"):
@@ -92,7 +92,7 @@ def test_document_completion_refuses_halves_of_other_documents(oracle_model):
     with pytest.raises(InputError, match="1 documents and the held-out half 2"):
         document_completion(oracle_model, observed, two)
     narrow = Corpus.from_counts(np.ones((1, 3), dtype=int))
-    with pytest.raises(InputError, match="the corpus has 3 words but the model was fitted on 4"):
+    with pytest.raises(InputError, match="the corpus has 3 words, but the model was fitted on 4"):
         document_completion(oracle_model, narrow, held_out)
 
 

@@ -14,7 +14,7 @@ def model_over(make_model, vocabulary):
 
 def test_same_words_names_the_first_column_that_differs(make_model):
     corpus = Corpus.from_counts([[1, 1, 1]], vocabulary=["cat", "dog", "eel"])
-    with pytest.raises(InputError, match="column 1 is 'dog' in the corpus but 'fox' in the model"):
+    with pytest.raises(InputError, match="column 1 is 'dog' in the corpus, but 'fox' in the model"):
         check_same_words(model_over(make_model, ["cat", "fox", "gnu"]), corpus)
 
 

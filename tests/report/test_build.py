@@ -180,5 +180,5 @@ def test_report_refuses_what_does_not_fit(model, corpus, options, message):
 
 def test_report_refuses_a_corpus_of_other_words(model):
     other = Corpus.from_counts(np.ones((1, 6), dtype=int), vocabulary=list("abcdef"))
-    with pytest.raises(InputError, match="column 0 is 'a' in the corpus but 'cat' in the model"):
+    with pytest.raises(InputError, match="column 0 is 'a' in the corpus, but 'cat' in the model"):
         build_report(model, other)

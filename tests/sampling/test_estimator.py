@@ -186,7 +186,7 @@ def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
 
 
 def test_messages_name_sweeps(corpus):
-    assert fit(corpus).stop_reason_ == "did the 8 laps that it was given; there is no test of convergence."
+    assert fit(corpus).stop_reason_ == "did all 8 passes; this method has no test of convergence."
 
     def stop(event):
         if event["lap"] == 2:
@@ -194,8 +194,8 @@ def test_messages_name_sweeps(corpus):
 
     model = fit(corpus, callback=stop, estimate="average")
     assert model.stop_reason_ == (
-        "interrupted: stopped after lap 2 of 8; the model is usable. No sample yet: burn-in has 3 sweeps; the topics "
-        "are those of the last one."
+        "interrupted: stopped after pass 2 of 8; the model is usable. No sample yet: burn-in takes 3 sweeps. The "
+        "topics are those of the last sweep."
     )
     assert model.objective_ == pytest.approx(model.trace_["objective"][-1], rel=1e-12)
     assert "No sample" not in fit(corpus, burn_in=1, callback=stop).stop_reason_
@@ -212,7 +212,7 @@ def test_forgotten_chains_make_a_small_model_that_cannot_go_on(corpus, tmp_path)
     assert sizes[1] < sizes[0] - 4 * corpus.n_tokens
     loaded = stickbreak.load(tmp_path / "small")
     np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
-    with pytest.raises(InputError, match="no state to go on from"):
+    with pytest.raises(InputError, match="no state to continue from"):
         loaded.continue_fit(corpus, n_laps=1)
 
 
@@ -220,7 +220,7 @@ def test_chains_go_on_with_their_documents_and_parameters_alone(corpus):
     model = fit(corpus)
     other = corpus.counts.copy()
     other.data[0] += 1
-    with pytest.raises(InputError, match=r"differs in its counts; give the documents of the fit"):
+    with pytest.raises(InputError, match=r"differs in its counts; give the same documents"):
         model.continue_fit(other, n_laps=1)
     with pytest.raises(InputError, match="differs in its eta"):
         model.set_params(eta=0.7).continue_fit(corpus, n_laps=1)

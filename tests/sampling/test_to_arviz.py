@@ -79,7 +79,7 @@ def test_arviz_computes_its_diagnostics(corpus):
 
 def test_missing_arviz_is_told_in_one_sentence(corpus, monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(ImportError, match=r"not installed; install it: pip install 'stickbreak\[arviz\]'"):
+    with pytest.raises(ImportError, match=r"not installed; install it by pip install 'stickbreak\[arviz\]'"):
         fit(corpus).to_arviz()
 
 
@@ -87,5 +87,5 @@ def test_fit_that_ended_in_burn_in_has_no_samples(corpus):
     pytest.importorskip("arviz")
     model = fit(corpus)
     model.burn_in_ = 20
-    with pytest.raises(InputError, match="did 20 sweeps and its burn-in has 20"):
+    with pytest.raises(InputError, match="did 20 sweeps and its burn-in takes 20"):
         model.to_arviz()

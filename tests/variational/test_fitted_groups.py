@@ -32,13 +32,13 @@ def test_empty_groups_alone_have_the_weights_of_the_corpus(groups):
 @pytest.mark.parametrize(
     ("X", "says"),
     [
-        (pd.DataFrame({"x": [1.0]}), r"X is a DataFrame; make groups of it by GroupedVectors\.from_table"),
-        (pa.table({"x": [1.0]}), r"X is a Table; make groups of it by GroupedVectors\.from_table"),
+        (pd.DataFrame({"x": [1.0]}), r"X is a DataFrame; turn it into groups with GroupedVectors\.from_table"),
+        (pa.table({"x": [1.0]}), r"X is a Table; turn it into groups with GroupedVectors\.from_table"),
         ({"a": np.eye(2)}, "X is a dict; give GroupedVectors or a list of arrays"),
         (None, "X is None; give"),
         (5, "X is a single number; give"),
         ("text", "X is a single string; give"),
-        ([np.eye(2) * 1j], "must be numbers .* and real, not complex128"),
+        ([np.eye(2) * 1j], "must be .* of real numbers, not complex128"),
     ],
     ids=["frame", "arrow", "dict", "none", "int", "str", "complex"],
 )

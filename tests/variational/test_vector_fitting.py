@@ -84,7 +84,7 @@ def test_a_likelihood_without_a_scale_cannot_learn_it():
         def with_hyperparameters(self, values):
             return self
 
-    with pytest.raises(InputError, match="'scale', which a Fixed has not"):
+    with pytest.raises(InputError, match="'scale', which a Fixed does not have"):
         GaussianHDP(likelihood=Fixed(4.0, np.eye(2)), learn=("scale",)).fit([np.eye(2)])
 
 

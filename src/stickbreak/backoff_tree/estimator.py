@@ -22,46 +22,47 @@ from stickbreak.fitting.requirements import check_whole
 
 
 class BackoffTreeTopics(FittedTree):
-    """Up to millions of topics, as the leaves of a tree: sparse backoff trees (Downey, Bhagavatula and Yang 2015).
+    """Topics as the leaves of a tree, up to millions: sparse backoff trees (Downey, Bhagavatula and Yang 2015).
 
-    Documents and words share the shape of one tree. Each node takes a discount from every leaf below it that has tokens
-    and spreads it over all leaves below it, so that a leaf is smoothed toward its relatives and related topics come to
-    stand side by side. A draw multiplies the tree of a document and that of a word, and touches only nodes where both
-    have tokens. The conditionals are not those of one joint distribution: this is a pseudo-Gibbs procedure, whose
-    long-run law depends on the order of the tokens.
+    Documents and words share the shape of one tree. Each node takes a discount from every leaf below it that has
+    tokens, and spreads it over all leaves below it. A leaf is thus smoothed towards its relatives, and related topics
+    become neighbours. A draw multiplies the tree of a document by the tree of a word, and visits only nodes where both
+    have tokens. The conditional distributions are not those of one joint distribution: this is a pseudo-Gibbs
+    procedure, whose stationary distribution depends on the order of the tokens.
 
     Parameters
     ----------
     n_topics : int, default=972
-        Leaves of the tree, at least. Without effect where `branching` gives the children.
+        Minimum number of leaves of the tree. Ignored if `branching` gives the children.
     branching : {"wide", "tall"} or sequence of int, default="wide"
-        Shape of the tree. "wide": few levels of up to 12 children and more; "tall": many levels of 2 and 3 (both of the
-        paper); numbers: the children of a node at each level from the root down.
+        Shape of the tree. "wide": few levels, with up to 12 or more children; "tall": many levels, with 2 or 3
+        children. (Both are from the paper.) A sequence gives the children of a node at each level from the root down.
     alpha : float or sequence of float, default=0.5
-        Sum of the discounts of documents along a path, shared equally by its levels. A sequence: one for each level
-        from the root down. Where they are learned, the first ones.
+        Sum of the discounts of documents along a path, shared equally by its levels. A sequence gives one discount for
+        each level from the root down. If alpha is learned, these are the initial values.
     eta : float or sequence of float, default=0.5
-        Sum of the discounts of words along a path, shared equally by its levels. A sequence: one for each level from
-        the root down. Where they are learned, the first ones.
+        Sum of the discounts of words along a path, shared equally by its levels. A sequence gives one discount for each
+        level from the root down. If eta is learned, these are the initial values.
     learn : sequence of {"alpha", "eta"}, default=("alpha", "eta")
-        Hyperparameters that are learned from the data. Their discounts are set to what makes the leaves of documents,
-        and of words, most probable, leaving a token out.
+        Hyperparameters that are learned from the data. Their discounts maximise the leave-one-out probability of the
+        leaves of documents, and of words.
     learn_every : int, default=5
-        Sweeps between two searches for the discounts that are learned.
+        Number of sweeps between two searches for the learned discounts.
     n_laps : int, default=100
-        Most passes over the data. All are done unless you interrupt them.
+        Maximum number of passes over the data. A pass ("lap" in names) is one sweep over all tokens. The fit does all
+        of them unless you interrupt it.
     stages : sequence of int, default=()
-        Levels of coarser trees to begin with. With (3, 5), for example, the fit begins with the first 3 levels, goes on
-        with 5, and ends with all. Tokens of a leaf go to its new children at random.
+        Numbers of levels of the coarser trees to begin with. With (3, 5), for example, the fit begins with the first 3
+        levels, goes on with 5, and ends with all. The tokens of a leaf go to its new children at random.
     stage_sweeps : int, default=10
-        Sweeps of each coarser tree.
+        Number of sweeps of each coarser tree.
     updates : {"parallel", "serial"}, default="parallel"
-        Whether the trees of the words change during a sweep. "parallel": they stay as they were (but for the token that
-        is sampled); "serial": they change with every draw (one thread, slower).
+        Whether the trees of the words change during a sweep. "parallel": they stay as they were, except for the token
+        that is sampled; "serial": they change with every draw (one thread, slower).
     random_state : int, RandomState or None, default=None
-        The same seed gives the same result for any `n_jobs`.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads; None means 1, -1 all cores.
+        Number of threads. None means 1, and -1 means all cores.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -74,43 +75,44 @@ class BackoffTreeTopics(FittedTree):
     branching_ : list of int
         Children of a node at each level.
     tree_ : TopicNode
-        The root of the tree, to walk from: `children`, `parent`, `top_words` of every node; `node_of` gives leaves.
+        The root of the tree. Every node has `children`, `parent` and `top_words`; `node_of` gives the leaves.
     leaves_ : ndarray of shape (K,)
         The leaves with tokens. The node of a leaf at level h is ``leaf // (leaves below a node of level h)``.
     leaf_tokens_ : ndarray of shape (K,)
-        Tokens of each of them.
+        Number of tokens of each leaf in `leaves_`.
     topic_weights_ : ndarray of shape (K,)
-        Their shares of all tokens.
+        Share of all tokens that each of these leaves has.
     leaf_word_ : scipy.sparse.csr_array of shape (K, W)
-        Tokens of each word at each of them. It stands for `components_`, which other families have and a tree has not:
-        a dense table of topics times words is what a tree of a million leaves avoids.
+        Number of tokens of each word at each of these leaves. It stands for `components_` of the other families, which
+        a tree does not have: a dense table of topics and words would be too large for a million leaves.
     topic_word_ : ndarray of shape (K, W)
-        Their word distributions, where that is no more than half a gigabyte (else `word_distributions`).
+        Word distributions of these leaves, if the table takes at most half a gigabyte (else use `word_distributions`).
     alpha_levels_, eta_levels_ : ndarray of shape (levels,)
-        Discounts of documents and words.
+        Discounts of documents and words at each level.
     alpha_, eta_ : float
-        Their sums.
+        Sums of these discounts.
     learned_ : list of str
-        Names of the hyperparameters that were learned in the fit: whose discounts.
+        Names of the hyperparameters whose discounts were learned in the fit.
     word_start_, word_leaf_, word_count_ : ndarray
-        Leaves of each word and its tokens there: those of word w stand at word_start_[w] .. word_start_[w + 1] - 1.
+        Leaves of each word and its tokens there. Those of word w are at word_start_[w] .. word_start_[w + 1] - 1.
     objective_ : float
         Mean log probability of a word given all other tokens and their leaves, in the last sweep, in nats.
     trace_ : dict of ndarray of shape (n_laps_,)
-        "lap" (the sweep), "objective", "n_topics", "seconds", "moved" (whether the tree grew), "n_leaves", "alpha",
-        "eta" (sums of the discounts), "alpha_last", "eta_last" (those of the last level), and of what is learned
-        "alpha_likelihood", "eta_likelihood": of leaves leaving one token out, nats per token of a sample, when
-        discounts were last looked at. They are searched for every `learn_every` sweeps, but not while leaves are at
-        random: before the first sweep, and before the first with a new level.
+        One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (whether the tree
+        grew), "n_leaves", "alpha", "eta" (sums of the discounts), "alpha_last", "eta_last" (discounts of the last
+        level). For what is learned also "alpha_likelihood", "eta_likelihood": the leave-one-out log-likelihood of the
+        leaves, in nats per token of a sample, at the last search. A search takes place every `learn_every` sweeps,
+        except while leaves are at random: before the first sweep, and before the first sweep with a new level.
     n_laps_ : int
-        Sweeps done.
+        Number of passes done (sweeps).
     start_seconds_ : float
         Seconds that the start took.
     converged_ : bool
-        False: there is no test of convergence.
+        Always False: there is no test of convergence.
     stop_reason_ : str
         Why the fit ended.
     vocabulary_ : tuple of str
+        The words.
 
     References
     ----------
@@ -176,18 +178,18 @@ class BackoffTreeTopics(FittedTree):
 
     @all_or_nothing
     def expand(self, X: Any, k: int, *, n_laps: int, callback: Callback | None = None) -> Self:
-        """Make every leaf a node with k leaves, and go on: from coarse topics to fine ones.          math.md (T9)
+        """Split every leaf into k leaves and continue the fit, from coarse topics to fine ones.      math.md (T9)
 
-        Tokens go to the children of their leaf at random; the new level has the mean of the discounts of the others.
+        Tokens go to the children of their leaf at random. The new level gets the mean discount of the other levels.
 
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit.
         k : int
-            Leaves of each former leaf.
+            Number of leaves that each leaf becomes.
         n_laps : int
-            Further sweeps, with the larger tree.
+            Number of further sweeps, with the larger tree.
         callback : callable, optional
             As in `fit`.
 
@@ -198,7 +200,7 @@ class BackoffTreeTopics(FittedTree):
         Raises
         ------
         InputError
-            As `continue_fit`; if k is less than 2, or the tree grows too large.
+            As in `continue_fit`, or if k is less than 2 or the tree grows too large.
         """
         leaves = check_whole("k", k, 2)
         return self._go_on(X, n_laps, callback, lambda laps: laps.expand(leaves))

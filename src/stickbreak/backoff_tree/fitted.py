@@ -1,4 +1,4 @@
-"""What a fitted tree offers: shares of documents, words of leaves, scores; nothing of the size documents x leaves."""
+"""What a fitted tree offers: shares of documents, words of leaves, scores; never a table of documents and leaves."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FittedTree(TopicModel):
 
     @property
     def n_leaves_(self) -> int:
-        """Number of leaves L of the tree, with tokens or without."""
+        """Number of leaves L of the tree, with or without tokens."""
         check_is_fitted(self)
         return TreeShape(tuple(self.branching_)).n_leaves
 
@@ -76,7 +76,7 @@ class FittedTree(TopicModel):
 
     @property
     def leaves_(self) -> Int:
-        """The leaves with tokens, ascending, (K,): the topics; their numbers are columns of `transform`."""
+        """The leaves with tokens in ascending order, (K,): the topics. Their numbers are the columns of `transform`."""
         check_is_fitted(self)
         return np.flatnonzero(self._model.n_tokens)
 
@@ -112,24 +112,25 @@ class FittedTree(TopicModel):
 
     @property
     def tree_(self) -> TopicNode:
-        """The root of the tree, to walk from; made again whenever it is asked for, so keep it for many questions."""
+        """The root of the tree, to walk from. It is made again at each access, so keep it for many questions."""
         check_is_fitted(self)
         return tree_of(self._model, self.vocabulary_)
 
     @property
     def topic_word_(self) -> Float:
-        """Word distributions of all topics, dense, (K, W); refused where there are too many: ask `word_distributions`.
+        """Word distributions of all topics, dense, (K, W); for too many topics use `word_distributions`.
 
         Raises
         ------
         InputError
+            If the table would be larger than half a gigabyte.
         """
         check_is_fitted(self)
         return self.word_distributions(self.leaves_)
 
     @property
     def n_columns_(self) -> int:
-        """Columns of what `transform` returns: one for each leaf, with tokens or without."""
+        """Number of columns that `transform` returns: one for each leaf, with or without tokens."""
         return self.n_leaves_
 
     def word_distributions(self, leaves: ArrayLike) -> Float:
@@ -156,35 +157,35 @@ class FittedTree(TopicModel):
         if size > _MOST_NUMBERS:
             raise InputError(
                 f"the words of {chosen.size:,} leaves would take {size * 8 / 2**30:,.1f} GiB; "
-                f"ask for at most {_MOST_NUMBERS // self.n_features_in_:,} leaves at a time (word_distributions)."
+                f"request at most {_MOST_NUMBERS // self.n_features_in_:,} leaves at a time (word_distributions)."
             )
         return self._model.word_distributions(chosen)
 
     def top_words(
         self, n: int = 10, vocabulary: Sequence[str] | None = None, *, leaves: ArrayLike | None = None
     ) -> list[list[str]]:
-        """Return words of topics, those first that say most about them: by P(w | z) P(z | w).
+        """Return the most telling words of topics, ranked by P(w | z) P(z | w).
 
         Parameters
         ----------
         n : int, default=10
-            Most words of a topic; only those that have tokens there are shown.
+            Maximum number of words of a topic. Only words with tokens there are shown.
         vocabulary : sequence of str, optional
-            Names of the columns, where the fit did not know them.
+            Names of the columns, if the fit did not know them.
         leaves : array-like of int, optional
-            Leaves with tokens; the default is all, `leaves_`.
+            Leaves with tokens. The default is all of them, `leaves_`.
 
         Raises
         ------
         InputError
-            If `n` is not a whole number of at least 1, there is not one name for each column, or a leaf has no token.
+            If `n` is not a whole number of at least 1, some column has no name, or a leaf has no token.
         """
         check_is_fitted(self)
         words = words_to_show(n, vocabulary, self.vocabulary_)
         return [[str(words[w]) for w in row] for row, _ in self._ranked(n, leaves)]
 
     def node_of(self, leaf: int) -> TopicNode:
-        """Return the leaf as a node of the tree: its `parent` and so on lead to the root.
+        """Return the leaf as a node of the tree; its `parent`, and theirs, lead to the root.
 
         Parameters
         ----------
@@ -194,21 +195,21 @@ class FittedTree(TopicModel):
         Raises
         ------
         InputError
-            If it has none.
+            If the leaf has no token.
         """
         check_is_fitted(self)
         return self.tree_.leaf(leaf)
 
     def top_word_indices(self, n: int = 10) -> Int:
-        """Return the words of highest P(w | z) of every topic, the highest first: what coherence is about.
+        """Return the words with the highest P(w | z) of every topic, the highest first, as coherence uses them.
 
-        `top_words` ranks by what a word says about a topic; this is the plain order of the rows of `topic_word_`, ties
-        by word, found without them for any number of leaves.
+        `top_words` ranks by what a word says about a topic. This is the plain order in the rows of `topic_word_`, ties
+        by word, found without this table for any number of leaves.
 
         Parameters
         ----------
         n : int, default=10
-            Words of a topic; at most all.
+            Number of words of a topic, or all if there are fewer.
 
         Returns
         -------
@@ -224,9 +225,9 @@ class FittedTree(TopicModel):
         Parameters
         ----------
         n_words : int, default=10
-            Most words of each, as `top_words` ranks them.
+            Maximum number of words of each leaf, as `top_words` ranks them.
         most : int, default=100
-            Most leaves.
+            Maximum number of leaves.
 
         Raises
         ------
@@ -243,14 +244,14 @@ class FittedTree(TopicModel):
         return ShownTopics(leaves, self.topic_weights_[order], words)
 
     def expected_weights(self, X: Any) -> Float:
-        """Refuse: weights that are nowhere zero, of documents times leaves, are what a tree of this size avoids."""
-        raise InputError("a tree has no dense weights of documents; ask for its sparse ones (transform).")
+        """Raise an InputError: a dense table of documents and leaves is what a tree of this size avoids."""
+        raise InputError("a tree has no dense weights of documents; call transform for its sparse weights.")
 
     def transform(self, X: Any) -> Any:
         """Return the shares of the tokens of documents at each leaf.                                 math.md (T10)
 
-        The words' trees are fixed. Each document is sampled by itself, by random numbers that its words decide, and the
-        shares are means over ten passes after ten.
+        The trees of the words stay fixed. Each document is sampled by itself, with random numbers that depend only on
+        its words. The shares are means over ten sweeps, after ten sweeps of burn-in.
 
         Parameters
         ----------
@@ -259,7 +260,7 @@ class FittedTree(TopicModel):
         Returns
         -------
         scipy.sparse.csr_array of shape (D, L)
-            Rows sum to one; that of a document without any word of the fit is empty.
+            Rows sum to one. The row of a document without any word of the fit is empty.
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
@@ -267,19 +268,19 @@ class FittedTree(TopicModel):
             return self._model.weights(corpus, executor)
 
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
-        """Score how the model completes documents: leaves from the observed halves, words of the held-out ones.
+        """Score the held-out halves of documents, with leaves from the observed halves.
 
         Parameters
         ----------
         observed, held_out : Corpus
             The two halves of the same documents, as `Corpus.halves` cuts them.
         seen : array-like of bool, of shape (W,), optional
-            Words to score; the default scores all.
+            Words to score. The default scores all.
 
         Returns
         -------
         Completion
-            Both conventions are the same here: no leaf is inactive.
+            Both conventions agree here, because no leaf is inactive.
 
         Raises
         ------

@@ -44,8 +44,8 @@ def check_parameters(given: Parameters) -> None:
     settings = tree_settings(given)
     if len(settings.stages) * settings.stage_sweeps >= given.n_laps:
         raise InputError(
-            f"{len(settings.stages)} stages of {settings.stage_sweeps} sweeps leave none of n_laps={given.n_laps} for "
-            "the whole tree; give more sweeps or fewer stages."
+            f"{len(settings.stages)} stages of {settings.stage_sweeps} sweeps leave no sweep for the whole "
+            f"tree, because n_laps={given.n_laps}; give more sweeps or fewer stages."
         )
 
 
@@ -105,10 +105,10 @@ def checked_leaves(given: ArrayLike, n_tokens: Int) -> Int:
     except ValueError:  # rows of several lengths
         chosen = np.empty(0, dtype=object)
     if chosen.ndim != 1 or chosen.dtype.kind not in ("iu" if chosen.size else "iuf"):  # an empty list is of floats
-        raise InputError(f"leaves is {given!r}; give a list of whole numbers (leaves_).")
+        raise InputError(f"leaves is {given!r}; give a list of whole numbers from leaves_.")
     bad = [z for z in chosen.tolist() if not 0 <= z < n_tokens.size or n_tokens[z] == 0]
     if bad:
-        raise InputError(f"leaf {bad[0]} has no token; ask for leaves that have (leaves_).")
+        raise InputError(f"leaf {bad[0]} has no token; choose from the leaves with tokens (leaves_).")
     return chosen.astype(np.int64)
 
 
@@ -117,7 +117,7 @@ def _stages(given: Sequence[int], shape: TreeShape) -> tuple[int, ...]:
     levels = tuple(check_whole("stages", n, 1) for n in given)
     if any(b <= a for a, b in pairwise((*levels, shape.depth))):
         raise InputError(
-            f"stages is {tuple(given)!r}; give ever more levels, fewer than the {shape.depth} of the tree "
+            f"stages is {tuple(given)!r}; give increasing numbers of levels, below the {shape.depth} of the tree "
             f"{shape.branching}."
         )
     return levels

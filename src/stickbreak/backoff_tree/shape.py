@@ -50,7 +50,7 @@ class TreeShape:
                 f"branching is {given!r}; give a number of children, 2 or more, for each level from the root down."
             )
         if self.n_leaves > _MOST_LEAVES:
-            raise InputError(f"the tree has {self.n_leaves:,} leaves; give one of at most {_MOST_LEAVES:,}.")
+            raise InputError(f"the tree would have {self.n_leaves:,} leaves; give at most {_MOST_LEAVES:,}.")
 
     @property
     def depth(self) -> int:
@@ -95,14 +95,14 @@ def shape_of(branching: str | Sequence[int] | NDArray, n_leaves: int) -> TreeSha
     if not isinstance(branching, str):
         return TreeShape(tuple(np.atleast_1d(branching).tolist() if isinstance(branching, np.ndarray) else branching))
     if n_leaves < 2:
-        raise InputError(f"n_topics is {n_leaves}; a tree has two leaves or more.")
+        raise InputError(f"n_topics is {n_leaves}, but a tree has at least 2 leaves; give 2 or more.")
     if n_leaves > _MOST_LEAVES:
-        raise InputError(f"n_topics is {n_leaves:,}; a tree has at most {_MOST_LEAVES:,} leaves.")
+        raise InputError(f"n_topics is {n_leaves:,}, but a tree has at most {_MOST_LEAVES:,} leaves; give fewer.")
     if branching == "wide":
         return TreeShape(_wide(int(n_leaves)))
     if branching == "tall":
         return TreeShape(_tall(int(n_leaves)))
-    raise InputError(f"branching is {branching!r}; give 'wide', 'tall', or the children of a node of each level.")
+    raise InputError(f"branching is {branching!r}; give 'wide', 'tall', or the number of children at each level.")
 
 
 def _wide(wished: int) -> tuple[int, ...]:

@@ -33,17 +33,17 @@ class _Ground:
 
 @dataclass(frozen=True, slots=True)
 class TopicNode:
-    """A node of a fitted tree that has tokens: `BackoffTreeTopics.tree_` is the root, `node_of` gives leaves.
+    """A node with tokens of a fitted tree: `BackoffTreeTopics.tree_` is the root, and `node_of` gives leaves.
 
-    Nothing is stored for a node but its place, so that trees of a million leaves can be walked in. Nodes are equal if
-    they are at the same place of the same fitted model.
+    A node stores only its place, so you can walk through trees of a million leaves. Nodes are equal if they are at the
+    same place of the same fitted model.
 
     Attributes
     ----------
     level : int
         0 at the root; the number of levels of the tree at the leaves.
     index : int
-        Place among all nodes of this level, with tokens or without, from the left.
+        Place among all nodes of this level, with or without tokens, from the left.
 
     Examples
     --------
@@ -77,17 +77,17 @@ class TopicNode:
 
     @property
     def first_leaf(self) -> int:
-        """First of the leaves below, with tokens or without; a leaf is below itself."""
+        """First of the leaves below, with or without tokens. A leaf counts as below itself."""
         return self.index * self._ground.below[self.level]
 
     @property
     def last_leaf(self) -> int:
-        """Last of them."""
+        """Last of the leaves below, with or without tokens."""
         return self.first_leaf + self._ground.below[self.level] - 1
 
     @property
     def leaves(self) -> Int:
-        """The leaves below that have tokens, ascending: topics."""
+        """The leaves below that have tokens, in ascending order: the topics."""
         low, high = self._range
         return self._ground.leaves[low:high]
 
@@ -99,18 +99,18 @@ class TopicNode:
 
     @property
     def n_tokens(self) -> int:
-        """Tokens at the leaves below."""
+        """Number of tokens at the leaves below."""
         low, high = self._range
         return int(self._ground.before[high] - self._ground.before[low])
 
     @property
     def share(self) -> float:
-        """Share of all tokens."""
+        """Share of all tokens that are at the leaves below."""
         return self.n_tokens / int(self._ground.before[-1])
 
     @property
     def path(self) -> tuple[int, ...]:
-        """The way from the root: which child at each level, counted from 0 and from the left; () at the root."""
+        """The path from the root: the child at each level, counted from 0 and from the left; () at the root."""
         way, index = [], self.index
         for n_children in reversed(self._ground.shape.branching[: self.level]):
             index, child = divmod(index, int(n_children))
@@ -119,12 +119,12 @@ class TopicNode:
 
     @property
     def parent(self) -> TopicNode | None:
-        """The node above; None at the root."""
+        """The parent node; None at the root."""
         return self.ancestor(self.level - 1) if self.level else None
 
     @property
     def children(self) -> tuple[TopicNode, ...]:
-        """The nodes one level below that have tokens, from the left; none below a leaf."""
+        """The child nodes that have tokens, from the left; () at a leaf."""
         if self.is_leaf:
             return ()
         ground, level = self._ground, self.level + 1
@@ -135,12 +135,12 @@ class TopicNode:
 
     @property
     def siblings(self) -> tuple[TopicNode, ...]:
-        """The other children of the parent that have tokens, from the left; none at the root."""
+        """The other children of the parent that have tokens, from the left; () at the root."""
         above = self.parent
         return () if above is None else tuple(node for node in above.children if node.index != self.index)
 
     def ancestor(self, level: int) -> TopicNode:
-        """Return the node above at some level, or this one at its own.
+        """Return the ancestor at a level; at its own level this is the node itself.
 
         Parameters
         ----------
@@ -150,20 +150,20 @@ class TopicNode:
         Raises
         ------
         InputError
-            If it is another one.
+            If there is no such level.
         """
         if check_whole("level", level, 0) > self.level:
-            raise InputError(f"level is {level}; give one from 0 to {self.level}, the level of the node.")
+            raise InputError(f"level is {level}; give a level from 0 to {self.level}, that of the node.")
         ground = self._ground
         return TopicNode(ground, level, self.first_leaf // ground.below[level])
 
     def descend(self, path: Sequence[int]) -> TopicNode:
-        """Return the node that a way leads to from here.
+        """Return the node at the end of a path from this one.
 
         Parameters
         ----------
         path : sequence of int
-            Which child at each level, counted from 0, as in `path` of a node.
+            The child at each level, counted from 0, as in the `path` of a node.
 
         Raises
         ------
@@ -176,11 +176,11 @@ class TopicNode:
             way += f".{child}" if way else str(child)
             n_children = 0 if node.is_leaf else int(self._ground.shape.branching[node.level])
             if child >= n_children:
-                reason = f"there are {n_children} children" if n_children else "above it is a leaf"
+                reason = f"there are {n_children} children" if n_children else "its parent is a leaf"
                 raise InputError(f"there is no node {way}: {reason}; children count from 0.")
             node = TopicNode(self._ground, node.level + 1, node.index * n_children + child)
             if node.n_topics == 0:
-                raise InputError(f"node {way} has no token; ask for nodes that have (children).")
+                raise InputError(f"node {way} has no token; choose from the nodes with tokens (children).")
         return node
 
     def leaf(self, leaf: int) -> TopicNode:
@@ -198,23 +198,23 @@ class TopicNode:
         """
         node = TopicNode(self._ground, self._ground.shape.depth, check_whole("leaf", leaf, 0))
         if not self.first_leaf <= node.index <= self.last_leaf:
-            raise InputError(f"there is no leaf {leaf!r} here; give one from {self.first_leaf} to {self.last_leaf}.")
+            raise InputError(f"there is no leaf {leaf!r} here; give a leaf from {self.first_leaf} to {self.last_leaf}.")
         if node.n_topics == 0:
-            raise InputError(f"leaf {leaf} has no token; ask for leaves that have (leaves).")
+            raise InputError(f"leaf {leaf} has no token; choose from the leaves with tokens (leaves).")
         return node
 
     def walk(self, depth: int | None = None) -> Iterator[TopicNode]:
-        """Yield this node and all below that have tokens: each before its children, children from the left.
+        """Yield this node and all nodes below that have tokens: parents first, children from the left.
 
         Parameters
         ----------
         depth : int, optional
-            Most levels below this one; the default goes down to the leaves.
+            Maximum number of levels below this node. The default goes down to the leaves. 0 yields this node alone.
 
         Raises
         ------
         InputError
-            If it is not a whole number of at least 0, this node alone.
+            If `depth` is not a whole number of at least 0.
         """
         deepest = self._ground.shape.depth if depth is None else self.level + check_whole("depth", depth, 0)
         return self._walk(deepest)
@@ -228,35 +228,35 @@ class TopicNode:
                 waiting.extend(reversed(node.children))
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[str]:
-        """Return words, those first that say most about the node: by P(w | node) P(node | w).       math.md (T14)
+        """Return the most telling words of the node, ranked by P(w | node) P(node | w).           math.md (T14)
 
         Parameters
         ----------
         n : int, default=10
-            Most words; only those that have tokens below are shown.
+            Maximum number of words. Only words with tokens below are shown.
         vocabulary : sequence of str, optional
-            Names of the columns, where the fit did not know them.
+            Names of the columns, if the fit did not know them.
 
         Raises
         ------
         InputError
-            If no word is asked for, or there is not one name for each column.
+            If `n` is not a whole number of at least 1, or some column has no name.
         """
         names = words_to_show(n, vocabulary, self._ground.vocabulary)
         return [str(names[w]) for w in self._best(n)[0]]
 
     def words(self, n: int = 10) -> list[tuple[str, float]]:
-        """Return words as `top_words` ranks them, with their probabilities P(w | node).             math.md (T14)
+        """Return words as `top_words` ranks them, with their probabilities P(w | node).           math.md (T14)
 
         Parameters
         ----------
         n : int, default=10
-            Most words.
+            Maximum number of words.
 
         Raises
         ------
         InputError
-            If no word is asked for.
+            If `n` is not a whole number of at least 1.
         """
         names = words_to_show(n, None, self._ground.vocabulary)
         words, probability = self._best(n)
@@ -268,7 +268,7 @@ class TopicNode:
         Returns
         -------
         ndarray of shape (W,)
-            It sums to one: smoothed at a leaf, the shares of the tokens at other nodes.
+            It sums to one. At a leaf it is smoothed; at other nodes it has the shares of the tokens.
         """
         ground = self._ground
         if self.is_leaf:

@@ -31,59 +31,60 @@ from stickbreak.numerics.streams import seed_from
 class CollapsedHDP(FittedCollapsed):
     """Topics that predict best: collapsed variational inference (CVB0) for the HDP topic model.
 
-    The model is that of `VariationalHDP`. Topics and weights of documents are integrated out; each token keeps its
-    probabilities of the topics, given all other tokens. Only topics with a fair share of a token are kept; smaller ones
-    are rounded at random, without bias, so that memory and time do not grow with `n_topics` times the documents. It
-    is what `stickbreak fit` does where no other method is named.
+    The model is that of `VariationalHDP`. The topics and the weights of documents are integrated out. Each token keeps
+    its topic probabilities, given all other tokens. Only topics with a fair share of a token are kept. Smaller shares
+    are rounded at random without bias, so memory and time do not grow with `n_topics` times the documents.
+    `stickbreak fit` uses this method unless you name another.
 
     Parameters
     ----------
     n_topics : int or None, default=None
-        Topics to start with. There are never more (the truncation K); those that lose their tokens to others are not
-        shown. None: 200, or a quarter of the tokens where the documents hold fewer than that.
+        Number of topics to start with. There are never more (the truncation K). Topics that lose their tokens to others
+        are not shown. None: 200, or a quarter of the tokens if the documents hold fewer than 200.
     alpha : float, default=5.0
-        Concentration of the topic weights of a document. If it is learned, its first value.
+        Concentration of the topic weights of a document. If it is learned, this is its initial value.
     gamma : float, default=1.0
-        Concentration of the topic weights of the corpus. If it is learned, its first value.
+        Concentration of the topic weights of the corpus. If it is learned, this is its initial value.
     eta : float, default=0.05
-        Pseudo-count of every word in every topic. If it is learned, its first value.
+        Pseudo-count of every word in every topic. If it is learned, this is its initial value.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha",)
-        Hyperparameters that are learned from the data. They follow the expected tables and counts from lap 20 on: alpha
-        and gamma after each lap, eta after every fifth, under Gamma(1, 1) priors.
+        Hyperparameters that are learned from the data. From pass 20 on they follow the expected tables and counts:
+        alpha and gamma after each pass, eta after every fifth. Their priors are Gamma(1, 1).
     init : {"random"}, array-like of shape (K, W) or fitted model, default="random"
-        Where the topics start. "random": every stored count in a topic at random. Or given topics: word distributions,
-        expected counts, or a fitted model of any family over the same words. With given topics `n_topics` is ignored.
+        Where the topics start. "random" puts every stored count in a random topic. You can also give topics: word
+        distributions, expected counts, or a fitted model of any family over the same words. `n_topics` is then ignored.
     merge_laps : int, default=50
-        Laps, from the first, in which topics are merged. In these laps some of the tokens are held back. Two topics are
-        merged where the held-back tokens are predicted as well, to half a standard error and to 0.1 nats for each of
-        the smaller topic's. Two topics with less than 10 of these tokens stay, so that few documents, or small weights,
-        merge little. Then all tokens join. 0: no merges.
+        Number of passes, from the first, in which topics are merged. In these passes some of the tokens are held out.
+        Two topics are merged if this predicts the held-out tokens as well: at most half a standard error worse, and at
+        most 0.1 nats worse for each held-out token of the smaller topic. Two topics that have fewer than 10 held-out
+        tokens together are not merged, so few documents, or small weights, lead to few merges. After these passes all
+        tokens take part. 0 disables merging.
     held_back : float, default=0.1
-        Share of the tokens that is held back to decide about merges. It is above 0; of a weight, only its whole part
+        Share of the tokens that is held out to decide about merges. It is above 0. Only the whole part of a weight
         counts as tokens.
     smallest_share : float, default=1/15
-        Smaller shares of a topic in a token are rounded at random, to this or to nothing. The probabilities keep the
-        expectation. 0 keeps all shares (plain CVB0): 6 bytes for each stored count and topic.
+        Topic shares of a token below this value are rounded at random, up to it or down to zero. Their expectation does
+        not change. 0 keeps all shares (plain CVB0) and takes 6 bytes for each stored count and topic.
     n_laps : int, default=200
-        Most passes over the data.
+        Maximum number of passes over the data. A pass ("lap" in names) visits every document once.
     tolerance : float or None, default=1e-4
-        Stop when a lap raises the objective by less than this, in nats per token. The mean of ten laps is compared with
-        that of the next ten; they are counted from lap 20 and from `merge_laps` + 1 on. None: never.
+        Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
+        with the mean of the next ten. They are counted from pass 20, and from pass `merge_laps` + 1 on. None: never.
     local_sweeps : int, default=10
-        `partial_fit`: sweeps over a minibatch, at most 1e6.
+        Number of sweeps over a minibatch, for `partial_fit` (at most 1e6).
     init_sweeps : int, default=50
-        `partial_fit`: sweeps over the first minibatch, from the start; at most 1e6.
+        Number of sweeps over the first minibatch, from the start, for `partial_fit` (at most 1e6).
     learning_decay : float, default=0.7
-        `partial_fit`: step t has the size (t + learning_offset) ** -learning_decay.
+        Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. Only `partial_fit` uses it.
     learning_offset : float or None, default=None
-        `partial_fit`: a larger offset makes the first steps smaller. None: 1, or after a fit as much as makes the first
-        step the minibatch's share of the documents.
+        A larger offset makes the first steps smaller. Only `partial_fit` uses it. None: 1, or after a `fit` the value
+        that makes the first step equal to the minibatch's share of the documents.
     total_documents : int or None, default=None
-        `partial_fit`: documents of the whole stream. None: those seen so far.
+        Number of documents in the whole stream, for `partial_fit`. None: those seen so far.
     random_state : int, RandomState or None, default=None
-        The same seed gives the same result for any `n_jobs`.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads; None means 1, -1 all cores.
+        Number of threads. None means 1, and -1 means all cores.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -94,37 +95,39 @@ class CollapsedHDP(FittedCollapsed):
     topic_word_ : ndarray of shape (n_topics_, W)
         Expected word distribution of each topic, the largest topic first.
     topic_weights_ : ndarray of shape (n_topics_,)
-        Expected corpus weights M_k / (M + gamma); what they lack to one belongs to topics not seen yet.
+        Expected corpus weights M_k / (M + gamma). They sum to less than one; the rest belongs to unseen topics.
     components_ : ndarray of shape (n_topics_, W)
         Expected tokens of each word in each topic, plus eta.
     tables_ : ndarray of shape (n_topics_,)
-        Expected tables of each topic.
+        Expected number of tables of each topic.
     alpha_, gamma_, eta_ : float
-        The hyperparameters at the end: learned, or those that were given.
+        The hyperparameters at the end, learned or given.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit.
     objective_ : float
-        Last entry of the trace's "objective".
+        Last entry of "objective" in `trace_`.
     trace_ : dict of ndarray of shape (n_laps_,)
-        A row for each lap: "lap", "objective", "n_topics", "seconds", "moved" (1 up to lap
-        `merge_laps` + 1, and up to lap 20: too early to stop), "alpha", "gamma", "eta", and the pairs that were tried
-        and merged, "merge_tried", "merge_accepted". The objective is predictive, in nats per token: each token given
-        all others, whose shares have seen it.
-        Of `partial_fit`: the documents of a minibatch before its step, each word given those before it.
+        One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 up to pass
+        `merge_laps` + 1, and up to pass 20, when it is too early to stop), "alpha", "gamma", "eta", and the numbers of
+        pairs tried and merged, "merge_tried" and "merge_accepted". The objective is predictive, in nats per token: each
+        token given all others, whose shares have seen it. For `partial_fit` it scores the documents of a minibatch
+        before its step, each word given those before it.
     n_laps_ : int
-        Laps done, and calls of `partial_fit`.
+        Number of passes done, plus the calls of `partial_fit`.
     n_steps_ : int
-        Steps taken by `partial_fit`.
+        Number of steps taken by `partial_fit`.
     n_documents_seen_ : int
-        Documents of the fit, or of the stream so far.
+        Number of documents of the fit, or of the stream so far.
     learning_offset_ : float or None
-        The offset of the steps; None before the first.
+        The offset of the steps; None before the first step.
     start_seconds_ : float
         Seconds that the start took.
     converged_ : bool
-        Whether the fit stopped by `tolerance`; False after `partial_fit`.
+        Whether the fit stopped by `tolerance`. False after `partial_fit`.
     stop_reason_ : str
+        Why the fit ended.
     vocabulary_ : tuple of str
+        The words.
 
     References
     ----------
@@ -226,7 +229,7 @@ class CollapsedHDP(FittedCollapsed):
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
         if self.n_laps_ < self.merge_laps:
-            self.stop_reason_ += f" Topics are merged until lap {self.merge_laps}: more laps may leave fewer."
+            self.stop_reason_ += f" Topics are merged until pass {self.merge_laps}: more passes may leave fewer topics."
         self.n_documents_seen_, self.learning_offset_ = documents.n_documents, None
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
@@ -270,7 +273,7 @@ class CollapsedHDP(FittedCollapsed):
         return isinstance(self.init, str)
 
     def starting_topics(self, X: Any) -> int:
-        """Return the number of topics that a fit to some documents starts with.
+        """Return the number of topics that a fit to these documents starts with.
 
         Parameters
         ----------
@@ -279,8 +282,8 @@ class CollapsedHDP(FittedCollapsed):
         Returns
         -------
         int
-            Those that are given as `init`, or `n_topics`. Where that is None: the default, or for a small collection a
-            quarter of its tokens.
+            The number of topics given as `init`, or else `n_topics`. If that is None: the default, or a quarter of the
+            tokens of a small collection.
         """
         return super().starting_topics(X) if isinstance(self.init, str) else number_given(self.init)
 

@@ -39,13 +39,13 @@ class FittedCollapsed(ExpectedCounts):
 
     @property
     def tables_(self) -> Float:
-        """Expected tables of each topic, (K,)."""
+        """Expected number of tables of each topic, (K,)."""
         check_is_fitted(self)
         return self._topics.tables[alive(self._topics.N)]
 
     @property
     def topic_weights_(self) -> Float:
-        """Expected corpus weights M_k / (M + gamma), (K,): by tables, so they need not descend."""
+        """Expected corpus weights M_k / (M + gamma), (K,). They follow the tables, so they need not descend."""
         tables = self.tables_
         return tables / (self._topics.tables.sum() + self.gamma_)
 

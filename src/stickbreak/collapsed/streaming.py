@@ -74,11 +74,11 @@ class Topics:
             raise ValueError("its topics do not fit its words")
         for array in (counts, N, tables):
             if array.dtype != np.float64 or not are_sums(array):
-                raise ValueError("its topics hold a number that is negative or none, or too large")
+                raise ValueError("its topics hold a number that is negative, not finite or too large")
         scale, n_steps = float(values["scale"]), int(values["n_steps"])
         sound = SMALLEST_SCALE <= scale <= 1 and n_steps >= 0 and are_sums(float(values["opened"]))
         if not sound:
-            raise ValueError("the scale or the steps of its topics cannot be")
+            raise ValueError("the scale or the number of steps of its topics is impossible")
         if not are_tables(tables[alive(N)]):
             raise ValueError("its topics have next to no tables, which every document adds to")
         if not np.allclose(counts.sum(axis=0) * scale, N, rtol=1e-6, atol=1e-3):

@@ -47,8 +47,8 @@ def align(corpus: Corpus, vocabulary: Sequence[str]) -> tuple[Corpus, int | floa
     if only_numbered(corpus, words):
         if corpus.n_words != len(words):
             raise InputError(
-                f"the documents have {corpus.n_words} columns but the model has {len(words)} words, and not "
-                "both name their words; give the vocabulary of the documents, or counts with the same columns"
+                f"the documents have {corpus.n_words} columns, but the model has {len(words)} words, and at least one "
+                "of them does not name its words; give the vocabulary of the documents, or counts with the same columns"
             )
         return Corpus.from_counts(corpus.counts, words, corpus.names), 0
     if corpus.vocabulary == words:
@@ -57,8 +57,8 @@ def align(corpus: Corpus, vocabulary: Sequence[str]) -> tuple[Corpus, int | floa
     aligned = in_columns(corpus, np.array([column_of.get(word, -1) for word in corpus.words]), words)
     if corpus.n_tokens and not aligned.n_tokens:
         raise InputError(
-            "none of the words of these documents is in the vocabulary of the model; is it a model of other "
-            "documents, or another language?"
+            "none of the words of these documents is in the vocabulary of the model; use a model of similar documents "
+            "in the same language"
         )
     return aligned, corpus.n_tokens - aligned.n_tokens
 

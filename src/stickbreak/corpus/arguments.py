@@ -23,7 +23,7 @@ def checked_path(path: object, function: str) -> Path:
     path : object
         What was given.
     function : str
-        Which asks: "read".
+        The function that takes it, such as "read".
 
     Returns
     -------
@@ -32,7 +32,7 @@ def checked_path(path: object, function: str) -> Path:
     Raises
     ------
     InputError
-        When it is not a path; the message says what to call for what was given.
+        If it is not a path. The message says which function takes what was given.
     """
     if isinstance(path, str) and (len(path) > _LONGEST_NAME or "\n" in path or "\0" in path) and not _exists(path):
         raise InputError(

@@ -11,7 +11,7 @@ __all__ = ["make_batches", "partition"]
 
 
 def make_batches(corpus: Corpus, n_batches: int, *, seed: int = 0) -> list[np.ndarray]:
-    """Partition the documents at random.
+    """Partition the documents at random into batches.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def make_batches(corpus: Corpus, n_batches: int, *, seed: int = 0) -> list[np.nd
     Returns
     -------
     list of ndarray of int64
-        Rows of each batch, increasing. Sizes differ by at most 1, the larger ones first.
+        Rows of each batch in increasing order. Sizes differ by at most 1, with the larger batches first.
 
     Raises
     ------
     InputError
-        When `n_batches` is not at least 1.
+        If `n_batches` is not at least 1.
 
     Examples
     --------

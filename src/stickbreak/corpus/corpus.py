@@ -22,17 +22,17 @@ __all__ = ["Corpus"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Corpus:
-    """Word counts of D documents over W words; made by `Corpus.from_counts` or `stickbreak.corpus.read`.
+    """Word counts of D documents over W words, made by `Corpus.from_counts` or `stickbreak.corpus.read`.
 
-    The class itself checks nothing: it trusts its caller. `from_counts` checks.
+    The constructor does not check its arguments; `from_counts` does.
 
     Attributes
     ----------
     counts : csr_matrix of shape (D, W)
         How often each word occurs in each document. Canonical: indices sorted, no duplicates, no explicit
-        zeros; int32 for whole counts, float64 for fractional weights. Not to be changed in place.
+        zeros; int32 for whole counts, float64 for fractional weights. Do not change it in place.
     vocabulary : tuple of str or None
-        The word of each column; None when the columns are only numbered.
+        The word of each column; None if the columns are only numbered.
     names : tuple of str or None
         The name of each document.
 
@@ -51,17 +51,17 @@ class Corpus:
 
     @classmethod
     def from_counts(cls, X: Any, vocabulary: Sequence[str] | None = None, names: Sequence[str] | None = None) -> Corpus:
-        """Check counts of any common kind and make them a Corpus.
+        """Check counts of any common kind and return them as a Corpus.
 
         Parameters
         ----------
         X : Corpus, scipy sparse matrix or array, ndarray, pandas DataFrame or nested sequence, shape (D, W)
             Non-negative counts or weights. A Corpus is returned as it is (with the given vocabulary or
             names, if any). The columns of a DataFrame become the vocabulary and its index the names, unless
-            they are mere row and column numbers. X is never altered; its arrays are shared where they are
-            canonical already.
+            they are only row and column numbers. X is never altered. Its arrays are shared if they are already
+            canonical.
         vocabulary : sequence of str of length W, optional
-            The words of the columns, all different.
+            The words of the columns, without duplicates.
         names : sequence of str of length D, optional
             The names of the documents.
 
@@ -72,8 +72,8 @@ class Corpus:
         Raises
         ------
         InvalidCorpus
-            When X is not two-dimensional, has no documents or no words, holds a negative, infinite or
-            missing count, or when the vocabulary or the names do not fit.
+            If X is not two-dimensional, has no documents or no words, or holds a negative, infinite or
+            missing count, or if the vocabulary or the names do not fit.
         """
         if isinstance(X, Corpus):
             counts, vocabulary, names = X.counts, _first(vocabulary, X.vocabulary), _first(names, X.names)
@@ -87,12 +87,12 @@ class Corpus:
 
     @property
     def n_documents(self) -> int:
-        """Number of documents D, the empty ones included."""
+        """Number of documents D, including empty ones."""
         return int(self.counts.shape[0])
 
     @property
     def n_words(self) -> int:
-        """Number of different words W: the columns, also those that occur in no document."""
+        """Number of different words W: all columns, including words that occur in no document."""
         return int(self.counts.shape[1])
 
     @property
@@ -113,12 +113,12 @@ class Corpus:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The vocabulary, or "w0", "w1", ... where the columns are only numbered."""
+        """The vocabulary, or "w0", "w1", ... if the columns are only numbered."""
         return self.vocabulary or tuple(f"w{column}" for column in range(self.n_words))
 
     @property
     def document_names(self) -> tuple[str, ...]:
-        """The names of the documents, or "0", "1", ... where they have none."""
+        """The names of the documents, or "0", "1", ... if they have none."""
         return self.names or tuple(str(row) for row in range(self.n_documents))
 
     def __len__(self) -> int:
@@ -129,7 +129,7 @@ class Corpus:
         return f"Corpus({self.n_documents} documents, {self.n_words} words, {tokens})"
 
     def __getitem__(self, selection: slice | ArrayLike) -> Corpus:
-        """Take some of the documents; the vocabulary stays whole.
+        """Return some of the documents, with the whole vocabulary.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class Corpus:
         Returns
         -------
         Corpus
-            Perhaps of no documents at all.
+            It may have no documents.
         """
         if isinstance(selection, slice):
             start, stop, step = selection.indices(self.n_documents)
@@ -158,13 +158,13 @@ class Corpus:
         return replace(self, counts=counts, names=None if self.names is None else self.names[start:stop])
 
     def split(self, held_out: float = 0.1, *, seed: int = 0) -> tuple[Corpus, Corpus]:
-        """Split by document, at random.
+        """Split the documents at random into two corpora.
 
         Parameters
         ----------
         held_out : float or int
-            The share of documents to hold out, between 0 and 1, or (from 1 upwards) their number. Rounded,
-            but at least one document goes to each side.
+            The share of documents to hold out, between 0 and 1, or (from 1 upwards) their number. The result
+            is rounded, but at least one document goes to each side.
         seed : int
             The same seed gives the same split.
 
@@ -176,17 +176,17 @@ class Corpus:
         Raises
         ------
         InputError
-            When `held_out` leaves one side without documents.
+            If `held_out` leaves one side without documents.
         """
         held = held_out_rows(self.n_documents, held_out, seed, "document")
         return self[~held], self[held]
 
     def halves(self, *, seed: int = 0) -> tuple[Corpus, Corpus]:
-        """Split the tokens of every document in two halves, at random, for document completion (math.md (D6)).
+        """Split the tokens of every document at random into two halves, for document completion (math.md (D6)).
 
         A document of n tokens gives (n + 1) // 2 to the first half. Each document has its own random stream,
-        keyed by `seed` and its row: what the other documents hold does not matter. Of a fractional weight,
-        the whole part is split as tokens and the rest goes to one half at random.
+        keyed by `seed` and its row, so the other documents do not matter. The whole part of a fractional weight
+        is split as tokens, and its fraction goes to one half at random.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class Corpus:
         Returns
         -------
         observed, held_out : Corpus
-            Same documents and vocabulary; together they sum to this corpus.
+            The same documents and vocabulary. Together the halves sum to this corpus.
         """
         observed, held_out = split_halves(self.counts, seed)
         return replace(self, counts=observed), replace(self, counts=held_out)

@@ -25,7 +25,7 @@ _FIELDS = ("n_documents", "n_words", "n_entries", "vocabulary", "names")
 
 
 def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> None:
-    """Write a corpus as a folder, complete or not at all.
+    """Write a corpus to a folder, completely or not at all.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> Non
     path : str or PathLike
         The folder to make.
     overwrite : bool
-        Replace a corpus folder that is there already; anything else is never replaced.
+        Whether an existing corpus folder may be replaced. Anything else is never replaced.
 
     Raises
     ------
     WriteError
-        When the folder exists (and may not be replaced) or cannot be written.
+        If the folder exists and may not be replaced, or cannot be written.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     Raises
     ------
     ReadError
-        When the folder is not a corpus folder, of a newer version, incomplete or damaged.
+        If the folder is not a corpus folder, of a newer version, incomplete or damaged.
     """
     folder = Path(path)
     meta = read_meta(folder, "corpus.json", _FIELDS, what="corpus", version=_VERSION)
@@ -107,7 +107,7 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     )
     plain = indices.dtype == indptr.dtype and indices.dtype in (np.int32, np.int64)
     if not fits or not plain or indptr[0] != 0 or indptr[-1] != nnz or data.dtype not in (np.int32, np.float64):
-        raise ReadError(f"{folder} is damaged: its arrays do not fit to corpus.json; write the corpus again")
+        raise ReadError(f"{folder} is damaged: its arrays do not match corpus.json; write the corpus again")
     problem = _problem(data, indices, indptr, W)
     if problem:
         raise ReadError(f"{folder} is damaged: {problem}; write the corpus again")

@@ -24,11 +24,11 @@ class Mistake(NamedTuple):
 
     def of_counts(self) -> str:
         """Say it where counts are wanted."""
-        return f"counts of words are wanted, but {self.what}; {self.advice}"
+        return f"X must hold counts of words, but {self.what}; {self.advice}"
 
     def of_vectors(self, wanted: str) -> str:
         """Say it where vectors are wanted."""
-        return f"vectors are wanted, but {self.what}; give {wanted}"
+        return f"X must hold vectors, but {self.what}; give {wanted}"
 
 
 def obvious_mistake(X: Any) -> Mistake | None:
@@ -42,10 +42,12 @@ def obvious_mistake(X: Any) -> Mistake | None:
     if hasattr(X, "tocsr"):  # sparse; some kinds are dicts, too
         return None
     if isinstance(X, str):
-        advice = "count texts by stickbreak.corpus.count_texts([...]), or read a file by stickbreak.corpus.read(path)"
+        advice = (
+            "count texts with stickbreak.corpus.count_texts([...]), or read a file with stickbreak.corpus.read(path)"
+        )
         return Mistake("X is a single string", advice)
     if isinstance(X, bytes | bytearray):
-        return Mistake("X is bytes", "decode them, and count the texts by stickbreak.corpus.count_texts([...])")
+        return Mistake("X is bytes", "decode them and count the texts with stickbreak.corpus.count_texts([...])")
     if isinstance(X, os.PathLike):
         return Mistake("X is a path", "read the file first: stickbreak.corpus.read(X)")
     name = type(X).__name__
@@ -53,16 +55,16 @@ def obvious_mistake(X: Any) -> Mistake | None:
         what = "None" if X is None else "a single number" if isinstance(X, Number) else f"a {name}"
         return Mistake(f"X is {what}", _TABLE)
     if isinstance(X, Iterator):
-        advice = "give an array or a list of rows, or count texts by stickbreak.corpus.count_texts(X)"
+        advice = "give an array or a list of rows, or count texts with stickbreak.corpus.count_texts(X)"
         return Mistake(f"X is a {name}", advice)
     if hasattr(X, "offsets") and hasattr(X, "group_sizes"):
-        return Mistake("X is GroupedVectors", "fit vectors by GaussianHDP, or give a Corpus")
+        return Mistake("X is GroupedVectors", "fit vectors with GaussianHDP, or give a Corpus")
     if isinstance(X, Sequence) or getattr(X, "ndim", None) == 1:
         first = _first(X)
         if isinstance(first, str):
             return Mistake("X holds texts", f"{_COUNT}(X)")
         if isinstance(first, bytes):
-            return Mistake("X holds bytes", f"decode them and {_COUNT}(texts)")
+            return Mistake("X holds bytes", f"decode them, then {_COUNT}(texts)")
         if isinstance(first, Mapping):
             return Mistake(f"X holds a {type(first).__name__} for each document", "give a row of counts for each")
     return None
@@ -83,7 +85,7 @@ def mistake_in(X: Any) -> Mistake | None:
     if isinstance(X, np.ndarray):
         return _text_entry(X) if X.dtype.kind in "USO" and X.ndim == 2 else None
     if isinstance(X, Sequence) and isinstance(_first(_first(X)), str | bytes):
-        return Mistake("X holds lists of words", "count them by stickbreak.corpus.count_texts(map(' '.join, X))")
+        return Mistake("X holds lists of words", "count them with stickbreak.corpus.count_texts(map(' '.join, X))")
     return None
 
 
@@ -102,7 +104,9 @@ def _text_entry(array: np.ndarray) -> Mistake | None:
     for row, entries in enumerate(array):
         for column, entry in enumerate(entries):
             if isinstance(entry, str | bytes):
-                return Mistake(f"row {row}, column {column} of X holds a text", "give numbers; of texts: count_texts")
+                return Mistake(
+                    f"row {row}, column {column} of X holds a text", "give numbers, or count texts with count_texts"
+                )
     return None
 
 

@@ -1,4 +1,4 @@
-"""What the vectors of patches are: pixels, or coordinates without the mean; and the way back to pictures."""
+"""The shape of patches as vectors (pixels, or coordinates without the mean), and the way back to pictures."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class PatchShape:
 
     @property
     def dim(self) -> int:
-        """Numbers of a vector."""
+        """Dimension of the vectors."""
         return self.size**2 - self.projected
 
     @classmethod
     def of_square(cls, dim: int) -> PatchShape | None:
-        """Return the patches whose pixels are vectors of `dim` numbers; None where no square of 3 x 3 or more has it.
+        """Return the shape of patches with `dim` pixels; None if `dim` is not the square of 3 or more.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class PatchShape:
 
     @classmethod
     def from_plain(cls, plain: object) -> PatchShape | None:
-        """Return what `as_plain` was asked of; None where it is something else.
+        """Return the shape that `as_plain` described; None if it is something else.
 
         Parameters
         ----------
@@ -83,9 +83,9 @@ class PatchShape:
 
 
 def patch_basis(size: int) -> np.ndarray:
-    """Return the cosine basis of patches without the constant one, (size^2, size^2 - 1), orthonormal columns.
+    """Return the cosine basis of patches without its constant vector, (size^2, size^2 - 1), with orthonormal columns.
 
-    Coordinates times its transpose are the pixels of a patch without its mean.
+    Coordinates times the transpose of this basis are the pixels of a patch without its mean.
 
     Parameters
     ----------

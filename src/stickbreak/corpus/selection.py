@@ -52,7 +52,7 @@ def held_out_rows(n_rows: int, held_out: float, seed: int, what: str) -> np.ndar
     Raises
     ------
     InputError
-        When `held_out` leaves one side without rows.
+        If `held_out` leaves one side without rows.
     """
     if not (0 < held_out < 1 or (1 <= held_out < n_rows and held_out == int(held_out))) or n_rows < 2:
         raise InputError(

@@ -45,7 +45,7 @@ def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, vers
     Raises
     ------
     ReadError
-        When it is no such folder, of a newer version or damaged.
+        If it is no such folder, of a newer version or damaged.
     """
     file = folder / name
     if folder.is_dir() and not file.exists():
@@ -91,7 +91,7 @@ def open_array(file: Path, what: str) -> np.ndarray:
     Raises
     ------
     ReadError
-        When the file is missing or damaged.
+        If the file is missing or damaged.
     """
     with reading(file):
         with open(file, "rb") as handle:
@@ -102,7 +102,7 @@ def open_array(file: Path, what: str) -> np.ndarray:
         n = math.prod(shape)
         if not dtype.itemsize or n * dtype.itemsize != size - start:
             raise ReadError(
-                f"{file} is damaged: its header says {shape} of {dtype!s:.40}, which is not what follows; write the "
+                f"{file} is damaged: its header declares {shape} of {dtype!s:.40}, but other data follow; write the "
                 f"{what} again"
             )
         if n == 0:  # cannot be mapped

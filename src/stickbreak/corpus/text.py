@@ -37,22 +37,22 @@ class TextOptions:
     Attributes
     ----------
     stop_words : "english", tuple of str or None
-        Words to leave out. "english" is scikit-learn's list and what apostrophes leave of contractions
-        ("don", "doesn", ...). Words of your own go through the same lowercasing and tokenizing as the text.
+        Words to leave out. "english" is scikit-learn's list, together with the stems of contractions
+        ("don", "doesn", ...). Your own words are lowercased and tokenized like the text.
     min_df : int or float
-        Leave out words that are in fewer documents (an int: a number of documents; a float: a share of
-        them). A number is lowered for small collections: never more than one document in twenty, and at
-        least 1. So 5 holds from 100 documents upwards; below 40 documents all words are kept.
+        Leave out words that are in fewer documents (an int is a number of documents, a float a share of
+        them). A number is lowered for small collections, to at most one document in twenty, and at least 1.
+        The default 5 thus applies from 100 documents upwards; below 40 documents all words are kept.
     max_df : int or float
-        Leave out words that are in more documents. A share is not applied to fewer than 20 documents.
+        Leave out words that are in more documents. A share is ignored for fewer than 20 documents.
     max_features : int or None
-        Keep only this number of words, the most frequent ones.
+        Keep at most this number of words, the most frequent ones.
     ngram_range : tuple of (int, int)
-        (1, 2) counts also pairs of neighbouring words.
+        Lengths of the n-grams to count. (1, 2) also counts pairs of neighbouring words.
     token_pattern : str or None
         Regular expression of a word. None: three or more letters of any script with their combining marks,
-        not touching a digit or an underscore. Languages written without spaces must be cut into words
-        beforehand; their words are short, so that Chinese and Japanese need "[^\W\d_]{2,}".
+        not next to a digit or an underscore. Text in languages written without spaces must be split into
+        words beforehand. Their words are short, so Chinese and Japanese need "[^\W\d_]{2,}".
     lowercase : bool
         Make the text lower case first.
     strip_accents : "ascii", "unicode" or None
@@ -129,7 +129,7 @@ def _check_pattern(pattern: Any) -> None:
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(f"token_pattern {pattern!r:.60} is not a regular expression: {error}") from error
     if groups > 1:
-        raise InputError(f"token_pattern {pattern!r:.60} has {groups} groups; use (?:...) for all but one")
+        raise InputError(f"token_pattern {pattern!r:.60} has {groups} groups; use (?:...) for all groups but one")
 
 
 def count_texts(
@@ -144,24 +144,24 @@ def count_texts(
     Parameters
     ----------
     texts : iterable of str
-        One text a document; taken one at a time, so that a generator need never hold them all.
+        One text for each document. Texts are taken one at a time, so a generator need not hold them all.
     options : TextOptions
         How text becomes counts.
     names : sequence of str, optional
         The names of the documents.
     vocabulary : sequence of str, optional
-        Count exactly these words (those of a fitted model, say), without pruning; other words are passed
-        over.
+        Count exactly these words (for example those of a fitted model), without pruning. Other words are
+        ignored.
 
     Returns
     -------
     Corpus
-        With all documents, also those that no word is left of.
+        All documents, including those with no words left.
 
     Raises
     ------
     InvalidCorpus
-        When there is no text, a text is not a string, or no word is left; the message says which option removed
+        If there is no text, a text is not a string, or no word is left; the message says which option removed
         them.
 
     Examples
@@ -232,8 +232,8 @@ def _counted(
         if "empty vocabulary" not in str(error):
             raise
         raise InvalidCorpus(
-            "no word is left: the texts hold nothing that token_pattern takes for a word, or only stop "
-            "words; change token_pattern or stop_words"
+            "no word is left: token_pattern finds no words in the texts, or only stop words; change "
+            "token_pattern or stop_words"
         ) from error
     return sp.csr_matrix(counts), [str(word) for word in vectorizer.get_feature_names_out()]
 
@@ -286,7 +286,7 @@ def _kept(counts: sp.csr_matrix, options: TextOptions, *, uncut: bool) -> np.nda
         raise InvalidCorpus(f"no word is left of {W} in {D} documents: {UNCUT}")
     if kept.size == 0:
         raise InvalidCorpus(
-            f"no word is left of {W} different ones in {D} documents: min_df={options.min_df} removes "
+            f"no word is left of {W} different words in {D} documents: min_df={options.min_df} removes "
             f"{rare.sum()} and max_df={options.max_df} removes {common.sum()}; lower min_df, raise max_df, or find "
             "other words with token_pattern"
         )

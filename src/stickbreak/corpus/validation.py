@@ -37,7 +37,7 @@ def canonical_counts(X: Any) -> sp.csr_matrix:
     Raises
     ------
     InvalidCorpus
-        When X cannot be the counts of a corpus.
+        If X cannot be the counts of a corpus.
     """
     matrix = _as_csr(X)
     if matrix.shape[0] == 0 or matrix.shape[1] == 0:
@@ -70,7 +70,7 @@ def checked_sparse(X: Any) -> Any:
     Raises
     ------
     InvalidCorpus
-        When X has not two dimensions, its arrays contradict each other or its shape, it holds no numbers, or its
+        If X has not two dimensions, its arrays contradict each other or its shape, it holds no numbers, or its
         rows do not fit into the memory.
     """
     if not sp.issparse(X):
@@ -214,7 +214,7 @@ def checked_vocabulary(vocabulary: Iterable[str] | None, shape: tuple[int, int])
     Raises
     ------
     InvalidCorpus
-        When the length differs from W, a term is not a string, or a term occurs twice.
+        If the length differs from W, a term is not a string, or a term occurs twice.
     """
     if vocabulary is None:
         return None
@@ -254,13 +254,15 @@ def checked_names(names: Iterable[str] | None, shape: tuple[int, int]) -> tuple[
     Raises
     ------
     InvalidCorpus
-        When the length differs from D or a name is not a string.
+        If the length differs from D or a name is not a string.
     """
     if names is None:
         return None
     checked = _strings(names, "the list of document names")
     if len(checked) != shape[0]:
-        raise InvalidCorpus(f"there are {len(checked)} document names for {shape[0]} documents; give one each")
+        raise InvalidCorpus(
+            f"there are {len(checked)} document names for {shape[0]} documents; give one name for each document"
+        )
     return checked
 
 

@@ -35,14 +35,14 @@ def write_vectors(vectors: GroupedVectors, path: PathLike, overwrite: bool = Fal
     path : str or PathLike
         The folder to make.
     overwrite : bool
-        Replace a folder of vectors that is there already; anything else is never replaced.
+        Whether an existing folder of vectors may be replaced. Anything else is never replaced.
 
     Raises
     ------
     WriteError
-        When the folder exists (and may not be replaced) or cannot be written.
+        If the folder exists and may not be replaced, or cannot be written.
     InputError
-        When there are no vectors.
+        If there are no vectors.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def write_vectors(vectors: GroupedVectors, path: PathLike, overwrite: bool = Fal
     GroupedVectors(2 groups, 2 vectors of 2 float64)
     """
     if not vectors.n_vectors:
-        raise InputError("there are no vectors to write; give groups that have at least one")
+        raise InputError("there are no vectors to write; give groups with at least one vector")
     source, step = vectors.values, max(_BLOCK // max(vectors.dim, 1), 1)
     with vectors_being_written(
         path, vectors.offsets, vectors.dim, source.dtype, vectors.names, overwrite=overwrite
@@ -73,24 +73,24 @@ def vectors_being_written(
     patches: PatchShape | None = None,
     overwrite: bool = False,
 ) -> Iterator[np.ndarray]:
-    """Give the values of a new folder of vectors, memory-mapped, to be filled; the folder is there when the block ends.
+    """Yield the memory-mapped values of a new folder of vectors to fill; the folder appears when the block ends.
 
     Parameters
     ----------
     path : str or PathLike
         The folder to make.
     offsets : ndarray of shape (G + 1,)
-        As of `GroupedVectors`.
+        As in `GroupedVectors`.
     dim : int
-        Numbers of a vector.
+        Dimension of the vectors.
     dtype : float32 or float64
-        Of the values.
+        Dtype of the values.
     names : sequence of str of length G, or None
         The names of the groups.
     patches : PatchShape, optional
-        What the vectors are, if they are patches of images.
+        The shape of the patches, if the vectors are patches of images.
     overwrite : bool
-        As of `write_vectors`.
+        As in `write_vectors`.
 
     Yields
     ------
@@ -135,7 +135,7 @@ def open_vectors(path: PathLike) -> GroupedVectors:
     Raises
     ------
     ReadError
-        When it is not a folder of vectors, of a newer version, incomplete or damaged.
+        If it is not a folder of vectors, of a newer version, incomplete or damaged.
     """
     folder = Path(path)
     meta = read_meta(folder, _HEAD, _FIELDS, what="vectors", version=_VERSION)
@@ -146,7 +146,7 @@ def open_vectors(path: PathLike) -> GroupedVectors:
         or offsets.shape != (meta["n_groups"] + 1,)
         or values.dtype not in (np.float32, np.float64)
     ):
-        raise ReadError(f"{folder} is damaged: its arrays do not fit to {_HEAD}; write the vectors again")
+        raise ReadError(f"{folder} is damaged: its arrays do not match {_HEAD}; write the vectors again")
     names = read_strings(folder / "names.jsonl", meta["n_groups"], "vectors") if meta["names"] else None
     try:
         return GroupedVectors.from_values(values, np.array(offsets), names)

@@ -25,16 +25,16 @@ _BLOCK = 1 << 22  # numbers that are looked at at once
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GroupedVectors:
-    """N vectors of `dim` numbers in G groups; made by `from_values`, `from_arrays`, `from_table`, or `read_patches`.
+    """N vectors of `dim` numbers in G groups, made by `from_values`, `from_arrays`, `from_table` or `read_patches`.
 
-    The class itself checks nothing: it trusts its caller. `from_values` checks. Groups may be empty or have one vector.
+    The constructor does not check its arguments; `from_values` does. Groups may be empty or have one vector.
 
     Attributes
     ----------
     values : ndarray of shape (N, dim)
-        float32 or float64; perhaps memory-mapped, and never copied as a whole. Not to be changed in place.
+        float32 or float64. They may be memory-mapped and are never copied as a whole. Do not change them in place.
     offsets : ndarray of int64 of shape (G + 1,)
-        Group g has the rows offsets[g] to offsets[g + 1] of the values.
+        Group g has the rows offsets[g] to offsets[g + 1] - 1 of the values.
     names : tuple of str or None
         The name of each group.
 
@@ -55,15 +55,15 @@ class GroupedVectors:
     def from_values(
         cls, values: Any, offsets: ArrayLike | None = None, names: Sequence[str] | None = None
     ) -> GroupedVectors:
-        """Check values and offsets and make them groups.
+        """Check values and offsets and return them as groups.
 
         Parameters
         ----------
         values : array-like of shape (N, dim)
-            float32 and float64 are taken as they are, memory-mapped arrays too (they are read through once, for NaN);
-            other numbers become float64.
+            float32 and float64 are used as they are, including memory-mapped arrays, which are read once to look for
+            NaN. Other numbers become float64.
         offsets : array-like of int of shape (G + 1,), optional
-            From 0 to N, not decreasing. The default is one group of all vectors.
+            Non-decreasing, from 0 to N. The default is one group of all vectors.
         names : sequence of str of length G, optional
             The names of the groups.
 
@@ -74,7 +74,7 @@ class GroupedVectors:
         Raises
         ------
         InputError
-            When the values are not table of finite numbers, or the offsets or names do not fit.
+            If the values are not a table of finite numbers, or the offsets or names do not fit.
         """
         values = checked_values(values)
         offsets = _checked_offsets(np.array([0, len(values)]) if offsets is None else offsets, len(values))
@@ -84,16 +84,16 @@ class GroupedVectors:
     def from_arrays(
         cls, arrays: Iterable[Any], names: Sequence[str] | None = None, *, dim: int | None = None
     ) -> GroupedVectors:
-        """Join one array for each group.
+        """Join arrays, one for each group.
 
         Parameters
         ----------
         arrays : iterable of array-like of shape (N_g, dim)
-            An empty one (also of shape (0,)) is a group of no vectors. All float32 stay so.
+            An empty array (also of shape (0,)) is a group without vectors. If all are float32, the result is float32.
         names : sequence of str, optional
             The names of the groups.
         dim : int, optional
-            Numbers of a vector where all groups are empty, which are refused without it.
+            Dimension of the vectors. It is needed only if all groups are empty.
 
         Returns
         -------
@@ -117,17 +117,17 @@ class GroupedVectors:
 
     @classmethod
     def from_table(cls, table: Any, group: Hashable, columns: Sequence[Hashable] | None = None) -> GroupedVectors:
-        """Take groups from a table that has a row for each vector.
+        """Make groups from a table with a row for each vector.
 
         Parameters
         ----------
         table : pandas.DataFrame or pyarrow.Table
-            Rows of a group need not stand together; within it they keep their order.
-        group : str, or what names a column of the table
-            The column that tells the group of a row. Groups come in the order in which they first occur; their
-            names are the values as text.
+            The rows of a group need not be adjacent; they keep their order within the group.
+        group : str, or another name of a column of the table
+            The column with the group of each row. Groups come in the order of their first rows; their names are the
+            values as text.
         columns : sequence of such names, optional
-            The columns of numbers, in order. The default is all but `group`.
+            The columns of numbers, in order. The default is all columns except `group`.
 
         Returns
         -------
@@ -140,11 +140,11 @@ class GroupedVectors:
         columns = [name for name in known if name != group] if columns is None else list(columns)
         missing = [name for name in (group, *columns) if name not in known]
         if missing or not columns:
-            what = f"no column {missing[0]!r}" if missing else "no column beside that of the groups"
+            what = f"no column {missing[0]!r}" if missing else "no column except that of the groups"
             raise InputError(f"the table has {what}; it has {', '.join(map(str, known))}")
         twice = [name for name in (group, *columns) if known.count(name) > 1]
         if twice:
-            raise InputError(f"the table has several columns {twice[0]!r}; give each a name of its own")
+            raise InputError(f"the table has several columns {twice[0]!r}; give each a different name")
         label, first = _group_of_rows(table[group])
         order = np.argsort(label, kind="stable")
         single = all(_column(table[name]).dtype == np.float32 for name in columns)
@@ -153,7 +153,9 @@ class GroupedVectors:
             try:
                 column = _column(table[name]).astype(values.dtype, copy=False)
             except (TypeError, ValueError):
-                raise InputError(f"column {name!r} holds no numbers; name the columns to use by `columns`") from None
+                raise InputError(
+                    f"column {name!r} does not hold numbers; name the columns to use in `columns`"
+                ) from None
             broken = np.flatnonzero(~np.isfinite(column))
             if broken.size:
                 raise InputError(_not_finite(int(broken[0]), repr(name), column[broken[0]]))
@@ -163,7 +165,7 @@ class GroupedVectors:
 
     @property
     def n_groups(self) -> int:
-        """Number of groups G, the empty ones included."""
+        """Number of groups G, including empty ones."""
         return int(self.offsets.size - 1)
 
     @property
@@ -173,17 +175,17 @@ class GroupedVectors:
 
     @property
     def dim(self) -> int:
-        """Numbers of a vector."""
+        """Dimension of the vectors."""
         return int(self.values.shape[1])
 
     @property
     def group_sizes(self) -> np.ndarray:
-        """Vectors of each group, (G,)."""
+        """Number of vectors of each group, (G,)."""
         return np.diff(self.offsets)
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """The names of the groups, or "0", "1", ... where they have none."""
+        """The names of the groups, or "0", "1", ... if they have none."""
         return self.names or tuple(str(g) for g in range(self.n_groups))
 
     def __len__(self) -> int:
@@ -204,7 +206,7 @@ class GroupedVectors:
     def __getitem__(self, selection: slice | ArrayLike) -> GroupedVectors: ...
 
     def __getitem__(self, selection: int | np.integer | slice | ArrayLike) -> GroupedVectors | np.ndarray:
-        """Take some of the groups, or the vectors of one.
+        """Return some of the groups, or the vectors of one group.
 
         Parameters
         ----------
@@ -214,7 +216,7 @@ class GroupedVectors:
         Returns
         -------
         GroupedVectors or ndarray of shape (N_g, dim)
-            Groups, perhaps none at all; of one integer the vectors of that group.
+            The chosen groups (there may be none), or for one integer the vectors of that group.
         """
         if isinstance(selection, int | np.integer) and not isinstance(selection, bool):
             g = int(selected_rows(np.array([selection]), self.n_groups, "group")[0]) % self.n_groups
@@ -237,13 +239,13 @@ class GroupedVectors:
         return replace(self, values=self.values[rows], offsets=offsets, names=names)
 
     def split(self, held_out: float = 0.1, *, seed: int = 0) -> tuple[GroupedVectors, GroupedVectors]:
-        """Split by group, at random.
+        """Split the groups at random into two parts.
 
         Parameters
         ----------
         held_out : float or int
-            The share of groups to hold out, between 0 and 1, or (from 1 upwards) their number. Rounded, but at
-            least one group goes to each side.
+            The share of groups to hold out, between 0 and 1, or (from 1 upwards) their number. The result is
+            rounded, but at least one group goes to each side.
         seed : int
             The same seed gives the same split.
 
@@ -256,7 +258,7 @@ class GroupedVectors:
         return self[~held], self[held]
 
     def halves(self, *, seed: int = 0) -> tuple[GroupedVectors, GroupedVectors]:
-        """Split the vectors of every group in two halves, at random, for held-out scores.
+        """Split the vectors of every group at random into two halves, for held-out scores.
 
         A group of n vectors gives (n + 1) // 2 to the first half. Each group has its own random stream, keyed by
         `seed` and its place.
@@ -269,7 +271,7 @@ class GroupedVectors:
         Returns
         -------
         observed, held_out : GroupedVectors
-            The same groups; the order of the vectors is kept. Both are in memory, also where these vectors are not.
+            The same groups, with the vectors in their order. Both halves are in memory, even if these vectors are not.
         """
         chosen = first_halves(self.offsets, seed)
         sizes = (self.group_sizes + 1) // 2
@@ -285,13 +287,13 @@ def checked_values(values: Any) -> np.ndarray:
     try:
         array = np.asanyarray(values)
         if array.dtype.kind not in "biufO":
-            raise InputError(f"vectors must be numbers in a table (N, dim), and real, not {array.dtype}; convert them")
+            raise InputError(f"vectors must be a table (N, dim) of real numbers, not {array.dtype}; convert them")
         if array.dtype not in (np.float32, np.float64):
             array = array.astype(np.float64)
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        raise InputError(f"vectors must be numbers in a table (N, dim); this is not: {error}") from None
+        raise InputError(f"vectors must be a table (N, dim) of numbers: {error}") from None
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(f"vectors must be a table (N, dim) with at least one of each, not of shape {array.shape}")
     step = max(_BLOCK // array.shape[1], 1)
@@ -324,7 +326,7 @@ def _checked_offsets(offsets: ArrayLike, n_vectors: int) -> np.ndarray:
     array = np.asarray(offsets)
     if array.ndim != 1 or array.size < 2 or array.dtype.kind not in "iu":
         raise InputError(
-            f"offsets of {array.dtype} and shape {array.shape} make no groups; give G + 1 whole numbers for G groups"
+            f"offsets have dtype {array.dtype} and shape {array.shape}; give G + 1 whole numbers for G groups"
         )
     array = array.astype(np.int64)
     if array[0] != 0 or array[-1] != n_vectors:
@@ -366,7 +368,7 @@ def _group_of_rows(column: Any) -> tuple[np.ndarray, list[str]]:
     for value in numbers:
         other = names.setdefault(str(value), value)
         if other is not value:
-            raise InputError(f"groups {other!r} and {value!r} would have the same name; make them of one type")
+            raise InputError(f"groups {other!r} and {value!r} have the same name as text; convert them to one type")
     return label, list(names)
 
 

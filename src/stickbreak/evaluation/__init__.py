@@ -1,4 +1,4 @@
-"""How good a fitted model is: document completion, left-to-right likelihood, coherence (math.md (D4) to (D6))."""
+"""Evaluation of fitted models: document completion, left-to-right likelihood, coherence (math.md (D4) to (D6))."""
 
 from stickbreak.evaluation.coherence import coherence, coherence_of_words
 from stickbreak.evaluation.evaluate import Evaluation, evaluate

@@ -15,17 +15,17 @@ def coherence(topic_word: ArrayLike, corpus: Corpus, n_words: int = 10, eps: flo
     ``sum_{m=2}^{M} sum_{l<m} log[(D(v_m, v_l) + eps) / D(v_l)]`` over the top M words by decreasing
     probability (ties by index), with D the document frequencies in `corpus` (math.md (D5)). Zero is the best
     possible value; each pair that never occurs together costs ``log eps - log D(v_l)``. A word that occurs in
-    no document counts as occurring together with nothing: D(v_l) is then taken as one, so that its pairs cost
-    ``log eps`` and stay defined.
+    no document never occurs together with another. Its D(v_l) is taken as one, so its pairs cost ``log eps`` and
+    stay defined.
 
     Parameters
     ----------
     topic_word : array-like of shape (n_topics, n_words_total)
-        Word probabilities or any score that orders the words of a topic.
+        Word probabilities, or any scores that order the words of a topic.
     corpus : Corpus
         The reference documents, usually the training corpus.
     n_words : int, default=10
-        Length M of the list of top words.
+        Number M of top words.
     eps : float, default=1e-12
         Added to the joint document frequency.
 
@@ -58,14 +58,14 @@ def coherence(topic_word: ArrayLike, corpus: Corpus, n_words: int = 10, eps: flo
 
 
 def coherence_of_words(top: NDArray[np.integer], corpus: Corpus, eps: float = 1e-12) -> NDArray[np.float64]:
-    """Measure how often words that are given in order occur in the same documents, as `coherence` does.
+    """Measure how often given top words occur in the same documents, as `coherence` does.
 
-    Each different pair is counted once: a hundred thousand topics take seconds.
+    Each different pair is counted once, so a hundred thousand topics take only seconds.
 
     Parameters
     ----------
     top : ndarray of int, of shape (n_topics, M)
-        The top words of each topic, all different, the first first.
+        The top words of each topic in order, without duplicates.
     corpus : Corpus
         The reference documents.
     eps : float, default=1e-12
@@ -83,7 +83,7 @@ def coherence_of_words(top: NDArray[np.integer], corpus: Corpus, eps: float = 1e
     """
     check_options(2, eps)
     if top.size and not 0 <= top.min() <= top.max() < corpus.n_words:
-        raise InputError(f"top names columns outside 0 .. {corpus.n_words - 1}; give columns of the corpus.")
+        raise InputError(f"top holds columns outside 0 .. {corpus.n_words - 1}; give columns of the corpus.")
     values = np.full(top.shape[0], np.nan)
     if top.shape[1] < 2 or top.shape[0] == 0:
         return values
@@ -109,4 +109,4 @@ def check_options(n_words: int, eps: float = 1e-12) -> None:
     InputError
     """
     if n_words < 2 or not eps > 0:
-        raise InputError(f"coherence needs n_words >= 2 and eps > 0, but n_words is {n_words} and eps is {eps}.")
+        raise InputError(f"n_words is {n_words} and eps is {eps}; coherence needs n_words >= 2 and eps > 0.")

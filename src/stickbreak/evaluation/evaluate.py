@@ -27,13 +27,13 @@ class Evaluation:
     coherence : ndarray of shape (n_topics,)
         Coherence of each topic (nats; NaN where undefined).
     mean_coherence : float
-        Mean over the topics that have one; NaN if none has.
+        Mean over the topics whose coherence is defined; NaN if there are none.
     n_documents : int
-        Documents given, with the ones too short to be completed.
+        Number of documents given, including those too short to be completed.
     seed : int
         Seed of the split into halves, and of the left-to-right likelihood.
     left_to_right : LeftToRight or None
-        Left-to-right likelihood, where it was asked for.
+        Left-to-right likelihood, if it was requested.
     """
 
     completion: Completion
@@ -55,31 +55,31 @@ def evaluate(
     n_particles: int | None = None,
     resample: bool = True,
 ) -> Evaluation:
-    """Score a fitted model: completion of every document from its first half, and coherence of the topics.
+    """Score a fitted model by document completion and by the coherence of its topics.
 
-    If `n_particles` is given, also the left-to-right likelihood of the documents.
+    If `n_particles` is given, the left-to-right likelihood of the documents is estimated too.
 
     Parameters
     ----------
     model : fitted model
-        Any family, or an object with what `FittedTopics` names; without a left-to-right likelihood, then.
+        Any family, or an object with the attributes of `FittedTopics` (without a left-to-right likelihood).
     corpus : Corpus
-        Documents that the model has not been fitted on.
+        Documents that the model was not fitted on.
     seed : int, default=0
         Seed of the split of each document into two halves (`Corpus.halves`).
     reference : Corpus, optional
-        Documents whose co-occurrences define the coherence: the training corpus as in math.md (D5). The default is
-        `corpus`.
+        Documents whose co-occurrences define the coherence, usually the training corpus (math.md (D5)). The default
+        is `corpus`.
     n_words : int, default=10
-        Top words of the coherence.
+        Number of top words that the coherence uses.
     seen : array-like of bool, of shape (n_words_total,), optional
-        Words to score in the completion; the default scores all. Others are not part of a document whose likelihood is
-        measured left to right.
+        Words to score in the completion. The default scores all. For the left-to-right likelihood the other words are
+        removed from the documents.
     n_particles : int, optional
-        Samples of each document for its left-to-right likelihood; 20 are usual. The default is to leave it out: it
-        takes much longer than the rest.
+        Number of samples of each document for its left-to-right likelihood; 20 is usual. By default this likelihood is
+        left out, because it takes much longer than the rest.
     resample : bool, default=True
-        Of that likelihood: whether topics of earlier tokens are drawn again (see `left_to_right`).
+        Whether the left-to-right likelihood draws the topics of earlier tokens again (see `left_to_right`).
 
     Returns
     -------
@@ -89,7 +89,7 @@ def evaluate(
     Raises
     ------
     InputError
-        If the corpus does not have the words of the model, or nothing in it can be completed.
+        If the corpus does not have the words of the model, or no document can be completed.
     """
     corpus = Corpus.from_counts(corpus)
     observed, held_out = corpus.halves(seed=seed)

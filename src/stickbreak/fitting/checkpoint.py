@@ -155,14 +155,14 @@ def read_checkpoint(path: PathLike, laps: Laps, identity: dict[str, Any]) -> Tra
         saved = meta["identity"]
         if saved.get("estimator", identity["estimator"]) != identity["estimator"]:
             raise InputError(
-                f"the checkpoint {path} is of a {saved['estimator']}, and this fit is of a {identity['estimator']}; "
+                f"the checkpoint {path} belongs to a {saved['estimator']}, but this fit is a {identity['estimator']}; "
                 "resume with the same method, or choose another checkpoint."
             )
         different = [name for name in {**saved, **identity} if name not in saved or identity.get(name) != saved[name]]
         if different:
             raise InputError(
-                f"the checkpoint {path} is of a fit that differs in its {different[0]}; resume with the same input and "
-                "settings, or choose another checkpoint."
+                f"the checkpoint {path} belongs to a fit that differs in its {different[0]}; resume with the same "
+                "input and settings, or choose another checkpoint."
             )
         with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
             check_trace(meta["trace"])
@@ -226,7 +226,12 @@ def check_learned(model: Any, names: Collection[str]) -> None:
     for name in names:
         value = getattr(model, f"{name}_")
         if name in model.learned_ and isinstance(value, float) and 0 < value < math.inf and not is_concentration(value):
-            logger.warning("%s was learned as %g; it is now %g, the end of its range", name, value, within(value))
+            logger.warning(
+                "the learned %s of %g is out of its range; it is set to %g, the end of the range",
+                name,
+                value,
+                within(value),
+            )
             value = within(value)
             setattr(model, f"{name}_", value)
         require(is_concentration(value), f"{name}_ is {value!r}, not a number from {SMALLEST:g} to {LARGEST:g}")

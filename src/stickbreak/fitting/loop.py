@@ -51,7 +51,7 @@ class Trace:
         if self.columns and row.keys() != self.columns.keys():
             name = min(row.keys() ^ self.columns.keys())
             raise ModelFormatError(
-                f"the trace of the fit that goes on is damaged: {name!r} is not in all laps; fit again."
+                f"the trace of the fit to continue is damaged: not every pass has {name!r}; fit again."
             )
         for name, value in row.items():
             self.columns.setdefault(name, []).append(value)
@@ -118,7 +118,7 @@ class Interruption:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        logger.warning("stopping after this pass, with a usable model; Ctrl-C again interrupts at once")
+        logger.warning("stopping after this pass with a usable model; press Ctrl-C again to interrupt at once")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -141,9 +141,9 @@ def drive(
 ) -> Outcome:
     """Run laps until one of the reasons to stop, which is returned.
 
-    The loop stops after `n_laps` laps (those already in the trace included); when the objective rose by less than
-    `tolerance` nats per token in a lap in which no move changed the topics; or at the wish of the interruption.
-    An objective that is noisy is judged by its rise a lap from the mean of `window` laps to that of the next ones.
+    The loop stops after `n_laps` passes (including those already in the trace), when the objective rose by less than
+    `tolerance` nats per token in a pass in which no move changed the topics, or when it is interrupted. A noisy
+    objective is judged by its rise per pass from the mean of `window` passes to the mean of the next ones.
 
     Parameters
     ----------
@@ -165,12 +165,12 @@ def drive(
     """
     while (ended := _ended(trace, n_laps, tolerance, unit, window)) is None:
         if interruption.requested and len(trace):
-            return Outcome(False, f"interrupted: stopped after lap {len(trace)} of {n_laps}; the model is usable.")
+            return Outcome(False, f"interrupted: stopped after pass {len(trace)} of {n_laps}; the model is usable.")
         begin = time.perf_counter()
         lap = next(laps)
         row = trace.add(lap, time.perf_counter() - begin)
         logger.info(
-            "lap %(lap)d: objective %(objective).5f nats per " + unit + ", %(n_topics)d topics",
+            "pass %(lap)d: objective %(objective).5f nats per " + unit + ", %(n_topics)d topics",
             row,
             extra={"lap": row},
         )
@@ -189,12 +189,12 @@ def _ended(trace: Trace, n_laps: int, tolerance: float | None, unit: str, window
         rise = (sum(last[window:]) - sum(last[:window])) / window**2
         if rise < tolerance:
             reason = f"the objective rose by less than {tolerance:g} nats per {unit}"
-            reason += " and no move was accepted." if window == 1 else f" a lap over the last {2 * window} laps."
-            return Outcome(True, f"converged after {done} laps: {reason}")
+            reason += " and no move was accepted." if window == 1 else f" per pass over the last {2 * window} passes."
+            return Outcome(True, f"converged after {done} passes: {reason}")
     if done > n_laps:
-        return Outcome(False, f"{done} laps were done already, more than the limit of {n_laps}.")
+        return Outcome(False, f"{done} passes were already done, more than the limit of {n_laps}.")
     if done == n_laps and tolerance is None:
-        return Outcome(False, f"did the {n_laps} laps that it was given; there is no test of convergence.")
+        return Outcome(False, f"did all {n_laps} passes; this method has no test of convergence.")
     if done == n_laps:
-        return Outcome(False, f"reached the limit of {n_laps} laps before the objective stopped rising.")
+        return Outcome(False, f"reached the limit of {n_laps} passes before the objective stopped rising.")
     return None

@@ -59,7 +59,7 @@ class FitProgress:
         Parameters
         ----------
         event : mapping
-            Of the start: "stage" "init", "done", "total". Of a lap: "lap", "n_laps",
+            For the start: "stage" "init", "done", "total". For a pass: "lap" (its number), "n_laps",
             "objective" (nats per token, or per "unit"), "n_topics", and the numbers of moves "..._tried" and
             "..._accepted".
         """
@@ -71,7 +71,7 @@ class FitProgress:
         if self._progress is None:
             return
         if self._laps is None:
-            self._laps = self._progress.add_task("laps", total=event.get("n_laps"), state="")
+            self._laps = self._progress.add_task("passes", total=event.get("n_laps"), state="")
         self._progress.update(self._laps, completed=event["lap"], state=lap_text(event))
 
     def _show_start(self, event: Mapping[str, Any]) -> None:
@@ -83,7 +83,7 @@ class FitProgress:
 
 
 def lap_text(event: Mapping[str, Any]) -> str:
-    """Describe a lap in a few words.
+    """Describe a pass in a few words.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ def check_names(parameter: str, named: Sequence[str], known: Collection[str]) ->
     """Refuse names that a parameter does not know, or that it is given twice."""
     for name in named:
         if not isinstance(name, str) or name not in known:
-            raise InputError(f"{parameter} names {name!r}; give names out of {', '.join(map(repr, known))}.")
+            raise InputError(f"{parameter} names {name!r}; choose from {', '.join(map(repr, known))}.")
         if list(named).count(name) > 1:
             raise InputError(f"{parameter} names {name!r} more than once; give each name once.")
 

@@ -69,9 +69,9 @@ def run_fit(
     identity : dict
         What a checkpoint must agree with.
     tolerance : float or None, default=0.0
-        Nats per token and lap; only laps with a window stop by it. None: never.
+        Nats per token and pass. Only methods with a window use it. None: never.
     checkpoint : path-like, optional
-        Written after every lap, unless the start was cut short: a fit that is resumed equals one that was never cut.
+        Written after every pass, unless the start was cut short, so a resumed fit equals an uninterrupted one.
     resume : bool, default=False
         Take up `checkpoint` if it exists.
     trace : Trace, optional
@@ -112,5 +112,5 @@ def run_fit(
 
 def _cut_start(done: int, n_laps: int, *, written: bool) -> str:
     """Say what a Ctrl-C during the start has left."""
-    reason = f"interrupted: the start was cut short; stopped after lap {done} of {n_laps}; the model is usable."
+    reason = f"interrupted: the start was cut short; stopped after pass {done} of {n_laps}; the model is usable."
     return reason + " No checkpoint was written: a resumed fit begins again." if written else reason

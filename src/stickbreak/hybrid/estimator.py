@@ -30,23 +30,23 @@ from stickbreak.numerics.streams import seed_from
 class HybridHDP(FittedHybrid):
     """Topics of a stream, or of a collection: sampled inside documents, variational above them.
 
-    The model is that of `VariationalHDP`. The corpus keeps Dirichlet distributions of the topics and of their weights;
-    inside each document topics and tables are sampled, which is less biased than mean field; after every minibatch the
-    corpus moves a step towards it (Burkhardt and Kramer 2017). What a token costs follows the topics of its document,
-    not `n_topics`. Counts have to be whole numbers.
+    The model is that of `VariationalHDP`. The topics and their weights in the corpus have Dirichlet distributions.
+    Inside each document, topics and tables are sampled, which is less biased than mean field. After every minibatch the
+    corpus takes a step towards these samples (Burkhardt and Kramer 2017). The cost of a token depends on the topics of
+    its document, not on `n_topics`. Counts must be whole numbers.
 
     Parameters
     ----------
     n_topics : int or None, default=None
-        Topics to start with. If the top level is truncated, there are never more (the truncation K), and those that
-        find no tokens are not shown. From topics that are found first nearly all of them are kept, more than there are
-        groups of documents. None: 100, or where topics are found first in documents of fewer tokens than that, a
-        quarter of their tokens.
+        Number of topics to start with. With a truncated top level there are never more (the truncation K), and topics
+        that find no tokens are not shown. If the start finds topics first (see `init`), nearly all of them are kept:
+        more than there are groups of documents. None: 100, or a quarter of the tokens if the start finds topics first
+        in documents with fewer than 100 tokens.
     top_level : {"truncated", "unbounded"}, default="truncated"
-        Whether new topics can open during the fit. "truncated": no, `n_topics` topics share gamma. "unbounded": gamma
-        is for topics that are not there yet; every minibatch may open a new topic, and topics that vanish are dropped.
-        From few topics growth takes many steps; larger ones (learning_decay=0.3), gamma=5 or more and g_weight="ratio"
-        speed it up.
+        Whether new topics can open during the fit. "truncated": no, `n_topics` topics share gamma. "unbounded": yes,
+        gamma is for topics that do not exist yet. Every minibatch may then open a new topic, and topics that vanish are
+        dropped. From few topics, growth takes many steps; larger steps (learning_decay=0.3), gamma=5 or more and
+        g_weight="ratio" speed it up.
     alpha : float, default=5.0
         Concentration of the topic weights of a document. (b1 in the paper.)
     gamma : float, default=1.0
@@ -54,51 +54,52 @@ class HybridHDP(FittedHybrid):
     eta : float, default=0.02
         Pseudo-count of every word in every topic.
     learn : sequence of {"alpha", "gamma", "eta"}, default=()
-        Hyperparameters that are learned from the data. They are learned from the samples, after each step (eta after
-        some), under Gamma(1, 1) priors; `alpha`, `gamma` and `eta` are then where they start. Over many laps of the
-        same documents alpha falls and eta grows, and that predicts worse. A gamma that is learned from one or two
+        Hyperparameters that are learned from the data. They are learned from the samples after each step (eta less
+        often), under Gamma(1, 1) priors; `alpha`, `gamma` and `eta` are then the initial values. Over many passes over
+        the same documents alpha falls, eta grows, and the predictions become worse. A gamma learned from one or two
         topics stays too small for more to come.
     sampler : {"sparse", "dense"}, default="sparse"
-        How topics outside the document are drawn. "sparse": by tables of the words and rejection; "dense": all one by
-        one. Both have the same law.
+        How topics outside the document are drawn. "sparse": by rejection from tables of the words; "dense": by
+        computing all topics one by one. Both have the same distribution.
     g_weight : {"mean_field", "ratio", "printed"}, default="mean_field"
-        What the corpus weights are to a document. "mean_field": exp(E log G0); "ratio": E G0; "printed": the paper's
-        approximation of the first.
+        How a document weighs the corpus weights of the topics. "mean_field": by exp(E log G0); "ratio": by E G0;
+        "printed": by the paper's approximation of the first.
     phi_weight : {"ratio", "mean_field"}, default="ratio"
         How a document weighs the words of a topic. "ratio": by E phi; "mean_field": by exp(E log phi), which gives
-        little weight to the rare words of a topic. From a random start it stays with poor topics; over many laps of
-        the same documents it holds better.
+        little weight to the rare words of a topic. From a random start "mean_field" stays with poor topics; over many
+        passes over the same documents it does better.
     init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
-        Where the topics start. Topics that are found first ("collapsed", "near-uniform", "documents", "anchors", see
-        `VariationalHDP`) or given (word distributions, expected counts, or a fitted model of topics over the same
-        words); or tokens in topics at random ("random", the paper's), which costs nothing and takes more laps: for very
-        many topics.
+        Where the topics start. "collapsed", "near-uniform", "documents" and "anchors" find topics first (see
+        `VariationalHDP`). "random", the paper's start, puts tokens in random topics; it costs nothing but needs more
+        passes, and suits very many topics. You can also give topics: word distributions, expected counts, or a fitted
+        model of topics over the same words.
     init_sweeps : int, default=50
-        Sweeps of the collapsed start.
+        Number of sweeps of the collapsed start.
     n_laps : int, default=5
-        Most passes over the data. All are done unless you interrupt them.
+        Maximum number of passes over the data. A pass ("lap" in names) visits every document once. The fit does all of
+        them unless you interrupt it.
     batch_size : int, default=100
-        Documents of a minibatch in `fit`.
+        Number of documents in a minibatch of `fit`.
     burn_in_sweeps : int, default=5
-        Sweeps of a document before the first that counts, at most 1e6.
+        Number of sweeps over a document before the first that counts (at most 1e6).
     saved_sweeps : int, default=5
-        Sweeps of a document that count, at most 1e6.
+        Number of sweeps over a document that count (at most 1e6).
     learning_decay : float, default=0.6
         Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay.
     learning_offset : float or None, default=None
-        A larger offset makes the first steps smaller. None: chosen by the start; 1 from a random one, which is worth
-        nothing, and in `fit` from topics that are found or given as much as makes the first step the minibatch's share
-        of the documents.
+        A larger offset makes the first steps smaller. None: chosen by the start. It is 1 after a random start, which
+        holds nothing worth keeping. If topics are found or given, `fit` chooses the value that makes the first step
+        equal to the minibatch's share of the documents.
     total_documents : int or None, default=None
-        Documents of the whole stream, for `partial_fit`. None: those seen so far.
+        Number of documents in the whole stream, for `partial_fit`. None: those seen so far.
     grow_vocabulary : bool, default=False
-        Whether words that a later minibatch of `partial_fit` is the first to name join the model, at the end of
-        `vocabulary_`, with eta in every topic. Words are then found by their names: they may come in any order, and not
-        all of them; `transform` and `score` leave out those that the model does not know.
+        Whether new words in a later minibatch of `partial_fit` join the model. They are added at the end of
+        `vocabulary_`, with eta in every topic. Words are then matched by name: a minibatch may list them in any order
+        and need not list all. `transform` and `score` leave out words that the model does not know.
     random_state : int, RandomState or None, default=None
-        The same seed gives the same result for any `n_jobs`.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads, which work on documents of a minibatch; None means 1, -1 all cores.
+        Number of threads. They work on the documents of a minibatch. None means 1, and -1 means all cores.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -109,38 +110,39 @@ class HybridHDP(FittedHybrid):
     topic_word_ : ndarray of shape (n_topics_, W)
         Expected word distribution of each topic, the largest topic first.
     topic_weights_ : ndarray of shape (n_topics_,)
-        Expected corpus weights M_k / (M + gamma); what they lack to one belongs to topics that are not shown or not
-        seen yet.
+        Expected corpus weights M_k / (M + gamma). They sum to less than one; the rest belongs to topics that are not
+        shown or unseen.
     components_ : ndarray of shape (n_topics_, W)
         Expected tokens of each word in each topic, plus eta.
     tables_ : ndarray of shape (n_topics_,)
-        Expected tables of each topic.
+        Expected number of tables of each topic.
     alpha_, gamma_, eta_ : float
-        The hyperparameters at the end: learned, or those that were given.
+        The hyperparameters at the end, learned or given.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit.
     learning_offset_ : float
         The offset of the steps.
     objective_ : float
-        Last entry of the trace's "objective".
+        Last entry of "objective" in `trace_`.
     trace_ : dict of ndarray of shape (n_laps_,)
-        A row for each lap, or for each call of `partial_fit`: "lap", "objective", "n_topics", "seconds", "moved" (0),
-        "step_size" (of the last step), "n_steps", "alpha", "gamma", "eta". The objective is predictive, in nats per
-        token: the documents of a minibatch before their step, each word given those before it in its document. (In
-        later laps of a fit the model has seen these documents.)
+        One entry for each pass, or for each call of `partial_fit`: "lap" (its number), "objective", "n_topics",
+        "seconds", "moved" (0), "step_size" (of the last step), "n_steps", "alpha", "gamma", "eta". The objective is
+        predictive, in nats per token: it scores the documents of a minibatch before their step, each word given those
+        before it in its document. (In later passes of a fit the model has seen these documents.)
     n_laps_ : int
-        Rows of the trace.
+        Number of entries of the trace.
     n_steps_ : int
-        Steps taken.
+        Number of steps taken.
     n_documents_seen_ : int
-        Documents of the fit, or of the stream so far.
+        Number of documents of the fit, or of the stream so far.
     start_seconds_ : float
         Seconds that the start took.
     converged_ : bool
-        False: there is no test of convergence.
+        Always False: there is no test of convergence.
     stop_reason_ : str
+        Why the fit ended.
     vocabulary_ : tuple of str
-        The words, those that joined last at the end.
+        The words. Those that joined last are at the end.
 
     References
     ----------
@@ -286,7 +288,7 @@ class HybridHDP(FittedHybrid):
 
     def _step(self, minibatch: Corpus, total: int, executor: ThreadExecutor, start: None) -> Lap:
         state, priors = self._state, Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
-        room, self._room = self._room or Room(), None  # what a step breaks off in is not used again
+        room, self._room = self._room or Room(), None  # the room of a failed step is not used again
         steps = Steps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
         log_p, n_tokens = steps.learn(state, minibatch, total)
         self._take_state(state, steps.rules.priors_of(state), self._seed)

@@ -103,8 +103,8 @@ class FittedHybrid(ExpectedCounts):
         """Refuse to go on with, or to save, what a step has left half done."""
         if not self._state.whole:
             raise InputError(
-                "a step of this model broke off while it changed the model, whose counts are not whole any more; "
-                "load what was saved before, or fit again."
+                "a step of this model failed while it changed the counts, so the model is incomplete; "
+                "load a saved copy, or fit again."
             )
 
     def _learn_words(self, minibatch: Corpus) -> None:

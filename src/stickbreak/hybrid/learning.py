@@ -1,7 +1,7 @@
 """Learning alpha, gamma and eta from the samples, step by step (math.md (B8)-(B10)).
 
-Each moves to the mean or the maximum under a Gamma prior that the samplers would draw it from, with expected tables and
-tokens in place of those of a sweep.
+Each hyperparameter moves to the mean or the maximum of the distribution from which the samplers would draw it, with a
+Gamma prior. Expected tables and tokens replace those of a sweep.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stickbreak.hybrid.state import HybridState, Learned, Priors
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.maximum import maximiser
 
-ETA_LIMITS = (0.002, 1e2)  # below it exp(psi(eta)) is no number that can be computed with
+ETA_LIMITS = (0.002, 1e2)  # below it exp(psi(eta)) is too small to be computed
 ETA_EVERY = 32  # steps; and at the steps 1, 2, 4, 8, 16
 
 

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.numerics.arrays import Float
 
-SAMPLE = 10_000  # vectors that the start looks at, and at least ...
-SAMPLE_PER_COMPONENT = 400  # ... so many for each component
-POOL = 10_000  # vectors of the sample that seeds are drawn from, and at least ...
-POOL_PER_COMPONENT = 20  # ... so many for each component
-ROUNDS = 10  # of hard assignments, at most: where vectors are few for what they have to set, more fit the sample alone
-FAR_SEEDS, FAR_SHARE = 10, 0.1  # seeds drawn by gain: so many, or that share of all; never all
+# The start looks at SAMPLE vectors, or at SAMPLE_PER_COMPONENT for each component if that is more.
+SAMPLE = 10_000
+SAMPLE_PER_COMPONENT = 400
+# Seeds are drawn from POOL vectors of the sample, or from POOL_PER_COMPONENT for each component if that is more.
+POOL = 10_000
+POOL_PER_COMPONENT = 20
+# At most this number of rounds of hard assignments: with few vectors for each parameter, more overfit the sample.
+ROUNDS = 10
+# Number or share of the seeds that are drawn by gain; never all of them.
+FAR_SEEDS, FAR_SHARE = 10, 0.1
 AT_ONCE = 64  # vectors whose own components are computed together
 BLOCK = 4096  # vectors that are assigned together
 
@@ -30,11 +34,12 @@ def seeded(
 ) -> tuple[Float, Float]:
     """Return statistics of components that together explain a sample of vectors.             math.md (N6)
 
-    The first seed and most others are drawn evenly; the last ones, ten or a tenth of all, in proportion to what a
-    vector would gain by a component of its own: log p(x | the posterior given x alone) less that of the best seed so
-    far. They find small clusters far away, but of vectors with heavy tails they stand for the tails. Then every vector
-    of the sample goes to the component under which it is most likely, until none changes, at most as many times over as
-    there are vectors for each number of the statistics (and ten times).
+    The first seed and most others are drawn evenly. The last seeds (ten, or a tenth of all) are drawn in proportion to
+    what a vector would gain from its own component: log p(x | the posterior given x alone), minus that of the best seed
+    so far. They find small clusters far away, but for vectors with heavy tails they represent the tails. Then every
+    vector of the sample is assigned to the component under which it is most likely. This is repeated until no
+    assignment changes, at most ten times, and at most as many times as there are vectors for each number in the
+    statistics.
 
     Parameters
     ----------
@@ -45,13 +50,13 @@ def seeded(
         There are never more than vectors.
     rng : Generator
     seeds : ndarray of shape (K, dim), optional
-        The vectors that components begin with, in place of drawn ones.
+        Vectors with which the components begin, in place of drawn ones.
 
     Returns
     -------
     S : ndarray of shape (rows, K)
     N : ndarray of shape (K,)
-        Vectors of the sample that each component has; the largest first.
+        Number of vectors of the sample in each component, the largest first.
     """
     if seeds is None:
         size = min(len(sample), max(POOL, POOL_PER_COMPONENT * n_components))
@@ -100,7 +105,7 @@ def _seeds(likelihood: VectorLikelihood, sample: NDArray, n: int, rng: np.random
 
 
 def gains_alone(likelihood: VectorLikelihood, sample: NDArray) -> Float:
-    """Return E log p(x | the posterior given x alone) of each vector, (n,): what a component of its own gives it."""
+    """Return E log p(x | the posterior given x alone) of each vector, (n,), as if it had its own component."""
     out = np.empty(len(sample))
     for begin in range(0, len(sample), AT_ONCE):
         part = sample[begin : begin + AT_ONCE]

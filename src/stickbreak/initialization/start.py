@@ -45,8 +45,8 @@ def smoothed_cvb0(
 def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
     """Start from `sweeps` sweeps of CVB0 (math.md (C1)) with eta three times as large.
 
-    It takes about 220 bytes for each (document, word) pair: where that passes 1 GiB, as many documents as fit are drawn
-    at random, and the counts are scaled up to the corpus.
+    It takes about 220 bytes for each (document, word) pair. If that exceeds 1 GiB, it uses a random sample of as many
+    documents as fit, and scales the counts up to the corpus.
     """
     sample = _documents_that_fit(corpus, stream(settings.seed, "collapsed start"))
     states = smoothed_cvb0(

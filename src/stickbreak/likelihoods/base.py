@@ -40,7 +40,7 @@ class Likelihood(ABC):
 
     @abstractmethod
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return each topic's term of L_data at the optimal parameters with all constants, (K,)."""
+        """Return each topic's term of L_data at the optimal parameters, with all constants, (K,)."""
 
     @abstractmethod
     def objective(self, S: Float, N: Float, posterior: Any) -> Float:
@@ -57,10 +57,10 @@ class Likelihood(ABC):
 
     @abstractmethod
     def with_hyperparameters(self, values: Mapping[str, Any]) -> Self:
-        """Return the same family with what `hyperparameters` returned of another."""
+        """Return the same family with these hyperparameters, as `hyperparameters` returns them."""
 
     def learned(self, S: Float, N: Float) -> Self:
-        """Return the same family with the hyperparameters under which the evidence is largest; here as they are."""
+        """Return the same family with the hyperparameters that maximise the evidence; by default unchanged."""
         return self
 
     def table(self, S: Float) -> Float:
@@ -76,10 +76,10 @@ class Likelihood(ABC):
         return tau.copy(), tau_sum.copy()
 
     def merge_scores(self, S: Float, N: Float, evidence: Float) -> Float:
-        """Return what merging each pair gains at most, up to what documents owe to it, (K, K).           math.md (N5)
+        """Return the most that merging each pair gains, apart from the terms of documents, (K, K).        math.md (N5)
 
-        Of the evidence it changes L_data; the choice between both costs no more than their joint entropy in the end.
-        Divided by their counts. NaN for empty topics.
+        The gain is the change of L_data plus the entropy of the choice between the two topics, which a merge saves at
+        most. It is divided by their counts. Empty topics have NaN.
         """
         left, right = np.triu_indices(N.size, k=1)
         gain = np.empty(left.size)
@@ -149,11 +149,11 @@ class TokenLikelihood(WordLikelihood):
 class CountLikelihood(WordLikelihood):
     """A family whose observations are counts: p(x | topic, word), one for each document and word, zeros included.
 
-    So a document has W observations, each with a topic of its own, and a word that it lacks counts for the topics that
-    do not expect it (math.md (V20)). What a posterior holds is the family's own affair. A lap takes time in proportion
-    to D W K: for some thousand words at most.
+    A document thus has W observations, each with its own topic. A word that it lacks counts for the topics that do not
+    expect it (math.md (V20)). The family decides what a posterior holds. A pass takes time in proportion to D W K: use
+    some thousand words at most.
 
-    A family of your own is a subclass (docs/contributing/add-a-likelihood.md).
+    To add a family, write a subclass (docs/contributing/add-a-likelihood.md).
     """
 
     __slots__ = ()
@@ -170,8 +170,8 @@ class CountLikelihood(WordLikelihood):
 
     @classmethod
     def from_counts(cls, counts: Any, eta: float) -> Self:
-        """Set the prior from a sparse table of counts (D, W); a family may leave this to the user."""
-        raise InputError(f"{cls.__name__} has no rule for a prior from the data; give the likelihood itself")
+        """Set the prior from a sparse table of counts (D, W). A family may leave this to the user."""
+        raise InputError(f"{cls.__name__} cannot set its prior from the data; give a likelihood object with its prior")
 
     def started(self, counts: Float, documents: Float) -> tuple[Float, Float]:
         """Return S and N of topics in whose share of the documents every word has its mean count."""
@@ -195,11 +195,11 @@ class CountLikelihood(WordLikelihood):
 class VectorLikelihood(Likelihood):
     """A conjugate exponential family of real vectors (math.md (E2)).
 
-    Statistics are flattened into the columns of S. What a posterior holds is the family's own affair: a small frozen
-    dataclass of arrays, one entry for each component. With K = 1 and r = 1 the evidence is the log marginal likelihood
-    of the vectors: no constant is left out.
+    Statistics are flattened into the columns of S. The family decides what a posterior holds, usually a small frozen
+    dataclass of arrays with one entry for each component. With K = 1 and r = 1 the evidence is the log marginal
+    likelihood of the vectors, with all constants.
 
-    A family of your own is a subclass; `examples/beta_bernoulli.py` is one.
+    To add a family, write a subclass; `examples/beta_bernoulli.py` is an example.
     """
 
     __slots__ = ()
@@ -212,7 +212,7 @@ class VectorLikelihood(Likelihood):
     @property
     @abstractmethod
     def dim(self) -> int:
-        """Entries of a vector."""
+        """Dimension of the vectors."""
 
     @abstractmethod
     def expected_log(self, posterior: Any, X: NDArray) -> Float:
@@ -224,7 +224,7 @@ class VectorLikelihood(Likelihood):
 
     @abstractmethod
     def predictive_log(self, posterior: Any, X: NDArray) -> Float:
-        """Return log p(x_n | posterior of component k), (n, K): its parameters integrated out."""
+        """Return log p(x_n | posterior of component k), with its parameters integrated out, (n, K)."""
 
     @abstractmethod
     def covariance(self, posterior: Any) -> Float:
@@ -236,12 +236,12 @@ class VectorLikelihood(Likelihood):
 
     @classmethod
     def from_data(cls, X: ArrayLike) -> Self:
-        """Set the prior from vectors (n, dim), all or a sample; a family may leave this to the user."""
-        raise InputError(f"{cls.__name__} has no rule for a prior from the data; give the likelihood itself")
+        """Set the prior from vectors (n, dim), all or a sample. A family may leave this to the user."""
+        raise InputError(f"{cls.__name__} cannot set its prior from the data; give a likelihood object with its prior")
 
     @property
     def origin(self) -> Float:
-        """Where statistics count from, (dim,): the prior mean, in families that have one; here 0."""
+        """The origin of the statistics, (dim,): the prior mean in families that have one, here 0."""
         return np.zeros(self.dim)
 
     def check_statistics(self, S: Float, N: Float) -> None:

@@ -28,12 +28,12 @@ class BetaPosterior(NamedTuple):
 class BetaBernoulli(CountLikelihood):
     """phi_kw ~ Beta(eta, eta (1 - m_w) / m_w); word w is in a document with probability phi_kw.       math.md (V21)
 
-    The prior mean of phi_kw is m_w. How often a word is in a document does not matter.
+    The prior mean of phi_kw is m_w. It does not matter how often a word is in a document.
 
     Parameters
     ----------
     eta : float
-        Pseudo-count of documents of each topic that hold a word.
+        Pseudo-count of the documents of each topic that hold a word.
     means : array-like of shape (W,)
         m_w, between 0 and 1: usually the share of the documents that hold the word.
     """
@@ -45,12 +45,14 @@ class BetaBernoulli(CountLikelihood):
         checked_positive(eta=self.eta)
         means = checked_vector("means", self.means, np.size(self.means))
         if not ((means > 0) & (means < 1)).all():
-            raise InputError("means holds a number that is not between 0 and 1; give the share of documents of a word")
+            raise InputError(
+                "means holds a number that is not between 0 and 1; give the share of documents with each word"
+            )
         object.__setattr__(self, "means", means)
 
     @classmethod
     def from_counts(cls, counts: Any, eta: float) -> Self:
-        """Take the shares of documents that hold each word, half a document added to either side."""
+        """Set the means to the shares of documents that hold each word, with half a document added to either side."""
         holding = np.asarray((counts > 0).sum(axis=0), dtype=np.float64).ravel()
         return cls(eta, (holding + 0.5) / (counts.shape[0] + 1.0))
 

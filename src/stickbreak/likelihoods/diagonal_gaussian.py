@@ -97,7 +97,7 @@ class DiagonalGaussian(VectorLikelihood):
         object.__setattr__(self, "b", checked_vector("b", self.b, np.size(self.b)))
         object.__setattr__(self, "m", checked_vector("m", self.m, self.dim))
         if not (self.b > 0).all():
-            raise InputError(f"b holds {self.b.min():g}; give positive numbers, one a dimension")
+            raise InputError(f"b holds {self.b.min():g}; give positive numbers, one for each dimension")
 
     @classmethod
     def from_data(

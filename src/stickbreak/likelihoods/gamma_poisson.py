@@ -26,7 +26,7 @@ class GammaPosterior(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GammaPoisson(CountLikelihood):
-    """lambda_kw ~ Gamma(eta, eta / m_w); a document has Poisson(lambda_kw) times word w.             math.md (V22)
+    """lambda_kw ~ Gamma(eta, eta / m_w); a document holds word w Poisson(lambda_kw) times.           math.md (V22)
 
     The prior mean of lambda_kw is m_w.
 
@@ -52,7 +52,7 @@ class GammaPoisson(CountLikelihood):
 
     @classmethod
     def from_counts(cls, counts: Any, eta: float) -> Self:
-        """Take the mean counts of the words, half a token added to each."""
+        """Set the means to the mean counts of the words, with half a token added to each."""
         tokens = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
         return cls(eta, (tokens + 0.5) / (counts.shape[0] + 1.0))
 

@@ -32,21 +32,21 @@ class Gaussian(VectorLikelihood):
     """x ~ Normal(mu_k, Lambda_k^-1), mu_k ~ Normal(m, (kappa Lambda_k)^-1), Lambda_k ~ Wishart(nu, scale B).
 
     Statistics: the upper triangle of sum_n r_nk (x_n - m)(x_n - m)', then sum_n r_nk (x_n - m): dim (dim + 1) / 2 +
-    dim rows. They count from the prior mean m, so that data far from zero lose no digits.
+    dim rows. They are centred on the prior mean m, so data far from zero keep their precision.
 
     Parameters
     ----------
     nu : float
-        Degrees of freedom, more than dim - 1. The prior of the precision weighs as nu vectors.
+        Degrees of freedom, more than dim - 1. The prior of the precision has the weight of nu vectors.
     B : array-like of shape (dim, dim)
         Symmetric, positive definite. For nu > dim + 1 the expected covariance of a component is
         scale B / (nu - dim - 1).
     m : array-like of shape (dim,)
         Prior mean.
     kappa : float
-        The prior mean weighs as kappa vectors.
+        The prior mean has the weight of kappa vectors.
     scale : float
-        Factor of B; what `learned` learns.
+        Factor of B, which `learned` learns.
     """
 
     nu: float
@@ -85,7 +85,7 @@ class Gaussian(VectorLikelihood):
         nu : float, optional
             The default is dim + 2.
         kappa : float
-            The prior mean weighs as kappa vectors.
+            The prior mean has the weight of kappa vectors.
         scale : float
             Factor of B: below 1 for components that are expected to be narrower than the whole.
         floor : float

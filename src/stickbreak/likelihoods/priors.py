@@ -43,7 +43,7 @@ def mean_and_covariance(X: ArrayLike, *, zero_mean: bool) -> tuple[Float, Float]
         raise InputError("the vectors hold NaN or infinite (or overflowing) values; remove or repair them")
     if not np.trace(covariance) > 0:
         what = "zero" if zero_mean else "the same"
-        raise InputError(f"all {n} vectors are {what}, so they say nothing about a covariance; give a prior yourself")
+        raise InputError(f"all {n} vectors are {what}, so they do not determine a covariance; give your own prior")
     return mean, covariance
 
 
@@ -73,7 +73,7 @@ def checked_vector(name: str, value: ArrayLike, dim: int) -> Float:
     """Check that a value is a vector of `dim` finite numbers."""
     vector = _numbers(name, value)
     if vector.shape != (dim,):
-        raise InputError(f"{name} is of shape {vector.shape}; give {dim} numbers, one a dimension")
+        raise InputError(f"{name} is of shape {vector.shape}; give {dim} numbers, one for each dimension")
     return vector
 
 
@@ -91,7 +91,7 @@ def checked_nu(nu: float, least: float) -> None:
     """Check that the degrees of freedom let the prior be a distribution."""
     checked_positive(nu=nu)
     if not nu > least:
-        raise InputError(f"nu is {nu!r}, with which the prior is not a distribution; give a number above {least:g}")
+        raise InputError(f"nu is {nu!r}, so the prior is not a distribution; give a number above {least:g}")
 
 
 def _numbers(name: str, value: Any) -> Float:
@@ -102,5 +102,5 @@ def _numbers(name: str, value: Any) -> Float:
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds NaN or infinity; give finite numbers")
     if np.abs(array).max(initial=0.0) > LARGEST_STATISTIC:
-        raise InputError(f"{name} holds a number above {LARGEST_STATISTIC:g}; give smaller ones, in another unit")
+        raise InputError(f"{name} holds a number above {LARGEST_STATISTIC:g}; rescale to smaller numbers")
     return array

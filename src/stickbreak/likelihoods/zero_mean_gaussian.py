@@ -33,12 +33,12 @@ class ZeroMeanGaussian(VectorLikelihood):
     Parameters
     ----------
     nu : float
-        Degrees of freedom, more than dim - 1. The prior weighs as nu vectors.
+        Degrees of freedom, more than dim - 1. The prior has the weight of nu vectors.
     B : array-like of shape (dim, dim)
         Symmetric, positive definite: the scatter of these vectors. For nu > dim + 1 the expected covariance of a
         component is scale B / (nu - dim - 1).
     scale : float
-        Factor of B; what `learned` learns.
+        Factor of B, which `learned` learns.
 
     Examples
     --------

@@ -32,8 +32,8 @@ def described(name: str, likelihood: Any, families: Mapping[str, type], arrays: 
     family: Any = type(likelihood)
     if family not in families.values():
         raise InputError(
-            f"the likelihood is a {family.__name__}, a class of your own, which a saved model cannot hold; "
-            "keep the fitted attributes yourself."
+            f"the likelihood {family.__name__} is your own class, which a saved model cannot hold; "
+            "save the fitted attributes yourself."
         )
     given = {field.name: getattr(likelihood, field.name) for field in fields(family)}
     values = {field: packed(f"{name}.{field}", value, arrays) for field, value in given.items()}

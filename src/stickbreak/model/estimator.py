@@ -1,4 +1,4 @@
-"""The base of all estimators: a fit in laps, going on with it, what is kept between the two, saving and loading."""
+"""The base of all estimators: fitting in passes, continuing a fit, the state kept for that, saving and loading."""
 
 from __future__ import annotations
 
@@ -113,10 +113,10 @@ class Estimator(AllOrNothing):
         super()._check_parameters()
         init = self.get_params(deep=False).get("init")
         if init is self:
-            raise InputError("init is this model itself; give another model, or call continue_fit.")
+            raise InputError("init is this model itself; give another model or call continue_fit.")
         if isinstance(init, Estimator) and not hasattr(init, "_trace"):
             raise InputError(
-                f"init is a {type(init).__name__} that is not fitted (a clone of a fitted model is not); fit it first, "
+                f"init is a {type(init).__name__} that is not fitted (nor is a clone of a fitted model); fit it first, "
                 "or give its topics or components as a table."
             )
 
@@ -130,25 +130,26 @@ class Estimator(AllOrNothing):
         checkpoint: PathLike | None = None,
         resume: bool = False,
     ) -> Self:
-        """Learn from documents, lap by lap.
+        """Learn from documents, pass by pass.
 
-        Ctrl-C ends the fit with a usable model, but not before the lap is over (the first one, if the start is still at
-        work); pressed again, it interrupts at once. Callback and checkpoint come after a lap, too. A call that fails
+        Ctrl-C ends the fit after the current pass (the first one, if the start is still running) and leaves a usable
+        model. A second Ctrl-C interrupts at once. Callback and checkpoint also come after each pass. A call that fails
         or is interrupted leaves the model as it was.
 
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
-            Counts of words in documents: whole numbers for samplers, else weights that are not negative, too. For
-            models of vectors what the class says.
+            Counts of words in documents. Samplers need whole numbers; other methods also take non-negative weights. For
+            models of vectors see the class.
         y : ignored
         callback : callable, optional
-            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each lap
-            (the lap's row of `trace_` and "n_laps", the limit).
+            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each pass
+            (its row of `trace_`, with the limit as "n_laps").
         checkpoint : path-like, optional
-            A folder that is replaced after every lap by all that the next laps depend on.
+            A folder to which the state of the fit is written after every pass, in place of the one before.
         resume : bool, default=False
-            Continue from `checkpoint` if it exists: the result equals that of an uncut fit. `n_laps` may be larger.
+            Continue from `checkpoint` if it exists. The result equals that of an uninterrupted fit. `n_laps` may be
+            larger than before.
 
         Returns
         -------
@@ -159,7 +160,7 @@ class Estimator(AllOrNothing):
         InvalidCorpus
             If the counts are negative, not finite, or hold no token at all.
         InputError
-            If a parameter does not fit the documents, or the checkpoint is of another fit.
+            If a parameter does not suit the documents, or the checkpoint belongs to another fit.
         """
         documents = self._documents(X, reset=True)
         self._check_documents(documents)
@@ -175,14 +176,14 @@ class Estimator(AllOrNothing):
 
     @all_or_nothing
     def continue_fit(self, X: Any, *, n_laps: int, callback: Callback | None = None) -> Self:
-        """Go on with this model, which may have been saved and loaded; the result equals that of one longer fit.
+        """Continue the fit of this model, which may have been saved and loaded, as if it were one longer fit.
 
         Parameters
         ----------
         X : as in `fit`
             The documents of the fit.
         n_laps : int
-            Most further laps: `tolerance` may end them sooner.
+            Maximum number of further passes: `tolerance` may end them sooner.
         callback : callable, optional
             As in `fit`.
 
@@ -242,10 +243,11 @@ class Estimator(AllOrNothing):
         return list(self.learn)
 
     def forget_state(self) -> None:
-        """Drop where the fit stood: the model keeps what it found and its trace, and cannot `continue_fit`.
+        """Drop the state of the fit: the model keeps its topics and its trace, but cannot `continue_fit` any more.
 
-        A saved model is smaller without it, and so is the memory. Samplers and trees keep the topic of each token,
-        collapsed inference the shares of each stored count, the memoized schedules the statistics of each batch.
+        The model then takes less memory, and less space when saved. The state of samplers and trees is the topic of
+        each token; that of collapsed inference, the shares of each stored count; that of the memoized schedules, the
+        statistics of each batch.
         """
         check_is_fitted(self)
         self._kept = None
@@ -261,16 +263,16 @@ class Estimator(AllOrNothing):
         kept = self._kept
         if kept is None:
             raise InputError(
-                "this model has no state to go on from (forgotten, left by partial_fit, or of an older version); "
-                "fit it again."
+                "this model has no state to continue from (it was forgotten, ended by partial_fit, or is of an older "
+                "version); fit it again."
             )
         now = self._identity(documents, kept.identity["random_state"])
         names = {**now, **{name: None for name in self.get_params(deep=False) if name in kept.identity}}
         different = [name for name in names if not self._agrees(name, kept.identity.get(name), now.get(name))]
         if different:
             raise InputError(
-                f"the state of this model is of a fit that differs in its {different[0]}; give the documents of the "
-                "fit and set its parameters."
+                f"the state of this model belongs to a fit that differs in its {different[0]}; give the same documents "
+                "and parameters as in that fit."
             )
         return kept
 
@@ -293,20 +295,21 @@ class Estimator(AllOrNothing):
             raise ModelFormatError(f"the state of this model is damaged ({error}); fit it again.") from None
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
-        """Write the fitted model as a folder (arrays as safetensors, the rest as JSON; complete or not at all).
+        """Write the fitted model to a folder (arrays as safetensors, the rest as JSON), completely or not at all.
 
         Parameters
         ----------
         path : path-like
-            A folder that does not exist yet, or with `overwrite` a saved model.
+            A folder that does not exist yet or, with `overwrite`, holds a saved model.
         overwrite : bool, default=False
+            Whether a saved model may be replaced.
 
         Raises
         ------
         WriteError
             If the folder cannot be written or holds something else.
         InputError
-            If a part of the model is an object of a class of your own: loading would have to run its code.
+            If a part of the model is an object of your own class: loading it would have to run its code.
         """
         check_is_fitted(self)
         arrays = {name: getattr(self, name) for name in self._fitted_arrays}
@@ -351,7 +354,7 @@ class Estimator(AllOrNothing):
                 model._check_fitted_state()
         except KeyError as error:
             raise ModelFormatError(
-                f"{path} lacks {error} that a {cls.__name__} needs; fit and save it again."
+                f"{path} lacks {error}, which a {cls.__name__} needs; fit and save it again."
             ) from None
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None

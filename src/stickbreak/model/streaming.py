@@ -58,30 +58,31 @@ class StreamingEstimator(Estimator):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take one step on a minibatch of a stream.
 
-        The first call makes the start from its documents, as `fit` does, scaled up to `total_documents`: give it enough
-        of them. After a `fit` the call goes on from what was found. The memory does not grow with the stream, but for
-        a row of `trace_` a call (and new words, where they may join). A model that was saved and loaded goes on to the
-        same bits. The first call (or the fit) also fixes the hyperparameters that are not learned.
+        The first call starts the topics from its documents, as `fit` does, scaled up to `total_documents`: give it
+        enough documents. After a `fit` the call continues from what was found. The memory does not grow with the
+        stream, apart from a row of `trace_` for each call (and new words, if they may join). A model that was saved and
+        loaded continues with exactly the same numbers. The first call (or the fit) also fixes the hyperparameters that
+        are not learned.
 
         Parameters
         ----------
         X : as in `fit`
-            In the words or dimensions of the first call. Documents without words count as seen; if there is no other,
-            no step is taken.
+            Over the words or dimensions of the first call. Documents without words count as seen. If all are empty, no
+            step is taken.
         y : ignored
 
         Returns
         -------
         self
-            After a Ctrl-C, too, the step is taken to its end before it is passed on. A start is given up: the model
-            is as it was.
+            After Ctrl-C the step is finished before KeyboardInterrupt is raised. A start is abandoned, and the model
+            stays as it was.
 
         Raises
         ------
         InvalidCorpus
             If the words are not those of the first call, or the first minibatch holds no token.
         InputError
-            If a parameter does not fit the documents, or more of them were seen than `total_documents`.
+            If a parameter does not suit the documents, or more documents were seen than `total_documents`.
         """
         with Interruption() as interruption:
             self._learn(X, interruption)

@@ -63,7 +63,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
 
     @property
     def trace_(self) -> dict[str, NDArray]:
-        """Equally long arrays, an entry for each lap; made again whenever they are asked for."""
+        """Arrays of equal length with one entry for each pass. They are made again at each access."""
         check_is_fitted(self)
         return self._trace.arrays()
 
@@ -83,7 +83,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         return True
 
     def starting_topics(self, X: Any) -> int:
-        """Return the number of topics that a fit to some documents starts with.
+        """Return the number of topics that a fit to these documents starts with.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         Returns
         -------
         int
-            `n_topics`. Where that is None: the default, or for a small collection a quarter of its tokens.
+            `n_topics`. If that is None: the default, or a quarter of the tokens of a small collection.
         """
         if self.n_topics is not None:
             return int(self.n_topics)
@@ -109,7 +109,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         elif self.n_topics is None and n_topics < self.default_topics:
             plural, topics = "s" * (corpus.n_tokens != 1), f"{n_topics} topic{'s' * (n_topics != 1)}"
             advice = (
-                "later minibatches add none; give a larger first minibatch, or set n_topics"
+                "later minibatches add no topics; give a larger first minibatch, or set n_topics"
                 if stream
                 else "n_topics (--topics) sets another number"
             )
@@ -130,18 +130,18 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         Returns
         -------
         ndarray of shape (D, K)
-            Weights of the active topics, renormalised: rows sum to one. An empty document has the weights of the
-            corpus.
+            Weights of the active topics, renormalised so that rows sum to one. An empty document gets the weights of
+            the corpus.
         """
         weights = self.expected_weights(X)[:, :-1]
         return weights / weights.sum(axis=1, keepdims=True)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the held-out document completion, in nats per token (larger is better).
+        """Return the held-out log-likelihood by document completion, in nats per token (larger is better).
 
-        Every document's tokens are cut at random (a fixed seed) into two halves; the topic weights come from the
-        first and the second is scored: sum_d log p(x''_d | pi_d, phi) / sum_d |x''_d| with pi renormalised over the
-        active topics (math.md (D6); Hughes et al. 2015, Eq. 22).
+        The tokens of every document are split at random (with a fixed seed) into two halves. The topic weights come
+        from the first half, and the second half is scored: sum_d log p(x''_d | pi_d, phi) / sum_d |x''_d|, with pi
+        renormalised over the active topics (math.md (D6); Hughes et al. 2015, Eq. 22).
 
         Parameters
         ----------
@@ -167,29 +167,30 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
     ) -> LeftToRight:
         """Estimate the probability of documents, each token given those before it (Wallach et al. 2009). math.md (D4)
 
-        The topics are fixed. The inactive rest is one more topic, with the mean of the prior over words; the leaves of
-        a tree are all there. Words count as in `score`: those that the fit never saw have what the prior, or a tree,
-        leaves to them.
+        The topics stay fixed. The inactive rest is one more topic, with the prior mean over words; a tree has no such
+        rest. All words are scored, as in `score`: words that the fit never saw have the probability that the prior, or
+        the tree, leaves to them.
 
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
-            Whole numbers of words in documents that the model was not fitted on.
+            Counts of words, as whole numbers, in documents that the model was not fitted on.
         n_particles : int, default=20
-            Samples of the topics of each document.
+            Number of samples of the topics of each document.
         resample : bool, default=True
-            Whether the topics of all tokens before a token are drawn again before it is predicted: work grows with the
-            square of the length of a document. Otherwise it grows in proportion, and more particles are needed. With
-            a tree only the estimate without is unbiased, as its conditionals are those of no joint distribution.
+            Whether the topics of all earlier tokens are drawn again before a token is predicted. The work then grows
+            with the square of the length of a document. Without, it grows in proportion to the length, but more
+            particles are needed. For a tree only the estimate without is unbiased, because its conditionals do not
+            belong to one joint distribution.
         random_state : int, RandomState or None, default=0
-            Seed of the order of the words in each document and of the samples. Both belong to the words of a document:
-            they are the same for any model and any `n_jobs`, wherever the document stands.
+            Seed of the word order in each document and of the samples. Both depend only on the words of the document:
+            they are the same for any model, any `n_jobs` and any position of the document.
 
         Returns
         -------
         LeftToRight
-            Nats per token, as printed and unbiased, with perplexities and the log probability of each document; 0 for
-            an empty one.
+            Nats per token, by the printed and by the unbiased estimate, with perplexities and the log probability of
+            each document (0 for an empty one).
 
         Raises
         ------
@@ -207,8 +208,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         Parameters
         ----------
         n : int, default=10
+            Number of words.
         vocabulary : sequence of str, optional
-            Names of the columns, where the fit did not know them (a pipeline after a CountVectorizer:
+            Names of the columns, if the fit did not know them (in a pipeline after a CountVectorizer:
             `vectorizer.get_feature_names_out()`).
         """
         check_is_fitted(self)

@@ -269,7 +269,7 @@ def _tell_of_failure(what: str, reason: str) -> None:
     if "failure" not in _told:
         _told.add("failure")
         _log.warning(
-            "compiled kernels cannot be %s (%s), so that they are compiled in each process; set NUMBA_CACHE_DIR to a "
+            "compiled kernels cannot be %s (%s), so every process compiles them again; set NUMBA_CACHE_DIR to a "
             "folder that you may write to",
             what,
             reason,
@@ -279,4 +279,6 @@ def _tell_of_failure(what: str, reason: str) -> None:
 def _tell_of_temporary(folder: Path, refusal: str) -> None:
     if "temporary" not in _told:
         _told.add("temporary")
-        _log.info("compiled kernels are kept in %s for now (%s); NUMBA_CACHE_DIR names a better place", folder, refusal)
+        _log.info(
+            "compiled kernels are kept in %s for now (%s); set NUMBA_CACHE_DIR to a permanent folder", folder, refusal
+        )

@@ -22,15 +22,15 @@ class Completion:
     Attributes
     ----------
     active : float
-        Nats per held-out token with the weights of the active topics renormalised (comparable with models of
-        a fixed number of topics; the default convention).
+        Held-out log-likelihood in nats per token, with the weights of the active topics renormalised (the default
+        convention, comparable with models of a fixed number of topics).
     with_inactive : float
-        Nats per held-out token with all K + 1 weights, the inactive mass spread as the prior mean word
-        distribution.
+        Held-out log-likelihood in nats per token, with all K + 1 weights. The inactive topics have the prior mean as
+        their word distribution.
     n_tokens : float
-        Held-out tokens scored.
+        Number of held-out tokens scored.
     n_documents : int
-        Documents with tokens in both halves; only these are scored.
+        Number of documents with tokens in both halves; only these are scored.
     """
 
     active: float
@@ -48,7 +48,7 @@ class Completion:
             If there are no tokens.
         """
         if n_tokens == 0:
-            raise InputError("none of the held-out words is among the seen ones, so there is nothing to score.")
+            raise InputError("none of the held-out words is among the `seen` words; mark more words as seen.")
         return cls(active / n_tokens, with_inactive / n_tokens, n_tokens, n_documents)
 
     @property
@@ -73,7 +73,7 @@ def scored_documents(observed: Corpus, held_out: Corpus) -> NDArray[np.int64]:
     if observed.n_documents != held_out.n_documents:
         raise InputError(
             f"the observed half has {observed.n_documents} documents and the held-out half "
-            f"{held_out.n_documents}; give the two halves of the same documents, as Corpus.halves makes them."
+            f"{held_out.n_documents}; give the two halves of the same documents, as Corpus.halves returns them."
         )
     rows = np.flatnonzero((observed.document_lengths > 0) & (held_out.document_lengths > 0))
     if rows.size == 0:
@@ -94,7 +94,7 @@ def checked_seen(seen: ArrayLike, n_words: int) -> NDArray[np.bool_]:
     """
     mask = np.asarray(seen, dtype=bool)
     if mask.shape != (n_words,):
-        raise InputError(f"seen has shape {mask.shape} but there are {n_words} words; give one boolean for each word.")
+        raise InputError(f"seen has shape {mask.shape}, but there are {n_words} words; give one boolean for each word.")
     return mask
 
 
@@ -115,7 +115,7 @@ def completion_log_likelihood(
     Parameters
     ----------
     weights : array-like of shape (n_documents, n_topics) or (n_documents, n_topics + 1)
-        Topic weights of each document; rows sum to one. The extra column, if there is one, is the mass of all
+        Topic weights of each document; rows sum to one. The extra column, if there is one, is the weight of all
         inactive topics and needs `rest_word`.
     topic_word : array-like of shape (n_topics, n_words)
         Word distributions of the topics; rows sum to one.
@@ -124,7 +124,7 @@ def completion_log_likelihood(
     rest_word : array-like of shape (n_words,), optional
         Word distribution of the inactive topics (their prior mean).
     seen : array-like of bool, of shape (n_words,), optional
-        Words to score; the tokens of all others are left out (for words that never occurred in training).
+        Words to score. The tokens of other words are left out, for example words that never occurred in training.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def completion_log_likelihood(
         rest = np.asarray(rest_word, dtype=np.float64)
         if rest.shape != phi.shape[1:]:
             raise InputError(
-                f"rest_word has shape {rest.shape} but topic_word has shape {phi.shape}; give one "
+                f"rest_word has shape {rest.shape}, but topic_word has shape {phi.shape}; give one "
                 "probability for each word."
             )
         phi = np.vstack([phi, rest])
@@ -193,19 +193,19 @@ def _check_shapes(
     """Refuse weights, topics and counts that do not belong together."""
     if pi.ndim != 2 or phi.ndim != 2:
         raise InputError(
-            f"weights and topic_word must be two-dimensional, but have {pi.ndim} and {phi.ndim} dimensions."
+            f"weights and topic_word have {pi.ndim} and {phi.ndim} dimensions; give tables of two dimensions."
         )
     if pi.shape[1] != phi.shape[0]:
         hint = " (rest_word adds one)" if has_rest else "; a column of inactive mass needs rest_word"
-        raise InputError(f"weights have {pi.shape[1]} columns but there are {phi.shape[0]} topics{hint}.")
+        raise InputError(f"weights have {pi.shape[1]} columns, but there are {phi.shape[0]} topics{hint}.")
     if counts.shape != (pi.shape[0], phi.shape[1]):
         raise InputError(
-            f"held_out has shape {counts.shape} but the weights and topics are of {pi.shape[0]} documents "
+            f"held_out has shape {counts.shape}, but the weights and topics are of {pi.shape[0]} documents "
             f"and {phi.shape[1]} words; give the second halves of the same documents."
         )
     error = np.abs(pi.sum(axis=1) - 1.0)
     if error.size and not error.max() <= _SUM_TOLERANCE:  # "not <=" also catches NaN
         row = int(np.argmax(np.where(np.isnan(error), np.inf, error)))
         raise InputError(
-            f"the topic weights of document {row} sum to {pi[row].sum():.6g}, not to one; renormalise them first."
+            f"the topic weights of document {row} sum to {pi[row].sum():.6g}, not to one; normalise them first."
         )

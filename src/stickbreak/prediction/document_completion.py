@@ -12,23 +12,23 @@ from stickbreak.prediction.words import check_same_words
 def document_completion(
     model: FittedTopics, observed: Corpus, held_out: Corpus, *, seen: ArrayLike | None = None
 ) -> Completion:
-    """Score how a model completes documents: weights from the observed halves, tokens of the held-out halves.
+    """Score the held-out halves of documents, with topic weights from the observed halves.
 
-    math.md (D6); Hughes et al. 2015, Eq. 22. The globals stay fixed. Documents with an empty half are left out.
+    math.md (D6); Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
 
     Parameters
     ----------
     model : fitted model
-        Any family, or an object with what `FittedTopics` names.
+        Any family, or an object with the attributes of `FittedTopics`.
     observed, held_out : Corpus
-        The two halves of the same documents, as `Corpus.halves` cuts them.
+        The two halves of the same documents, as `Corpus.halves` returns them.
     seen : array-like of bool, of shape (n_words,), optional
-        Words to score, for example those that occurred in training; the default scores all.
+        Words to score, for example those that occurred in training. The default scores all.
 
     Returns
     -------
     Completion
-        Nats per token in both conventions, and what they were measured on.
+        Nats per token in both conventions, with the numbers of tokens and documents scored.
 
     Raises
     ------

@@ -30,17 +30,17 @@ class LeftToRight:
     Attributes
     ----------
     printed : float
-        Nats per token of the estimate that Wallach et al. print, the product over tokens of means over particles: to
-        compare with published figures. It is biased, however many particles there are.
+        Nats per token by the estimate printed in Wallach et al.: the product over tokens of means over particles. Use
+        it to compare with published figures. It is biased for any number of particles.
     unbiased : float
-        Nats per token of the mean over particles of the product over tokens, whose expectation is the probability of
-        the document. (Its logarithm lies below, by less the more particles there are.)
+        Nats per token by the mean over particles of the product over tokens. The expectation of this mean is the
+        probability of the document. (Its expected logarithm is lower, and comes closer with more particles.)
     n_tokens : int
-        Tokens scored.
+        Number of tokens scored.
     n_documents : int
-        Documents with tokens.
+        Number of documents with tokens.
     printed_log_p, unbiased_log_p : ndarray of shape (D,)
-        The log probability of each document in nats, both ways; 0 for an empty one.
+        The log probability of each document in nats by each estimate; 0 for an empty document.
     """
 
     printed: float
@@ -136,8 +136,8 @@ def left_to_right(
 ) -> LeftToRight:
     """Estimate the probability of documents under given topics, each token given those before it (Wallach et al. 2009).
 
-    For topics of any origin; fitted models of ours have a method of this name. It compares models however they were
-    fitted: latent Dirichlet allocation of another library by its topics and its alpha.
+    The topics may come from any source; fitted models of this library have a method of the same name. Use it to compare
+    models from different libraries, for example latent Dirichlet allocation by its topics and its alpha.
 
     Parameters
     ----------
@@ -146,24 +146,24 @@ def left_to_right(
     prior : array-like of shape (n_topics,)
         Concentrations of the Dirichlet prior of a document's topic weights.
     X : Corpus, sparse matrix or array of shape (n_documents, n_words)
-        Whole numbers of words in documents.
+        Counts of words in documents, as whole numbers.
     n_particles : int, default=20
-        Samples of the topics of each document.
+        Number of samples of the topics of each document.
     resample : bool, default=True
-        Whether the topics of all tokens before a token are drawn again before it is predicted. Then the work grows with
-        the square of the length of a document, otherwise in proportion to it. Both are unbiased; without, many
-        particles are needed for long documents.
+        Whether the topics of all earlier tokens are drawn again before a token is predicted. The work then grows with
+        the square of the length of a document, otherwise in proportion to it. Both are unbiased; without, long
+        documents need many particles.
     random_state : int, RandomState or None, default=0
-        Seed of the order of the words in each document and of the samples. Both belong to the words of a document: they
-        are the same for any model, wherever the document stands.
+        Seed of the word order in each document and of the samples. Both depend only on the words of the document: they
+        are the same for any model and any position of the document.
     n_jobs : int or None, default=None
-        Threads; the numbers do not depend on it.
+        Number of threads. None means 1, and -1 means all cores. The result does not depend on it.
 
     Returns
     -------
     LeftToRight
-        Nats per token, as printed and unbiased, and the log probability of each document. A word that no topic has
-        makes it ``-inf``.
+        Nats per token, by the printed and by the unbiased estimate, and the log probability of each document. It is
+        ``-inf`` for a document with a word that no topic has.
 
     Raises
     ------
@@ -182,8 +182,8 @@ def left_to_right(
     corpus = Corpus.from_counts(X)
     if corpus.n_words != topics.shape[1]:
         raise InputError(
-            f"topic_word has {topics.shape[1]} words but the documents have {corpus.n_words}; "
-            "count them in the words of the topics."
+            f"topic_word has {topics.shape[1]} words, but the documents have {corpus.n_words}; "
+            "count the documents over the words of the topics."
         )
     with ThreadExecutor(n_jobs) as executor:
         return score_sequences(TopicRule(topics, a), corpus, n_particles, resample, random_state, executor)
@@ -198,13 +198,15 @@ def _checked_topics(topic_word: ArrayLike, prior: ArrayLike) -> tuple[Float, Flo
             "give a row of word probabilities and a concentration for each topic."
         )
     if not (np.isfinite(a).all() and (a >= 0).all() and a.sum() > 0):
-        raise InputError("prior must be finite, nowhere negative and somewhere positive; give alpha for each topic.")
+        raise InputError(
+            "prior holds a negative or infinite number, or only zeros; give a concentration for each topic."
+        )
     wrong = ~((topics >= 0).all(axis=1) & (np.abs(topics.sum(axis=1) - 1.0) <= _SUM_TOLERANCE))
     if wrong.any():
         k = int(np.flatnonzero(wrong)[0])
         raise InputError(
             f"row {k} of topic_word is not a distribution of words (its sum is {topics[k].sum():.6g}); "
-            "give probabilities that are not negative and sum to one."
+            "give non-negative probabilities that sum to one."
         )
     return topics, a
 

@@ -26,11 +26,11 @@ class ShownTopics:
     Attributes
     ----------
     numbers : ndarray of int, of shape (n,)
-        What each is called: its row in ``topic_word_``, or its leaf in a tree; its column in the result of `transform`.
+        Number of each topic: its row in ``topic_word_`` or its leaf in a tree, and its column in `transform`.
     weights : ndarray of shape (n,)
-        Expected corpus weights; shares of the tokens of the fit, of a tree.
+        Expected corpus weights; for a tree the shares of the tokens of the fit.
     words : list of lists of (str, float)
-        Top words, with their probabilities, in the order that the model ranks them by.
+        Top words with their probabilities, in the order in which the model ranks them.
     """
 
     numbers: Int
@@ -88,12 +88,12 @@ class FlatTopics:
 
     @property
     def n_columns_(self) -> int:
-        """Columns of what `transform` returns: one for each topic."""
+        """Number of columns that `transform` returns: one for each topic."""
         return self.n_topics_
 
     @property
     def tree_(self) -> Any:
-        """The root of the tree of the topics; None where they form none, as here."""
+        """The root of the tree of topics; None if the topics do not form a tree, as here."""
         return None
 
     def word_distributions(self, topics: ArrayLike) -> Float:
@@ -122,22 +122,22 @@ class FlatTopics:
         return np.asarray(phi[chosen.astype(np.int64)], dtype=np.float64)
 
     def token_shares(self) -> Float:
-        """Return the share of all tokens of each word in each topic, (K, W): what a fit can start from."""
+        """Return the share of all tokens that each word has in each topic, (K, W), from which a fit can start."""
         weights = self.topic_weights_
         return self.topic_word_ * (weights / weights.sum())[:, None]
 
     def top_word_indices(self, n: int = 10) -> NDArray[np.integer]:
-        """Return the most probable words of every topic, the first first: what coherence is about.
+        """Return the most probable words of every topic in order, as coherence uses them.
 
         Parameters
         ----------
         n : int, default=10
-            Words of a topic; at most all.
+            Number of words of a topic, or all if there are fewer.
 
         Returns
         -------
         ndarray of shape (K, min(n, W))
-            Columns of words; those of equal probability by their place.
+            Columns of words. Words of equal probability are in the order of their columns.
 
         Raises
         ------
@@ -147,14 +147,14 @@ class FlatTopics:
         return top_word_indices(np.asarray(self.topic_word_, dtype=np.float64), check_whole("n", n, 1))
 
     def shown_topics(self, n_words: int = 10, *, most: int = 100) -> ShownTopics:
-        """Return the topics that a table or a page shows: all, in their order.
+        """Return the topics that a table or a page shows: all topics in their order.
 
         Parameters
         ----------
         n_words : int, default=10
-            Most words of each topic.
+            Maximum number of words of each topic.
         most : int, default=100
-            The number of topics to show of a tree, which may have a million: the largest ones. Here all are shown.
+            For a tree, which may have a million topics: show this number of the largest. Here all are shown.
 
         Raises
         ------
@@ -168,21 +168,21 @@ class FlatTopics:
         return ShownTopics(np.arange(len(phi)), np.asarray(self.topic_weights_, dtype=np.float64), words)
 
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
-        """Score how the model completes documents: weights from the observed halves, words of the held-out ones.
+        """Score the held-out halves of documents, with topic weights from the observed halves.
 
         math.md (D6); Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
 
         Parameters
         ----------
         observed, held_out : Corpus
-            The two halves of the same documents, as `Corpus.halves` cuts them.
+            The two halves of the same documents, as `Corpus.halves` returns them.
         seen : array-like of bool, of shape (W,), optional
-            Words to score; the default scores all.
+            Words to score. The default scores all.
 
         Returns
         -------
         Completion
-            Nats per token in both conventions, and what they were measured on.
+            Nats per token in both conventions, with the numbers of tokens and documents scored.
 
         Raises
         ------

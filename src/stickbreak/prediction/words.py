@@ -43,12 +43,12 @@ def check_same_words(model: HasWords, corpus: Corpus, *, otherwise: str = "") ->
     named = tuple(model.vocabulary_)
     n_words, advice = len(named), f"count the documents with the vocabulary of the model{otherwise}."
     if corpus.n_words != n_words:
-        raise InvalidCorpus(f"the corpus has {corpus.n_words} words but the model was fitted on {n_words}; {advice}")
+        raise InvalidCorpus(f"the corpus has {corpus.n_words} words, but the model was fitted on {n_words}; {advice}")
     if corpus.vocabulary is None or corpus.vocabulary == named or only_numbered(corpus, named):
         return
     column = next(w for w in range(n_words) if corpus.vocabulary[w] != named[w])
     raise InvalidCorpus(
-        f"column {column} is {corpus.vocabulary[column]!r} in the corpus but {named[column]!r} in the model; {advice}"
+        f"column {column} is {corpus.vocabulary[column]!r} in the corpus, but {named[column]!r} in the model; {advice}"
     )
 
 
@@ -81,7 +81,9 @@ def words_to_show(n: int, given: Sequence[str] | None, known: Sequence[str]) -> 
     if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or np.ndim(given) != 1:
         raise InputError(f"vocabulary is {given!r}; give a list of words, one for each column.")
     if len(given) != len(known):
-        raise InputError(f"vocabulary has {len(given)} words; the model has {len(known)}: give one each.")
+        raise InputError(
+            f"vocabulary has {len(given)} words, but the model has {len(known)}; give one word for each column."
+        )
     return given
 
 
@@ -182,7 +184,7 @@ class NamedColumns:
         by_place = only_numbered(corpus, self.words)
         if by_place and corpus.n_words != len(self.words):
             raise InvalidCorpus(
-                f"the documents have {corpus.n_words} columns and the model {len(self.words)} words, and not both name "
-                "their words, so new ones cannot be told from known ones; give every Corpus with its vocabulary."
+                f"the documents have {corpus.n_words} columns, but the model has {len(self.words)} words, and at least "
+                "one of them does not name its words; give every Corpus with its vocabulary."
             )
         return by_place

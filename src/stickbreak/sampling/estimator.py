@@ -30,74 +30,77 @@ from stickbreak.sampling.state import Concentrations
 class GibbsHDP(FittedGibbs):
     """Topics of a collection and their number, by Markov chain Monte Carlo for the HDP.
 
-    The model is that of `VariationalHDP`. Word distributions and document weights are integrated out; the chain visits
-    assignments of tokens to topics (and tables), and its law converges to the posterior. There are three
-    representations of the same model, split-merge moves of whole topics (Wang and Blei 2012), and concentrations that
-    are sampled too. Tokens are sampled one by one, so counts have to be whole numbers.
+    The model is that of `VariationalHDP`. Word distributions and document weights are integrated out. The chain visits
+    assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are three
+    representations of the same model, and split-merge moves of whole topics (Wang and Blei 2012). Concentrations can be
+    sampled too. Tokens are sampled one by one, so counts must be whole numbers.
 
     Parameters
     ----------
     n_topics : int, default=100
-        Topics to start with. Only some starts need a number: "random", and those that find topics. Where the documents
-        hold fewer tokens, there are as many topics as tokens.
+        Number of topics to start with. Only some starts need it: "random", and those that find topics. If the documents
+        hold fewer tokens, the fit starts with one topic for each token.
     alpha : float, default=1.0
-        Concentration of the topic weights of a document. If it is learned, its first value.
+        Concentration of the topic weights of a document. If it is learned, this is its initial value.
     gamma : float, default=1.0
-        Concentration of the topic weights of the corpus. If it is learned, its first value.
+        Concentration of the topic weights of the corpus. If it is learned, this is its initial value.
     eta : float, default=0.03
-        Pseudo-count of every word in every topic. If it is learned, its first value.
+        Pseudo-count of every word in every topic. If it is learned, this is its initial value.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "gamma")
         Hyperparameters that are learned from the data. They are sampled after each sweep, under Gamma priors.
     alpha_prior : (float, float), default=(1.0, 1.0)
-        Shape and rate of the Gamma prior of alpha. It matters only if alpha is learned.
+        Shape and rate of the Gamma prior of alpha. They matter only if alpha is learned.
     gamma_prior : (float, float), default=(1.0, 1.0)
-        Shape and rate of the Gamma prior of gamma. It matters only if gamma is learned.
+        Shape and rate of the Gamma prior of gamma. They matter only if gamma is learned.
     eta_prior : (float, float), default=(1.0, 1.0)
-        Shape and rate of the Gamma prior of eta. It matters only if eta is learned.
+        Shape and rate of the Gamma prior of eta. They matter only if eta is learned.
     representation : {"indicator", "franchise", "direct"}, default="indicator"
         What the chain keeps of the tables of each document. "indicator": their numbers (table indicators, Chen, Du and
-        Buntine 2011; the fast one); "franchise": the table of every token (Chinese restaurant franchise); "direct":
-        nothing but explicit corpus weights (direct assignment; both Teh, Jordan, Beal and Blei 2006). All have the same
-        posterior.
+        Buntine 2011; the fastest); "franchise": the table of every token (Chinese restaurant franchise); "direct": only
+        explicit corpus weights (direct assignment; both Teh, Jordan, Beal and Blei 2006). All have the same posterior.
     root : {"marginal", "indicator"}, default="marginal"
         How table indicators treat the top level. "marginal": it is summed out; "indicator": it has indicators of its
         own (slower mixing).
     split_merge_trials : int, default=10
-        Split-merge trials after each sweep.
+        Number of split-merge trials after each sweep.
     split_merge_sweeps : int or None, default=50
-        Sweeps, from the first, in which split-merge trials run. None: in all sweeps. (Paper: 50.)
+        Number of sweeps, from the first, in which split-merge trials run. None: in all sweeps. (Paper: 50.)
     split_merge_scans : int, default=0
-        Restricted Gibbs scans of a split-merge proposal (Jain and Neal 2004). 0: sequential allocation (the paper's).
+        Number of restricted Gibbs scans in a split-merge proposal (Jain and Neal 2004). 0 means sequential allocation,
+        as in the paper.
     init : {"random", "sequential", "single", "collapsed", "near-uniform", "documents", "anchors"} or given topics
-        Where the topics start. Each token in one of `n_topics` topics at random ("random"); one after the other, each
-        given those before ("sequential", the paper's); all in one ("single"); drawn from topics that are found first
-        ("collapsed", "near-uniform", "documents", "anchors", see `VariationalHDP`) or given (word distributions or
-        expected counts, or a fitted model of topics over the same words).
+        Where the topics start. "random" puts each token in one of `n_topics` topics at random. "sequential", the
+        paper's start, assigns the tokens one after the other, each given those before it. "single" puts all tokens in
+        one topic. "collapsed", "near-uniform", "documents" and "anchors" find topics first (see `VariationalHDP`) and
+        draw the tokens from them. You can also give topics: word distributions, expected counts, or a fitted model of
+        topics over the same words.
     init_sweeps : int, default=50
-        Sweeps of the collapsed start.
+        Number of sweeps of the collapsed start.
     n_laps : int, default=200
-        Most passes over the data. All are done unless you interrupt them. They are enough to predict well from the
-        default start; where the posterior itself is asked for, chains should be longer and start from several places.
+        Maximum number of passes over the data. A pass ("lap" in names) is one sweep over all tokens. The fit does all
+        of them unless you interrupt it. From the default start the default predicts well. To study the posterior
+        itself, run longer chains from several starts.
     burn_in : int or None, default=None
-        Sweeps before the first sample. None: half of `n_laps`; a fit that goes on keeps what it began with.
+        Number of sweeps before the first sample. None: half of `n_laps`; a fit that goes on keeps its first value.
     thin : int, default=10
-        Sweeps from one sample to the next. The samples come after burn-in and are for estimate="average".
+        Number of sweeps from one sample to the next. Samples are taken after burn-in, for estimate="average".
     n_chains : int, default=1
-        Independent chains, of which the best is kept. That is the one whose best sweep after burn-in has the highest
-        joint log-likelihood, at its own hyperparameters; this is not evidence for its number of topics. The trace has
-        all chains.
+        Number of independent chains, of which the best is kept. The best is the chain whose best sweep after burn-in
+        has the highest joint log-likelihood, at its own hyperparameters. This is not evidence for its number of topics.
+        The trace has all chains.
     estimate : {"last", "best", "average"}, default="average"
         Where topics and weights come from. "last": the last sweep; "best": the sweep with the highest joint
-        log-likelihood after burn-in; "average": the mean over the samples, whose topics are matched to those of the
-        best sample so that most tokens agree (topics that match none are left out).
+        log-likelihood after burn-in; "average": the mean over the samples. For the mean, the topics of each sample are
+        matched to those of the best sample so that most tokens agree; topics without a match are left out.
     n_shards : int, default=1
-        Parts of the documents that are sampled at the same time. 1 is exact. With more, each part is sampled against
-        its own copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling 2009), which is
-        approximate.
+        Number of parts of the documents that are sampled at the same time. 1 is exact. More are approximate: each part
+        is sampled against its own copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling
+        2009).
     random_state : int, RandomState or None, default=None
-        The same seed gives the same result for any `n_jobs`.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads, which work on chains or shards; None means 1, -1 all cores. One chain of one shard uses one.
+        Number of threads. They work on chains or shards, so one chain of one shard uses one. None means 1, and -1 means
+        all cores.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -106,42 +109,44 @@ class GibbsHDP(FittedGibbs):
     n_topics_ : int
         Number of topics K.
     topic_word_ : ndarray of shape (K, W)
-        Expected word distribution of each topic; the topic with the most tokens first.
+        Expected word distribution of each topic, the topic with the most tokens first.
     topic_weights_ : ndarray of shape (K,)
-        Expected corpus weights M_k / (M + gamma); what they lack to one belongs to topics not seen yet. They
-        go by tables, not tokens, and need not descend.
+        Expected corpus weights M_k / (M + gamma). They sum to less than one; the rest belongs to unseen topics. They
+        follow the tables, not the tokens, so they need not descend.
     components_ : ndarray of shape (K, W)
         Tokens of each word in each topic, plus eta.
     tables_ : ndarray of shape (K,)
-        Tables M_k of each topic.
+        Number of tables M_k of each topic.
     alpha_, gamma_, eta_ : float
-        The hyperparameters that belong to the topics: of that sweep, or means over the samples.
+        The hyperparameters that belong to the topics: those of their sweep, or means over the samples.
     objective_ : float
         Joint log-likelihood log p(words, topics, tables) of the sweep that the topics come from (the mean over the
         samples), with all constants, in nats per token.
     trace_ : dict of ndarray of shape (n_laps_,)
-        Of the chain that was kept: "lap" (the sweep), "objective", "n_topics", "n_tables", "seconds", "moved" (whether
-        the number of topics changed or a move was accepted), "alpha", "gamma", "eta", "split_tried",
-        "split_accepted", "merge_tried", "merge_accepted". With several chains the columns of chain c also end in "_c".
+        One entry for each sweep of the chain that was kept: "lap" (its number), "objective", "n_topics", "n_tables",
+        "seconds", "moved" (whether the number of topics changed or a move was accepted), "alpha", "gamma", "eta",
+        "split_tried", "split_accepted", "merge_tried", "merge_accepted". With several chains, chain c has the same
+        columns with "_c" at the end of their names.
     chain_ : int
         The chain that was kept.
     n_chains_ : int
         Number of chains.
     learned_ : list of str
-        Names of the hyperparameters that were learned in the fit: sampled, with the topics.
+        Names of the hyperparameters that were learned in the fit: sampled together with the topics.
     burn_in_ : int
-        Sweeps before the first sample.
+        Number of sweeps before the first sample.
     n_laps_ : int
-        Sweeps done.
+        Number of passes done (sweeps).
     n_tokens_ : int
-        Tokens of the documents.
+        Number of tokens in the documents.
     start_seconds_ : float
         Seconds that the start took.
     converged_ : bool
-        False: whether a chain has converged is for you to judge (`to_arviz`).
+        Always False: whether a chain has converged is for you to judge (`to_arviz`).
     stop_reason_ : str
         Why the fit ended, and whether it ended before its first sample.
     vocabulary_ : tuple of str
+        The words.
 
     References
     ----------
@@ -244,22 +249,22 @@ class GibbsHDP(FittedGibbs):
     def continue_fit(
         self, X: Any, *, n_laps: int, callback: Callback | None = None, burn_in: int | None = None
     ) -> Self:
-        """Go on with the chains of this model, which may have been saved and loaded.
+        """Continue the chains of this model, which may have been saved and loaded.
 
-        The result equals that of one fit with all the laps and the same burn-in.
+        The result equals that of one fit with all the sweeps and the same burn-in.
 
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit.
         n_laps : int
-            Further sweeps.
+            Number of further sweeps.
         callback : callable, optional
             As in `fit`.
         burn_in : int, optional
-            Sweeps before the first sample, counted from the beginning of the chains: at least those that are done
-            (`n_laps_`), whose samples are then forgotten (in topics, the choice of the chain, `to_arviz`). None: as
-            before.
+            Number of sweeps before the first sample, counted from the beginning of the chains: at least as many as are
+            done (`n_laps_`). The samples of these are then forgotten (for the topics, the choice of the chain and
+            `to_arviz`). None keeps the former burn-in.
 
         Returns
         -------
@@ -269,7 +274,7 @@ class GibbsHDP(FittedGibbs):
         ------
         InputError
             If the documents or parameters are not those of the fit, the model has forgotten its state, `n_laps` is
-            not a positive whole number, or `burn_in` ends among the sweeps that are done or leaves no sample.
+            not a positive whole number, or `burn_in` is less than the sweeps done or leaves no sample.
         """
         check_is_fitted(self)
         check_continuation(n_laps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)
@@ -277,7 +282,7 @@ class GibbsHDP(FittedGibbs):
         return self._go_on(X, n_laps, callback, change)
 
     def starting_topics(self, X: Any) -> int:
-        """Return the number of topics that a fit to some documents starts with, where the start needs a number.
+        """Return the number of topics that a fit to these documents starts with, if the start needs a number.
 
         Parameters
         ----------
@@ -286,7 +291,7 @@ class GibbsHDP(FittedGibbs):
         Returns
         -------
         int
-            `n_topics`, or as many as there are tokens if these are fewer.
+            `n_topics`, or the number of tokens if that is smaller.
         """
         return min(super().starting_topics(X), int(Corpus.from_counts(X).n_tokens))
 

@@ -56,8 +56,8 @@ class FittedGibbs(TopicModel):
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
 
-        The topics are fixed. The weights are (N_dk + alpha beta_k) / (N_d + alpha) at the fixed point of zero-order
-        collapsed inference; the inactive rest is a topic with the same probability for every word.
+        The topics stay fixed. The weights are (N_dk + alpha beta_k) / (N_d + alpha) at the fixed point of zero-order
+        collapsed inference. The inactive rest is a topic that gives every word the same probability.
 
         Parameters
         ----------
@@ -93,37 +93,36 @@ class FittedGibbs(TopicModel):
 
     @property
     def topic_weights_(self) -> Float:
-        """Expected corpus weights M_k / (M + gamma), (K,): by tables, so they need not descend."""
+        """Expected corpus weights M_k / (M + gamma), (K,). They follow the tables, so they need not descend."""
         check_is_fitted(self)
         return self.tables_ / (self.tables_.sum() + self.gamma_)
 
     def to_arviz(self, *, thin: int = 1) -> Any:
-        """Return the sweeps after burn-in of all chains for ArviZ, which has R-hat, effective sample sizes and plots.
+        """Return the sweeps of all chains after burn-in, for ArviZ, which has R-hat, effective sample sizes and plots.
 
-        What is compared between chains has no labels: numbers of topics and tables, the joint log-likelihood, the
-        hyperparameters that were learned.
+        The result holds quantities that do not depend on the labels of topics: the numbers of topics and tables, the
+        joint log-likelihood, and the learned hyperparameters.
 
-        R-hat needs several chains that started from several places: chains with the same kind of start may all stay
-        near it, and R-hat does not see that. Fit models with different `init`, and join their data along the
-        dimension chain.
+        R-hat needs several chains from different starts. Chains with the same kind of start may all stay near it, which
+        R-hat cannot detect. Fit models with different `init`, and join their data along the dimension chain.
 
         Parameters
         ----------
         thin : int, default=1
-            Sweeps from one that is handed over to the next. The parameter `thin` of the model has no part in this.
+            Number of sweeps from one returned sweep to the next. The model's parameter `thin` does not matter here.
 
         Returns
         -------
         arviz.InferenceData, from ArviZ 1.0 on xarray.DataTree
-            Group "posterior" with "log_joint" (nats), "n_topics", "n_tables" and the hyperparameters that were
-            learned, group "sample_stats" with what split-merge moves did, all with the dimensions chain and draw.
+            Group "posterior" has "log_joint" (nats), "n_topics", "n_tables" and the learned hyperparameters. Group
+            "sample_stats" has what the split-merge moves did. All have the dimensions chain and draw.
 
         Raises
         ------
         ImportError
             If ArviZ is not installed (`pip install 'stickbreak[arviz]'`).
         InputError
-            If the fit ended before its burn-in did, or `thin` is not a positive whole number.
+            If the fit ended before its burn-in was over, or `thin` is not a positive whole number.
         """
         check_is_fitted(self)
         check_whole("thin", thin, 1)
@@ -151,7 +150,9 @@ class FittedGibbs(TopicModel):
         self.objective_ = sample.log_joint / self.n_tokens_
         self.burn_in_ = burn_in
         if self.n_laps_ <= burn_in:
-            self.stop_reason_ += f" No sample yet: burn-in has {burn_in} sweeps; the topics are those of the last one."
+            self.stop_reason_ += (
+                f" No sample yet: burn-in takes {burn_in} sweeps. The topics are those of the last sweep."
+            )
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

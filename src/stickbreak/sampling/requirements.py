@@ -43,9 +43,7 @@ def check_parameters(given: Parameters) -> None:
             "set representation='indicator' or root='marginal'."
         )
     if given.burn_in is not None and given.burn_in >= given.n_laps:
-        raise InputError(
-            f"burn_in is {given.burn_in}, but n_laps is {given.n_laps}; give more sweeps than are left out."
-        )
+        raise InputError(f"burn_in is {given.burn_in}, but n_laps is {given.n_laps}; give a burn_in below n_laps.")
     check_init(given.init, (*CHAIN_STARTS, *STARTS))
 
 
@@ -67,8 +65,8 @@ def check_continuation(n_laps: int, burn_in: int | None, *, done: int, burn_in_b
         )
     if burn_in >= done + n_laps:
         raise InputError(
-            f"burn_in is {burn_in}, but there will be {done + n_laps} sweeps in all; give more sweeps than are "
-            "left out."
+            f"burn_in is {burn_in}, but there will be {done + n_laps} sweeps in all; give more sweeps or "
+            "a smaller burn_in."
         )
 
 

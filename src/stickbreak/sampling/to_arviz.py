@@ -27,7 +27,7 @@ def arviz_samples(
     burn_in : int
         Sweeps that are left out.
     thin : int
-        Sweeps from one that is handed over to the next.
+        Number of sweeps from one returned sweep to the next.
     n_chains : int
     n_tokens : int
     learned : collection of {"alpha", "gamma", "eta"}
@@ -37,12 +37,12 @@ def arviz_samples(
         import arviz
     except ImportError:
         raise ImportError(
-            "to_arviz needs ArviZ, which is not installed; install it: pip install 'stickbreak[arviz]'."
+            "to_arviz needs ArviZ, which is not installed; install it by pip install 'stickbreak[arviz]'."
         ) from None
     done = trace["lap"].size
     if done <= burn_in:
         raise InputError(
-            f"the fit did {done} sweeps and its burn-in has {burn_in}, so there is no sample; go on with continue_fit."
+            f"the fit did {done} sweeps and its burn-in takes {burn_in}, so there is no sample; call continue_fit."
         )
     unknowns = (*_NUMBERS, *(name for name in LEARNABLE if name in learned))
     samples = {name: _draws(trace, name, n_chains)[:, burn_in::thin] for name in ("objective", *unknowns, *_STATISTICS)}

@@ -68,7 +68,7 @@ def replace_file(path: PathLike) -> Iterator[Path]:
     Raises
     ------
     WriteError
-        When the system refuses (disk full, no permission, ...): every OSError of the block becomes this.
+        If the system refuses (disk full, no permission, ...): every OSError of the block becomes this.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def replace_folder(path: PathLike, *, overwrite: bool = False) -> Iterator[Path]
     Raises
     ------
     WriteError
-        When `path` exists and `overwrite` is false, or when the system refuses (disk full, no permission,
+        If `path` exists and `overwrite` is false, or when the system refuses (disk full, no permission,
         ...).
     """
     with told_as_write_error(path):

@@ -86,7 +86,7 @@ class StreamingVariational(StreamingEstimator):
         if start is None:
             columns |= self._trace.rest_of_row(lap)
         if not (are_sums(objective, signed=True) and np.abs(state.counts).max(initial=0.0) <= LARGEST_STATISTIC):
-            raise InputError("the minibatch holds numbers so large that sums over them leave their range; scale them.")
+            raise InputError("the numbers of the minibatch are too large to be summed; scale them down.")
         self._take_parameters(state.parameters(model), model)
         self.n_steps_ = state.n_steps
         return lap

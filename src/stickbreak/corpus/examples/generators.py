@@ -18,7 +18,7 @@ _LEFT_OVER = 1e-6  # mass of the topics that the stick-breaking of planted_hdp n
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlantedTopics:
-    """The truth behind a synthetic collection of D documents, W words and K topics.
+    """The true parameters of a synthetic collection of D documents, W words and K topics.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class PlantedTopics:
     document_weights : ndarray of shape (D, K)
         Topic proportions that each document was drawn from; rows sum to 1 (to at most 1 for `planted_hdp`).
     topic_weights : ndarray of shape (K,)
-        Share of all tokens that each topic has drawn.
+        Share of all tokens that come from each topic.
     """
 
     topic_word: Float
@@ -53,10 +53,10 @@ def toy_bars(
     """Draw the toy bars of Hughes, Kim and Sudderth (2015), section 6.1.
 
     The vocabulary is a grid of size x size words. Half of the topics are horizontal bars, the other half
-    vertical ones: the grid is cut in n_bars / 2 bands of rows (6 rows each by default) and as many bands of
-    columns, and each band is a topic, uniform on its words. The paper gives neither the width nor the level
-    of noise. Here a share `noise` of each bar's mass is spread evenly over the whole vocabulary. A document
-    has a uniformly drawn number of different bars in proportions drawn from Dirichlet(1, ..., 1).
+    vertical ones: the grid is cut into n_bars / 2 bands of rows (6 rows each by default) and as many bands of
+    columns. Each band is a topic, uniform on its words. The paper gives neither the width nor the level of
+    noise. Here a share `noise` of each bar's mass is spread evenly over the whole vocabulary. A document has a
+    uniformly drawn number of different bars, in proportions drawn from Dirichlet(1, ..., 1).
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def toy_bars(
     tokens : int
         Tokens of each document.
     topics_per_document : tuple of (int, int)
-        Least and largest number of bars in a document.
+        Smallest and largest number of bars in a document.
     noise : float
         Share of each bar's mass that is spread over all words, from 0 to 1.
     seed : int
@@ -85,7 +85,7 @@ def toy_bars(
     Raises
     ------
     InputError
-        When the numbers do not fit to each other.
+        If the numbers do not fit together.
 
     Examples
     --------
@@ -97,7 +97,9 @@ def toy_bars(
     """
     low, high = topics_per_document
     if n_bars < 2 or n_bars % 2 or size % (n_bars // 2):
-        raise InputError(f"{n_bars} bars do not fit on a side of {size}; half their number must divide the side")
+        raise InputError(
+            f"{n_bars} bars do not fit on a side of {size}; give an even number of bars, half of which divides the side"
+        )
     if not 1 <= low <= high <= n_bars or n_documents < 1 or tokens < 1 or not 0 <= noise <= 1:
         raise InputError(
             f"toy_bars cannot draw n_documents={n_documents}, tokens={tokens}, noise={noise}, "
@@ -126,7 +128,7 @@ def planted_twins(
 
     There are 12 words. The twins, topics 1 and 2, share words 3 to 9, each with the same highest probability; topic 1
     gives word 1 much and word 2 little, topic 2 the reverse. Topics 3 to 5 have words 10 to 12 only. A document has one
-    or two topics. The paper draws the probabilities as dots of different sizes and says no more. The choices here:
+    or two topics. The paper shows the probabilities only as dots of different sizes. The choices here:
     the twins give words 1 and 2 `own` and `other` times the probability of a shared word (with the defaults the
     distance of the twins, half the sum of absolute differences, is 0.064); topics 3 to 5 give 0.8 to a word of their
     own and 0.1 to each of the other two; one topic or two is equally likely; the topics are drawn uniformly, and the
@@ -154,7 +156,7 @@ def planted_twins(
     Raises
     ------
     InputError
-        When a size is not positive, or the twins could not be told apart.
+        If a size is not positive, or the twins could not be told apart.
 
     Examples
     --------
@@ -213,7 +215,7 @@ def planted_lda(
     Raises
     ------
     InputError
-        When a number is not positive.
+        If a number is not positive.
     """
     _require_positive(
         n_documents=n_documents,
@@ -270,7 +272,7 @@ def planted_hdp(
     Raises
     ------
     InputError
-        When a number is not positive.
+        If a number is not positive.
     """
     _require_positive(
         n_documents=n_documents, n_words=n_words, gamma=gamma, alpha=alpha, eta=eta, mean_tokens=mean_tokens

@@ -21,13 +21,13 @@ class PlantedGaussians:
     Attributes
     ----------
     means : ndarray of shape (K, dim)
-        Of the components.
+        Means of the components.
     covariances : ndarray of shape (K, dim, dim)
-        Of the components.
+        Covariances of the components.
     group_weights : ndarray of shape (G, K)
         Proportions that each group was drawn from; rows sum to 1.
     weights : ndarray of shape (K,)
-        Share of all vectors that each component has drawn.
+        Share of all vectors that come from each component.
     labels : ndarray of int of shape (N,)
         The component of each vector.
     """
@@ -69,20 +69,20 @@ def planted_gaussians(
     n_vectors : int
         Vectors of each group.
     dim : int
-        Numbers of a vector.
+        Dimension of the vectors.
     n_components : int
         K.
     separation : float
-        Least distance between two means.
+        Smallest distance between two means.
     contrast : float
-        How far variances may be from 1, at least 1. For means of zero, components differ by nothing else: 30 in
-        some dimensions makes them distinct.
+        How far variances may be from 1, as a factor of at least 1. If all means are zero, components differ in nothing
+        else; then 30, with several dimensions, makes them distinct.
     zero_mean : bool
         Whether all means are zero.
     alpha : float
-        Concentration of a group: less gives fewer components in each.
+        Concentration of a group. Smaller values give fewer components in each group.
     dtype : float32 or float64
-        Of the values.
+        Dtype of the values.
     seed : int
         The same seed gives the same vectors.
 
@@ -94,7 +94,7 @@ def planted_gaussians(
     Raises
     ------
     InputError
-        When a size is not positive.
+        If a size is not positive.
 
     Examples
     --------

@@ -23,30 +23,30 @@ _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def standard_library_docstrings(folder: Path | None = None, *, min_words: int = 20) -> tuple[list[str], list[str]]:
-    """Collect the documentation strings of the installed standard library; its source is parsed, never run.
+    """Collect the docstrings of the installed standard library. Its source is parsed, never run.
 
-    A document is the string of a module, class or function. Strings too short to say what they are about go
-    to the class or module around them, so that no text is lost but that of very short modules. Tests, bundled
-    packages and copies of a text are left out.
+    A document is the docstring of a module, class or function. A docstring that is too short for a document joins
+    that of the class or module around it, so only the text of very short modules is lost. Tests, bundled packages and
+    copies of a text are left out.
 
     Parameters
     ----------
     folder : Path, optional
-        Where the modules are; the default is the standard library of the Python that runs.
+        Where the modules are. The default is the standard library of the running Python.
     min_words : int, default=20
-        Shortest document, in words.
+        Length of the shortest document, in words.
 
     Returns
     -------
     names : list of str
-        As Python names them, "module.Class.function"; in alphabetical order of the modules.
+        Names as in Python, "module.Class.function", in alphabetical order of the modules.
     texts : list of str
         The text of each.
 
     Raises
     ------
     ReadError
-        If there is no readable source: some Pythons are installed without.
+        If there is no readable source: some installations of Python lack it.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def checked_encoding(encoding: object) -> str:
     Raises
     ------
     InputError
-        When it is not the name of an encoding of text.
+        If it is not the name of an encoding of text.
     """
     if not isinstance(encoding, str):
         raise InputError(f"encoding is {encoding!r:.40}; give a name such as 'utf-8' or 'latin-1'")
@@ -85,7 +85,7 @@ def encoding_of(start: bytes, asked: str, where: str) -> str:
     Raises
     ------
     ReadError
-        When the file has no byte order mark but needs one: "utf-16" was asked for, or it looks like UTF-16.
+        If the file has no byte order mark but needs one: "utf-16" was asked for, or it looks like UTF-16.
     """
     name = codecs.lookup(asked).name
     marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)

@@ -28,7 +28,7 @@ def checked_delimiter(delimiter: object) -> str | None:
     Raises
     ------
     InputError
-        When it cannot stand between fields.
+        If it cannot stand between fields.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def choose_fields(
     Raises
     ------
     ReadError
-        When a field asked for is missing, or none can be chosen; the message names those that exist.
+        If a field asked for is missing, or none can be chosen; the message names those that exist.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def choose_fields(
             raise ReadError(f"{where} has no field {asked!r}; the fields are: {exist}")
     text = text_field if text_field is not None else _only_text(record)
     if text is None:
-        raise ReadError(f"{where}: it is not clear which field holds the text; name it (--text-field), of: {exist}")
+        raise ReadError(f"{where}: it is not clear which field holds the text; name one with --text-field: {exist}")
     if name_field is None:
         name_field = next((field for field in _NAMES if field in record and field != text), None)
     return text, name_field

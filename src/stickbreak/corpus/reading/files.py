@@ -116,7 +116,7 @@ def open_binary(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[Bin
     Raises
     ------
     ReadError
-        When the file, or something that the block reads of it, cannot be read, or unpacks to more than the limit.
+        If the file, or something that the block reads of it, cannot be read, or unpacks to more than the limit.
     """
     with reading(path):
         if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe could wait for ever
@@ -211,7 +211,7 @@ def binary_lines(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[by
     Raises
     ------
     ReadError
-        When the file cannot be read or a line is too long.
+        If the file cannot be read or a line is too long.
     """
     with open_binary(path, limits) as file:
         number = 0
@@ -241,7 +241,7 @@ def decoded_lines(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFA
     Raises
     ------
     ReadError
-        When the file cannot be read, a line is too long, or the file is not in this encoding: line and byte are named.
+        If the file cannot be read, a line is too long, or the file is not in this encoding: line and byte are named.
     """
     encoding = encoding_of(start_of(path), checked_encoding(encoding), str(path))
     most = _most_unpacked(path, limits)

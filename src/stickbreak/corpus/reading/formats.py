@@ -58,10 +58,10 @@ def detect_format(path: Path, format: str | None = None, encoding: str = "utf-8"
     Raises
     ------
     ReadError
-        When the path does not exist, is empty, its format cannot be told, or it is a file of another kind (a workbook,
+        If the path does not exist, is empty, its format cannot be told, or it is a file of another kind (a workbook,
         a PDF).
     InputError
-        When `format` is unknown.
+        If `format` is unknown.
     """
     if format is not None and (not isinstance(format, str) or format not in FORMATS):
         raise InputError(f"format {format!r:.40} is unknown; use one of {', '.join(FORMATS)}")
@@ -96,7 +96,7 @@ def is_folder(path: Path, format: str | None, folders: Sequence[str], either: Se
     Raises
     ------
     ReadError
-        When the path does not exist, or is a folder and the format that of a file, or the other way round.
+        If the path does not exist, or is a folder and the format that of a file, or the other way round.
     """
     with reading(path):
         if not path.exists():
@@ -143,4 +143,4 @@ def _by_content(path: Path, start: bytes, encoding: str) -> str:
         return "ldac"
     if suffix == ".txt" and "\0" not in text:
         return "lines"
-    raise ReadError(f"{path} is in no format that its name or content tells; name one of {', '.join(FORMATS)}")
+    raise ReadError(f"the format of {path} is not clear from its name or content; name one of {', '.join(FORMATS)}")

@@ -117,7 +117,9 @@ def _elements(opened: _Opened) -> Values:
         text.take(",", f"{path}, after element {number},")
     text.take("]", f"{path}")
     if text.peek():
-        raise ReadError(f"{path}, line {text.line}: more follows the end of the JSON array; give one array in a file")
+        raise ReadError(
+            f"{path}, line {text.line}: more text follows the end of the JSON array; give one array per file"
+        )
 
 
 def _value_records(values: Values, text_field: str | None, name_field: str | None) -> Records:

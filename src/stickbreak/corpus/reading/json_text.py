@@ -38,7 +38,7 @@ def parsed_json(text: str, where: str) -> Any:
     Raises
     ------
     ReadError
-        When it is not valid JSON, holds a number of thousands of digits, or is nested too deeply.
+        If it is not valid JSON, holds a number of thousands of digits, or is nested too deeply.
     """
     try:
         return json.loads(text)
@@ -117,7 +117,7 @@ class JsonText:
         Raises
         ------
         ReadError
-            When another one stands there, or the file ends.
+            If another one stands there, or the file ends.
         """
         found = self.peek()
         if found != wanted:
@@ -140,7 +140,7 @@ class JsonText:
         Raises
         ------
         ReadError
-            When it is not valid JSON, or longer than the limit.
+            If it is not valid JSON, or longer than the limit.
         """
         first = self.peek()
         if not first:

@@ -15,18 +15,18 @@ _ALWAYS_UNPACKED = 1 << 28  # bytes that any packed file may hold
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """Limits of what a file may ask for; they keep a small or damaged file from taking all the memory.
+    """Limits of what a file may require, so that a small or damaged file cannot take all the memory.
 
     Attributes
     ----------
     document_bytes : int
-        Most bytes of one line, one document or one JSON value.
+        Maximum number of bytes of one line, one document or one JSON value.
     unpacked_bytes : int or None
-        Most bytes that a compressed file, or one member of an archive, may hold once it is unpacked. None: 200 times
-        the size of the file, and at least 256 MiB.
+        Maximum number of bytes of a compressed file, or of one member of an archive, once it is unpacked. None: 200
+        times the size of the file, and at least 256 MiB.
     declared_size : int
-        Documents, or words, that a header may declare whatever follows. A larger number is believed only up to the
-        number of bytes of the file.
+        Number of documents, or words, that any header may declare. A larger number is accepted only up to the number
+        of bytes of the file.
 
     Raises
     ------

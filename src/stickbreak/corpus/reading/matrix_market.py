@@ -59,7 +59,7 @@ def read_matrix_market(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
     Raises
     ------
     ReadError
-        When the file cannot be read or is malformed, or declares more than its bytes make credible; the line is
+        If the file cannot be read or is malformed, or declares more than its bytes make credible; the line is
         named.
     """
     with open_binary(path, limits) as file:
@@ -142,7 +142,7 @@ def _sizes(sizes: list[bytes], banner: list[bytes], where: str, n_lines: int, n_
     if max(D, W) >= 2**63:
         raise ReadError(f"{where} declares {D} rows and {W} columns; both must be below 2^63")
     if symmetry != "general" and D != W and dense:
-        raise ReadError(f"{where} declares {D} rows and {W} columns; a {symmetry} matrix has as many of both")
+        raise ReadError(f"{where} declares {D} rows and {W} columns; a {symmetry} matrix has as many rows as columns")
     n_stored = int(sizes[-1])
     if dense:
         n_stored = D * W if symmetry == "general" else D * (D - 1 if symmetry == "skew-symmetric" else D + 1) // 2

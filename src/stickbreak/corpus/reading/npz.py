@@ -60,7 +60,7 @@ def read_npz(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
     Raises
     ------
     ReadError
-        When the file does not hold such a matrix, or asks for more than its bytes make credible.
+        If the file does not hold such a matrix, or asks for more than its bytes make credible.
     """
     with reading(path), open(path, "rb") as file:
         size = file.seek(0, 2)

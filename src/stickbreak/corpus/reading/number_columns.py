@@ -42,9 +42,9 @@ def parquet_numbers(
     Raises
     ------
     ReadError
-        When the file is damaged, or a column is missing or holds something else.
+        If the file is damaged, or a column is missing or holds something else.
     InputError
-        When a number is missing, not finite, or lists differ in length.
+        If a number is missing, not finite, or lists differ in length.
     """
     with opened(path, limits) as file:
         with readable(path):
@@ -89,7 +89,7 @@ def csv_numbers(
     Raises
     ------
     ReadError
-        When the table is damaged, a column is missing, or a field is not a number; the line is named.
+        If the table is damaged, a column is missing, or a field is not a number; the line is named.
     """
     table = Table.opened(path, encoding, delimiter, usual, limits)
     rows = iter(table)
@@ -137,7 +137,7 @@ def _chosen(path: Path, known: list[str], group_field: str | None, columns: Sequ
             more = f" and {len(known) - _MOST_SHOWN} more" if len(known) > _MOST_SHOWN else ""
             raise ReadError(f"{path} {what}; the columns are: {shown}{more}")
     if not chosen:
-        raise ReadError(f"{path} has no column beside that of the groups; give columns of numbers")
+        raise ReadError(f"{path} has no column except that of the groups; give columns of numbers")
     return chosen
 
 
@@ -177,7 +177,7 @@ def _spread(table: Any, path: Path, column: str, group_field: str | None) -> tup
     dim = lengths[0].as_py()
     if not dim or lengths.null_count or not pc.all(pc.equal(lengths, dim)).as_py():
         raise ReadError(
-            f"{path}: the lists of the column {column!r:.40} are not equally long; give vectors of one kind"
+            f"{path}: the lists of the column {column!r:.40} are not equally long; give lists of the same length"
         )
     values = pc.list_flatten(lists).to_numpy().reshape(-1, dim)
     names = tuple(f"{column}_{j}" for j in range(dim))

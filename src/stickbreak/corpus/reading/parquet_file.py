@@ -32,7 +32,7 @@ def opened(path: Path, limits: ReadLimits) -> Iterator[Any]:
     Raises
     ------
     ReadError
-        When it is no Parquet file, or declares more than its bytes make credible.
+        If it is no Parquet file, or declares more than its bytes make credible.
     """
     import pyarrow.parquet as pq
 
@@ -55,7 +55,7 @@ def readable(path: Path, column: str | None = None) -> Iterator[None]:
         yield
     except MemoryError as error:  # ArrowMemoryError is one
         raise ReadError(
-            f"{path} asks for more memory than there is{of}; it is damaged, or its rows must be read in smaller chunks"
+            f"{path} needs more memory than there is{of}; it is damaged, or its rows must be read in smaller chunks"
         ) from error
     except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError) as error:
         said = " ".join(str(error).split()).split(". ")[0][:160]

@@ -45,7 +45,7 @@ def parquet_records(
     Raises
     ------
     ReadError
-        When the file is not a Parquet file, is damaged, or its column is missing or holds no strings.
+        If the file is not a Parquet file, is damaged, or its column is missing or holds no strings.
     """
     import pyarrow.parquet as pq
 
@@ -96,7 +96,9 @@ def _chosen(
     text_key, name_key = choose_fields(sample, text_field, name_field, f"{path}")
     for column in (text_key, name_key):
         if column is not None and types[column] is None:
-            raise ReadError(f"{path} has several columns {column!r:.40}; give each a name of its own, or name another")
+            raise ReadError(
+                f"{path} has several columns {column!r:.40}; give each a different name, or name another column"
+            )
     if sample[text_key] != "":
         raise ReadError(
             f"{path}: the column {text_key!r} holds {types[text_key]!s:.60}, not strings; name a column of strings"

@@ -40,45 +40,46 @@ def read_patches(
     out: PathLike | None = None,
     overwrite: bool = False,
 ) -> GroupedVectors:
-    """Cut images into square patches; a group for each image.
+    """Cut images into square patches, with one group for each image.
 
-    Images become grey, from 0 (black) to 1 (white): those of 16 bits are divided by 65,535, those of floats are taken
-    as they are. Needs Pillow (`pip install "stickbreak[images]"`).
+    Images are converted to grey, from 0 (black) to 1 (white). 16-bit images are divided by 65,535; images of floats are
+    used as they are. Needs Pillow (`pip install "stickbreak[images]"`).
 
     Parameters
     ----------
     source : path, or sequence of paths
-        A folder (with the folders in it; files that are not images are left out), or image files.
+        A folder (including its subfolders; files that are not images are skipped), or image files.
     size : int
         Side of a patch.
     n_patches : int, optional
-        Size of a random sample of the patches of each image, without replacement, in the order of their places. The
-        default is all.
+        Size of a random sample of the patches of each image, drawn without replacement and kept in order. The default
+        is all patches.
     stride : int
-        Steps from one patch to the next, in both directions; `size` gives patches that do not overlap.
+        Distance in pixels from one patch to the next, in both directions. `size` gives patches that do not overlap.
     mean : {"remove", "project", "keep"}
-        Whether the mean of each patch is taken off. The patches then lie in a space of size^2 - 1 dimensions: "remove"
-        gives them as size^2 pixels, which have a singular covariance, "project" as size^2 - 1 coordinates in the
-        orthonormal basis `patch_basis(size)`, which have not.
+        Whether the mean of each patch is subtracted. The patches then lie in a space of size^2 - 1 dimensions. "remove"
+        returns size^2 pixels, whose covariance is singular. "project" returns size^2 - 1 coordinates in the orthonormal
+        basis `patch_basis(size)`, whose covariance is not. "keep" leaves the mean in.
     dtype : float32 or float64
-        Of the values.
+        Dtype of the values.
     seed : int
-        Of the sample.
+        Seed of the sample.
     out : path, optional
-        A folder of vectors to write, image by image, and to open memory-mapped: for more patches than fit in memory.
+        A folder of vectors to write, image by image, and to open memory-mapped. Use it for more patches than fit in
+        memory.
     overwrite : bool
-        Replace such a folder.
+        Whether such a folder may be replaced.
 
     Returns
     -------
     GroupedVectors
-        Groups are named by the file of the image.
+        Each group has the name of its image file.
 
     Raises
     ------
     InputError
-        When Pillow is missing, there are no images, a patch does not fit in an image, or the numbers of an image are
-        not from 0 to 1 (floats) or 65,535 (whole numbers of more than 8 bits).
+        If Pillow is missing, there are no images, a patch does not fit into an image, or the numbers of an image are
+        outside 0 to 1 (floats) or 0 to 65,535 (whole numbers of more than 8 bits).
     """
     dtype = _checked_dtype(dtype)
     if (
@@ -114,16 +115,16 @@ def patches_of(image: np.ndarray, size: int = 8, *, mean: Mean = "remove") -> np
     Parameters
     ----------
     image : ndarray of shape (height, width)
-        Of float.
+        An image of floats.
     size : int
         Side of a patch.
     mean : {"remove", "project", "keep"}
-        As of `read_patches`.
+        As in `read_patches`.
 
     Returns
     -------
     ndarray
-        Of the dtype of the image.
+        The patches, with the dtype of the image.
     """
     n = (image.shape[0] - size + 1) * (image.shape[1] - size + 1)
     values = np.empty((n, size * size - (mean == "project")), image.dtype)
@@ -217,7 +218,7 @@ def _checked_dtype(dtype: DTypeLike) -> np.dtype:
     except TypeError:
         found = None
     if dtype is None or found not in (np.float32, np.float64):
-        raise InputError(f"patches cannot be of dtype {dtype!r}; give float32 or float64")
+        raise InputError(f"dtype is {dtype!r}; give float32 or float64")
     return found
 
 

@@ -62,33 +62,33 @@ def read(
     Parameters
     ----------
     path : str or PathLike
-        What to read. Texts: JSON (lines or an array), CSV or TSV, Parquet, a text file of one document a line, a
+        What to read. Texts: JSON (lines or an array), CSV or TSV, Parquet, a text file with one document per line, a
         folder of text files. Counts: UCI bag of words, LDA-C, Matrix Market, SciPy .npz, a corpus folder. Files may be
         gzipped.
     format : {"jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "mtx", "npz", "corpus"}, optional
-        The format; found from the name and the content if not given.
+        The format. By default it is recognised from the name and the content.
     text_field : str, optional
-        Field or column of the text; else "text", else the only one that holds strings.
+        Field or column of the text. The default is "text", or else the only one that holds strings.
     name_field : str, optional
-        Field or column of the documents' names; else "id", "name" or "title" if there is one, else documents
-        are numbered.
+        Field or column of the documents' names. The default is "id", "name" or "title"; without these the
+        documents are numbered.
     vocabulary : sequence of str or path, optional
-        For counts, the words of the columns; if not given, a file with one of the usual names beside the
-        counts (vocab.NAME.txt, NAME.vocab, NAME.tokens, vocab.txt, ...), else the words are numbered. For
-        texts, count exactly these words, without pruning.
+        For counts: the words of the columns. The default is a file with one of the usual names next to the
+        counts (vocab.NAME.txt, NAME.vocab, NAME.tokens, vocab.txt, ...); without one the words are numbered. For
+        texts: count exactly these words, without pruning.
     text : TextOptions, optional
         How text becomes counts.
     encoding : str
-        Of text and vocabulary files. UTF-16 and UTF-32 are recognised by their byte order mark.
+        Encoding of text and vocabulary files. UTF-16 and UTF-32 are recognised by their byte order mark.
     delimiter : str, optional
-        Of CSV and TSV: the character between two fields, or "tab". If not given, comma, semicolon, tab or bar, told by
-        the first rows.
+        For CSV and TSV: the character between two fields, or "tab". By default comma, semicolon, tab or bar is
+        recognised from the first rows.
     chunk_size : int
-        Documents held in memory at once where a file is read in chunks (Parquet); other text is read one
+        Number of documents held in memory at once if a file is read in chunks (Parquet). Other text is read one
         document at a time.
     limits : ReadLimits, optional
-        How long a document may be, to how many bytes a compressed file may unpack, and how many documents or words a
-        header may declare.
+        Limits of the length of a document, of the unpacked bytes of a compressed file, and of the documents or words
+        that a header may declare.
 
     Returns
     -------
@@ -98,12 +98,12 @@ def read(
     Raises
     ------
     ReadError
-        When the input cannot be read as asked; path and line are named.
+        If the input cannot be read as requested. The message names path and line.
     InvalidCorpus
-        When what was read cannot be a corpus.
+        If the content cannot be a corpus.
     InputError
-        When an argument is unknown, or `path` is not a path: texts in memory are counted by `count_texts`, counts
-        become a corpus by `Corpus.from_counts`.
+        If an argument is unknown, or `path` is not a path. For texts in memory use `count_texts`, for counts
+        `Corpus.from_counts`.
 
     Examples
     --------
@@ -138,28 +138,28 @@ def read_texts(
     chunk_size: int = 10_000,
     limits: ReadLimits | None = None,
 ) -> list[str]:
-    """Read again the texts of some documents, for the snippets of a report.
+    """Read the texts of some documents again, for the snippets of a report.
 
     Parameters
     ----------
     path : str or PathLike
         Texts, as `read` reads them.
     rows : iterable of int
-        Rows of the corpus that `read` gives, in any order.
+        Rows of the corpus that `read` returns, in any order.
     format, text_field, encoding, delimiter, chunk_size, limits
-        As for `read`.
+        As in `read`.
 
     Returns
     -------
     list of str
-        In the order of `rows`.
+        The texts, in the order of `rows`.
 
     Raises
     ------
     InputError
-        When the input holds counts and no texts, or has no such row.
+        If the input holds counts and no texts, or does not have such a row.
     ReadError
-        As `read`.
+        As in `read`.
     """
     source = _Source.checked(path, "read_texts", format, text_field, None, encoding, delimiter, chunk_size, limits)
     wanted = _checked_rows(rows)

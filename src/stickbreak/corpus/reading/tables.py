@@ -163,7 +163,7 @@ class _RowLines:
         self._size += max(len(line), _LEAST)
         if self._size > self.limits.document_bytes:
             raise too_long(
-                f"the row of {self._path} that begins on line {self.first} (a quote may not end)", self.limits
+                f"the row of {self._path} that begins on line {self.first} (perhaps a quote is not closed)", self.limits
             )
         return line
 

@@ -60,7 +60,7 @@ def folder_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMIT
     Raises
     ------
     ReadError
-        When there is no text file, or one is not in this encoding.
+        If there is no text file, or one is not in this encoding.
     """
     names = sorted(_files_below(path))
     _refuse_parquet(path, names)

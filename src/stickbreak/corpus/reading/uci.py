@@ -37,7 +37,7 @@ def read_uci(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
     Raises
     ------
     ReadError
-        When the file cannot be read, its header disagrees with the entries, or it declares more than its bytes
+        If the file cannot be read, its header disagrees with the entries, or it declares more than its bytes
         make credible; the line is named.
     """
     with open_binary(path, limits) as file:
@@ -64,7 +64,7 @@ def _header(file: BinaryIO, path: Path) -> tuple[tuple[int, int, int], int]:
     if not all(line.isdecimal() for line in lines):
         raise ReadError(
             f"{path} does not begin with three lines of one number each (documents, words, entries), so it "
-            "is no UCI bag of words; give another format"
+            "is not a UCI bag of words; give another format"
         )
     for number, line in enumerate(lines, start=1):
         if len(line.lstrip("0")) > _MOST_DIGITS:

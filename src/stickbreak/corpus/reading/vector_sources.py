@@ -43,18 +43,18 @@ _USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """Vectors that were read, and what the input says of them.
+    """Vectors read from a file or folder, and what the input says about them.
 
     Attributes
     ----------
     vectors : GroupedVectors
-        One group of all where the input names none.
+        The vectors, in one group if the input does not name groups.
     grouped : bool
         Whether the input has groups.
     columns : tuple of str or None
-        The names of the coordinates, of a table.
+        The names of the coordinates, for a table.
     patches : PatchShape or None
-        What the vectors are, if the input says that they are patches of images.
+        The shape of the patches, if the input says that the vectors are patches of images.
     """
 
     vectors: GroupedVectors
@@ -75,7 +75,7 @@ def read_vectors(
     n_patches: int | None = 1000,
     limits: object = None,
 ) -> VectorTable:
-    r"""Read real vectors, in groups or without.
+    r"""Read real vectors, with or without groups.
 
     Parameters
     ----------
@@ -83,21 +83,21 @@ def read_vectors(
         What to read: a NumPy array (N, dim), a table (CSV, TSV, Parquet) with a row for each vector, a folder of
         vectors (`write_vectors`, `read_patches` with `out`), an image or a folder of images.
     format : {"npy", "csv", "tsv", "parquet", "vectors", "images"}, optional
-        The format; found from the name and the content if not given.
+        The format. By default it is recognised from the name and the content.
     group_field : str, optional
-        Of tables: the column that tells the group of a row. Without it there are no groups.
+        For tables: the column with the group of each row. Without it there are no groups.
     columns : sequence of str, optional
-        Of tables: the columns of the numbers, in order; the default is all but that of the groups.
+        For tables: the columns of numbers, in order. The default is all columns except that of the groups.
     encoding : str
-        Of CSV and TSV.
+        Encoding of CSV and TSV.
     delimiter : str, optional
-        Of CSV and TSV: the character between two fields, or "tab"; otherwise told by the first rows.
+        For CSV and TSV: the character between two fields, or "tab". By default it is recognised from the first rows.
     patch_size : int, default=8
-        Of images: side of a patch. Vectors are coordinates of patches without their mean, in `patch_basis`.
+        For images: side of a patch. The vectors are coordinates of patches without their mean, in `patch_basis`.
     n_patches : int or None, default=1000
-        Of images: most patches of each, at random; None: all.
+        For images: maximum number of patches of each image, drawn at random. None: all.
     limits : ReadLimits, optional
-        How long a row may be, and how much a compressed file may unpack to.
+        Limits of the length of a row and of the unpacked bytes of a compressed file.
 
     Returns
     -------
@@ -107,9 +107,9 @@ def read_vectors(
     Raises
     ------
     ReadError
-        When the input cannot be read as asked.
+        If the input cannot be read as requested.
     InputError
-        When an argument is unknown or means nothing to the format, or a value is not finite.
+        If an argument is unknown or does not apply to the format, or a value is not finite.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def read_vectors(
     kind = _format_of(source, format)
     if group_field is not None and kind not in _OF_TABLES:
         raise InputError(
-            f"{source} has no columns, so --group-field {group_field!r:.40} means nothing; leave it out (in Python: "
+            f"{source} has no columns, so --group-field {group_field!r:.40} does not apply; leave it out (in Python: "
             "group_field), or give a table"
         )
     if kind in _OF_TABLES:
@@ -188,7 +188,7 @@ def _format_of(path: Path, format: str | None) -> str:
         raise InputError(f"format {format!r:.40} holds no vectors; use one of {', '.join(VECTOR_FORMATS)}")
     if is_folder(path, format, folders=("vectors",), either=("images",)):
         if format is None and is_corpus_folder(path):
-            raise ReadError(f"{path} holds a corpus of words, not vectors; fit it by a method for words")
+            raise ReadError(f"{path} holds a corpus of words, not vectors; fit it with a method for words")
         return format or ("vectors" if is_vector_folder(path) else "images")
     named = format or _BY_SUFFIX.get(Path(path.name.lower().removesuffix(".gz")).suffix)
     if named is not None:
@@ -197,6 +197,6 @@ def _format_of(path: Path, format: str | None) -> str:
     found = next((kind for signature, kind in _BY_START if start.startswith(signature)), None)
     if found is None:
         raise ReadError(
-            f"{path} is in no format of vectors that its name or content tells; name one of {', '.join(VECTOR_FORMATS)}"
+            f"the format of {path} is not clear from its name or content; name one of {', '.join(VECTOR_FORMATS)}"
         )
     return found

@@ -43,9 +43,9 @@ def read_vocabulary(path: Path, encoding: str = "utf-8", limits: ReadLimits = DE
     Raises
     ------
     ReadError
-        When the file cannot be read, is empty, or has an empty line between words.
+        If the file cannot be read, is empty, or has an empty line between words.
     InvalidCorpus
-        When a word occurs twice; both lines are named.
+        If a word occurs twice; both lines are named.
     """
     words = [line.rstrip("\r\n") for line in decoded_lines(path, encoding, limits)]
     while words and not words[-1]:

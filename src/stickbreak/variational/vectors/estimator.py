@@ -186,8 +186,8 @@ class VectorFit(VectorModel):
             return LIKELIHOODS[self.likelihood].from_data(vectors.values)
         if self.likelihood.dim != vectors.values.shape[1]:
             raise InputError(
-                f"the likelihood is of {self.likelihood.dim} dimensions, but the vectors have "
-                f"{vectors.values.shape[1]}; give a likelihood of as many."
+                f"the likelihood has {self.likelihood.dim} dimensions, but the vectors have "
+                f"{vectors.values.shape[1]}; give a likelihood with as many."
             )
         return self.likelihood
 
@@ -195,7 +195,7 @@ class VectorFit(VectorModel):
         """Refuse to learn what the likelihood has not, and a precision that cannot tell the vectors apart."""
         if "scale" in learned and "scale" not in self.likelihood_.hyperparameters:
             raise InputError(
-                f"learn names 'scale', which a {type(self.likelihood_).__name__} has not; leave it out of `learn`."
+                f"learn names 'scale', which a {type(self.likelihood_).__name__} does not have; leave it out."
             )
         if self.dtype == "float32":
             _check_digits(vectors.values, self.likelihood_.origin)
@@ -230,7 +230,7 @@ class VectorFit(VectorModel):
         if type(here) is not type(there) or (here.dim, here.n_rows) != (there.dim, there.n_rows):
             raise InputError(
                 f"init is a model of another likelihood or dimension: {type(there).__name__} of dimension {there.dim}, "
-                f"not {type(here).__name__} of dimension {here.dim}; give one of the same."
+                f"not {type(here).__name__} of dimension {here.dim}; give a model with the same ones."
             )
         return here.moved_from(there, init.statistics_, init.counts_), init.counts_
 
@@ -285,6 +285,6 @@ def _check_digits(values: NDArray, origin: Float) -> None:
     error = np.abs(mean) * np.finfo(np.float32).eps
     if ((spread > 0) & (error > LARGEST_ERROR * np.maximum(spread, np.sqrt(FLOOR) * spread.max()))).any():
         raise InputError(
-            "the vectors are so far from zero (or from the prior mean), seen from their spread, that float32 does not "
-            'have enough digits to tell them apart; take the mean off, or give dtype="float64".'
+            "the vectors are so far from zero (or from the prior mean), compared with their spread, that float32 does "
+            'not have enough digits to tell them apart; subtract the mean, or give dtype="float64".'
         )

@@ -39,11 +39,11 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
 
     @property
     def scale_(self) -> float:
-        """Scale of the prior of the likelihood, where it has one: learned, or the one that it was given."""
+        """Scale of the prior of the likelihood, if it has one: learned or given."""
         check_is_fitted(self)
         values = self.likelihood_.hyperparameters
         if "scale" not in values:
-            raise AttributeError(f"a {type(self.likelihood_).__name__} has no scale; read its hyperparameters.")
+            raise AttributeError(f"a {type(self.likelihood_).__name__} has no scale; see its `hyperparameters`.")
         return float(values["scale"])
 
     def _checked(self, X: Any) -> GroupedVectors:
@@ -52,8 +52,8 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
         groups = as_groups(X, dim=self.n_features_in_)
         if groups.dim != self.n_features_in_:
             raise InputError(
-                f"the vectors have {groups.dim} numbers, but those of the fit had {self.n_features_in_}; give vectors "
-                "of the same kind."
+                f"the vectors have {groups.dim} dimensions, but those of the fit had {self.n_features_in_}; give "
+                "vectors of the same kind."
             )
         return groups
 
@@ -105,10 +105,11 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
             yield rows, log_p + log_weights[group[rows]]
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the held-out score in nats per vector (larger is better).                      math.md (N7)
+        """Return the held-out log-likelihood in nats per vector (larger is better).              math.md (N7)
 
-        The vectors of every group are cut at random (a fixed seed) into two halves: the weights of the group come from
-        the first, and the second is scored, sum log sum_k w_gk p(x | k) / n, with w renormalised over the components.
+        The vectors of every group are split at random (with a fixed seed) into two halves. The weights of the group
+        come from the first half, and the second half is scored: sum log sum_k w_gk p(x | k) / n, with w renormalised
+        over the components.
 
         Parameters
         ----------
@@ -156,13 +157,14 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
         weights: Any = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> tuple[Float, NDArray[np.int64]]:
-        """Draw vectors from the components; those of a component stand together.
+        """Draw vectors from the components, grouped by component.
 
         Parameters
         ----------
         n_samples : int, default=1
+            Number of vectors.
         weights : array-like of shape (K,), optional
-            Of a group, as a row of `transform`. The default is the weights of the corpus.
+            Component weights, such as a row of `transform`. The default is the weights of the corpus.
         random_state : int, RandomState or None, default=None
 
         Returns
@@ -173,9 +175,11 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
         try:
             given = self.weights_ if weights is None else np.asarray(weights, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"weights is {weights!r}; give {self.n_components_} weights, none negative.") from None
+            raise InputError(f"weights is {weights!r}; give {self.n_components_} non-negative weights.") from None
         if given.shape != (self.n_components_,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
-            raise InputError(f"weights has shape {given.shape}; give {self.n_components_} weights, none negative.")
+            raise InputError(
+                f"weights has shape {given.shape}; give {self.n_components_} finite weights, not negative or all zero."
+            )
         return self._draw(n_samples, given / given.sum(), random_state)
 
 
@@ -186,7 +190,7 @@ def as_groups(X: Any, dim: int | None = None) -> GroupedVectors:
             raise InputError("all groups are empty; give at least one vector.")
         return X
     if hasattr(X, "columns") or hasattr(X, "column_names"):
-        raise InputError(f"X is a {type(X).__name__}; make groups of it by GroupedVectors.from_table.")
+        raise InputError(f"X is a {type(X).__name__}; turn it into groups with GroupedVectors.from_table.")
     if not isinstance(X, Iterator):  # a generator of arrays is as good as a list
         mistake = obvious_mistake(X)
         if mistake is not None:

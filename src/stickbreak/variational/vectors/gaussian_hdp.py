@@ -27,104 +27,112 @@ class GaussianHDP(FittedGaussianHDP):
     """Components of grouped vectors and their number, by memoized or stochastic variational inference for the HDP.
 
     Model (math.md, the model, (E1)): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); group g has weights
-    pi_g ~ Dir(alpha beta); a vector of the group has component k with probability pi_gk, and is drawn from a Gaussian
-    whose parameters have a conjugate prior. It is `VariationalHDP` with vectors in place of words (image patches in
-    images, say): the same objective, schedules and moves.
+    pi_g ~ Dir(alpha beta). A vector of the group has component k with probability pi_gk, and is drawn from a Gaussian
+    whose parameters have a conjugate prior. The model is that of `VariationalHDP` with vectors in place of words (for
+    example image patches in images), with the same objective, schedules and moves.
 
     Parameters
     ----------
     n_components : int, default=100
-        Components to start with. There are never more than vectors; moves remove those that the data do not need.
+        Number of components to start with. There are never more than vectors. Moves remove those that the data do not
+        need.
     likelihood : {"zero_mean", "full", "diagonal"} or VectorLikelihood, default="zero_mean"
         Which Gaussians the components are. "zero_mean": mean zero and any covariance; "full": any mean and covariance;
-        "diagonal": independent coordinates. Their priors are set from the data. Or a likelihood with a prior of your
-        own.
+        "diagonal": independent coordinates. Their priors are set from the data. You can also give a likelihood with a
+        prior of your own.
     alpha : float, default=0.5
         Concentration of the component weights of a group.
     gamma : float, default=10.0
         Concentration of the component weights of the corpus.
     learn : sequence of {"alpha", "gamma", "scale"}, default=()
-        Hyperparameters that are learned from the data. They are set after each lap to the maximum of the objective,
-        from the values given; "scale" is that of the Gaussian priors. Only in the memoized schedule.
+        Hyperparameters that are learned from the data. After each pass they are set to the maximum of the objective,
+        beginning with the given values. "scale" is that of the Gaussian priors. Only the memoized schedule can learn.
     bound : {"surrogate", "quadratic"}, default="surrogate"
         Which lower bound of the expected log normaliser of the weights the objective has. See `VariationalHDP`.
     init : {"seeding"}, array-like of shape (K, dim) or fitted model, default="seeding"
-        Where the components start. Seeds, most drawn evenly and some as in k-means++, given seeds, or the components of
-        a model of the same likelihood.
+        Where the components start. "seeding": from seeds, most drawn evenly and some as in k-means++. You can also give
+        seeds, or a model of the same likelihood, whose components are taken.
     moves : sequence of {"merge", "delete", "birth", "reorder"}, default=("merge", "delete", "reorder")
-        Moves that are tried after each lap, each kept only if the whole objective rises. They begin at the fourth lap.
-        "birth" adds components found in the vectors that the present ones explain worst, and lasts as long as some ten
-        laps. The stochastic schedule has "reorder" alone.
+        Moves that are tried after each pass, each kept only if the whole objective rises. They begin at the fourth
+        pass. "birth" adds components found in the vectors that the present ones explain worst, and takes as long as
+        about ten passes. The stochastic schedule tries only "reorder".
     delete_vectors : int or None, default=50000
         Deletes are tried for the smallest components that together have at most this many vectors. All vectors of the
         groups of a component count. None: for every component.
     schedule : {"memoized", "stochastic"}, default="memoized"
         How `fit` goes through the batches. "memoized": with exact statistics of every batch, and an objective that
-        never falls; "stochastic": by a step after each batch, with nothing stored.
+        never falls; "stochastic": by a step after each batch, without stored statistics.
     learning_decay : float, default=0.5
-        Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. So it is in `partial_fit`.
+        Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. This also holds for
+        `partial_fit`.
     learning_offset : float, default=1.0
         A larger offset makes the first steps smaller.
     total_documents : int or None, default=None
-        `partial_fit`: groups of the whole stream. None: those seen so far.
+        Number of groups in the whole stream, for `partial_fit`. None: those seen so far.
     stick_rule : {"interpolate", "natural"}, default="interpolate"
-        How stochastic steps move the corpus weights.
+        How stochastic steps move the corpus weights. See `VariationalHDP`.
     n_laps : int, default=50
-        Most passes over the data.
+        Maximum number of passes over the data. A pass ("lap" in names) visits every vector once.
     tolerance : float, default=1e-5
-        Stop when a lap raises the objective by less than this, in nats per vector. A lap that changes a component does
-        not stop the fit.
+        Stop when a pass raises the objective by less than this, in nats per vector. A pass that changes a component
+        does not stop the fit.
     n_batches : int or None, default=None
-        Batches of a lap. None: one for every 50,000 vectors. A group is never cut, so the largest one needs memory for
-        a number for each of its vectors and components.
+        Number of batches in a pass. None: one for every 50,000 vectors. A group is never cut, so the largest group
+        needs memory for one number for each of its vectors and components.
     local_tolerance : float, default=1e-4
-        A local step stops when no expected count changes by more. It is that of one group, and the counts are its N_gk.
+        A local step stops when no expected count changes by more. A local step is that of one group, and the counts are
+        its N_gk.
     local_sweeps : int, default=100
-        Most sweeps of a local step.
+        Maximum number of sweeps in a local step.
     restarts : int, default=5
-        Components, the smallest first, that each group is tried without after its local step.
+        Number of components, the smallest first, that each group is tried without after its local step.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the vectors and of the products over them. Vectors are counted from the prior mean; sums are always
-        float64. In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose
-        spread is lost in its rounding are refused.
+        Precision of the vectors and of the products over them. The prior mean is subtracted from the vectors first, and
+        sums are always float64. In float32 a pass takes about half the time, and the objective rises only up to
+        rounding. Vectors whose spread is lost in its rounding are refused.
     random_state : int, RandomState or None, default=None
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads; the numbers do not depend on it.
+        Number of threads. None means 1, and -1 means all cores.
     verbose : bool, default=False
+        Show a progress bar on standard error.
 
     Attributes
     ----------
     n_components_ : int
+        Number of components K.
     weights_ : ndarray of shape (K,)
         Expected corpus weights of the components.
     means_ : ndarray of shape (K, dim)
+        Means of the components.
     covariances_, precisions_ : ndarray of shape (K, dim, dim)
-        At the expected precisions.
+        Inverses of the expected precisions of the components, and the inverses of these.
     n_steps_ : int
-        Batches visited by the fit, and steps taken by `partial_fit`.
+        Number of batches visited by the fit, plus steps taken by `partial_fit`.
     n_documents_seen_ : int
-        Groups of the fit, or of the stream so far.
+        Number of groups of the fit, or of the stream so far.
     objective_ : float
         The objective (ELBO) in nats per vector, with all its constants.
     trace_ : dict of ndarray
-        An entry for each lap: "objective", "n_components", "seconds", what moves did, and what was learned.
+        One entry for each pass: "objective", "n_components", "seconds", what the moves did, and what was learned.
     statistics_, counts_ : ndarray of shape (rows, K) and (K,)
         Expected statistics of the components, from which `posterior_` follows.
     rho_, omega_ : ndarray of shape (K,)
         Beta factors of the sticks: u_k ~ Beta(rho_k omega_k, (1 - rho_k) omega_k).
     likelihood_ : VectorLikelihood
-        With its prior.
+        The likelihood with its prior.
     alpha_, gamma_, scale_ : float
-        The hyperparameters at the end: learned, or given; the scale is that of the prior of `likelihood_`.
+        The hyperparameters at the end, learned or given. The scale is that of the prior of `likelihood_`.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit.
     n_laps_, converged_, stop_reason_, start_seconds_
+        Number of passes done, whether the fit converged, why it ended, and the seconds that the start took.
 
     Notes
     -----
-    Output features are the components: `transform` gives weights of groups, `get_feature_names_out` names its columns,
-    `set_output` makes a data frame of it. There is no `components_`: a component is not a row of numbers that could be
-    normalised, but a posterior of which `means_` and `covariances_` are read.
+    The output features are the components. `transform` returns the weights of groups, `get_feature_names_out` names its
+    columns, and `set_output` turns the result into a data frame. There is no `components_`: a component is not a row of
+    numbers that could be normalised, but a posterior, which `means_` and `covariances_` summarise.
 
     References
     ----------

@@ -25,88 +25,98 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     """Components of real vectors and their number, by memoized or stochastic variational inference for a DP mixture.
 
     The model, math.md (N3): v_k ~ Beta(1, gamma); a vector has component k with probability v_k prod_{l<k} (1 - v_l)
-    and is drawn from a Gaussian whose parameters have a conjugate prior. q(v_k) and q(phi_k) are exact coordinate
-    steps, batch by batch (Hughes and Sudderth 2013), with moves that merge, delete and sort components; the objective
-    is exact and never falls after the first lap. No responsibility is stored from lap to lap. The stochastic schedule
-    (Hoffman et al. 2013) stores nothing of the batches, and moves q a step towards what each batch asks for.
+    and is drawn from a Gaussian whose parameters have a conjugate prior. Exact coordinate steps update q(v_k) and
+    q(phi_k), batch by batch (Hughes and Sudderth 2013), with moves that merge, delete and sort components. The
+    objective is exact and never falls after the first pass. No responsibility is stored from pass to pass. The
+    stochastic schedule (Hoffman et al. 2013) stores no statistics of the batches; after each batch it moves q a step
+    towards what this batch asks for.
 
     Parameters
     ----------
     n_components : int, default=100
-        Components to start with. There are never more than vectors; moves remove those that the data do not need.
+        Number of components to start with. There are never more than vectors. Moves remove those that the data do not
+        need.
     likelihood : {"zero_mean", "full", "diagonal"} or VectorLikelihood, default="full"
         Which Gaussians the components are. "zero_mean": mean zero and any covariance; "full": any mean and covariance;
-        "diagonal": independent coordinates. Their priors are set from the data. Or a likelihood with a prior of your
-        own.
+        "diagonal": independent coordinates. Their priors are set from the data. You can also give a likelihood with a
+        prior of your own.
     gamma : float, default=1.0
         Concentration of the Dirichlet process.
     init : {"seeding"}, array-like of shape (K, dim) or fitted model, default="seeding"
-        Where the components start. Seeds, most drawn evenly and some as in k-means++, given seeds, or the components of
-        a model of the same likelihood.
+        Where the components start. "seeding": from seeds, most drawn evenly and some as in k-means++. You can also give
+        seeds, or a model of the same likelihood, whose components are taken.
     moves : sequence of {"merge", "delete", "birth", "reorder"}, default=("merge", "delete", "reorder")
-        Moves that are tried after each lap, each kept only if the whole objective rises. They begin at the fourth lap.
-        "birth" adds components found in the vectors that the present ones explain worst, and lasts as long as some ten
-        laps. The stochastic schedule has "reorder" alone.
+        Moves that are tried after each pass, each kept only if the whole objective rises. They begin at the fourth
+        pass. "birth" adds components found in the vectors that the present ones explain worst, and takes as long as
+        about ten passes. The stochastic schedule tries only "reorder".
     delete_vectors : int or None, default=50000
-        Deletes are tried for the smallest components that together have at most this many vectors. Those with a
-        responsibility other than zero count. None: for every component.
+        Deletes are tried for the smallest components that together have at most this many vectors. All vectors with
+        a responsibility other than zero count. None: for every component.
     schedule : {"memoized", "stochastic"}, default="memoized"
         How `fit` goes through the batches. "memoized": with exact statistics of every batch, and an objective that
-        never falls; "stochastic": by a step after each batch, with nothing stored.
+        never falls; "stochastic": by a step after each batch, without stored statistics.
     learning_decay : float, default=0.5
-        Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. So it is in `partial_fit`.
+        Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. This also holds for
+        `partial_fit`.
     learning_offset : float, default=1.0
         A larger offset makes the first steps smaller.
     total_documents : int or None, default=None
-        `partial_fit`: vectors of the whole stream. None: those seen so far.
+        Number of vectors in the whole stream, for `partial_fit`. None: those seen so far.
     n_laps : int, default=100
-        Most passes over the data.
+        Maximum number of passes over the data. A pass ("lap" in names) visits every vector once.
     tolerance : float, default=1e-5
-        Stop when a lap raises the objective by less than this, in nats per vector. A lap that changes a component does
-        not stop the fit.
+        Stop when a pass raises the objective by less than this, in nats per vector. A pass that changes a component
+        does not stop the fit.
     n_batches : int or None, default=None
-        Batches of a lap. None: one for every 50,000 vectors.
+        Number of batches in a pass. None: one for every 50,000 vectors.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the vectors and of the products over them. Vectors are counted from the prior mean; sums are always
-        float64. In float32 a lap takes about half the time, and the objective rises only up to rounding; vectors whose
-        spread is lost in its rounding are refused.
+        Precision of the vectors and of the products over them. The prior mean is subtracted from the vectors first, and
+        sums are always float64. In float32 a pass takes about half the time, and the objective rises only up to
+        rounding. Vectors whose spread is lost in its rounding are refused.
     random_state : int, RandomState or None, default=None
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads; the numbers do not depend on it.
+        Number of threads. None means 1, and -1 means all cores.
     verbose : bool, default=False
+        Show a progress bar on standard error.
 
     Attributes
     ----------
     n_components_ : int
+        Number of components K.
     weights_ : ndarray of shape (K,)
+        Expected weights of the components.
     means_ : ndarray of shape (K, dim)
+        Means of the components.
     covariances_, precisions_ : ndarray of shape (K, dim, dim)
-        At the expected precisions.
+        Inverses of the expected precisions of the components, and the inverses of these.
     n_steps_ : int
-        Batches visited by the fit, and steps taken by `partial_fit`.
+        Number of batches visited by the fit, plus steps taken by `partial_fit`.
     n_documents_seen_ : int
-        Vectors of the fit, or of the stream so far.
+        Number of vectors of the fit, or of the stream so far.
     objective_ : float
         The objective (ELBO) in nats per vector, with all its constants.
     trace_ : dict of ndarray
-        An entry for each lap: "objective", "n_components", "seconds", and what moves did.
+        One entry for each pass: "objective", "n_components", "seconds" and what the moves did.
     statistics_, counts_ : ndarray of shape (rows, K) and (K,)
         Expected statistics of the components, from which `posterior_` follows.
     rho_, omega_ : ndarray of shape (K,)
         Beta factors of the sticks: v_k ~ Beta(rho_k omega_k, (1 - rho_k) omega_k).
     likelihood_ : VectorLikelihood
-        With its prior.
+        The likelihood with its prior.
     gamma_ : float
+        The concentration.
     learned_ : list of str
-        Names of the hyperparameters that were learned in the fit: none, as gamma and the prior are given.
+        Names of the hyperparameters that were learned in the fit: none, because gamma and the prior are given.
     n_laps_, converged_, stop_reason_, start_seconds_
+        Number of passes done, whether the fit converged, why it ended, and the seconds that the start took.
 
     Notes
     -----
-    A vector has no weights of its own, so there is no `expected_weights` and no `transform`, and with it no
-    `get_feature_names_out` or `set_output`: the probabilities of the components given a vector are `predict_proba`.
-    There is no `components_`: a component is not a row of numbers that could be normalised, but a posterior of which
-    `means_` and `covariances_` are read.
+    A vector does not have weights of its own. There is therefore no `expected_weights`, no `transform`, and no
+    `get_feature_names_out` or `set_output`; `predict_proba` returns the probabilities of the components given a vector.
+    There is no `components_`: a component is not a row of numbers that could be normalised, but a posterior, which
+    `means_` and `covariances_` summarise.
 
     References
     ----------
@@ -194,7 +204,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         return len(values), ((rows, log_p + log_weights) for rows, log_p in self.component_log(values))
 
     def score_samples(self, X: Any) -> Float:
-        """Return log p(x) of each vector, parameters integrated out, in nats, (N,)."""
+        """Return log p(x) of each vector in nats, with the parameters integrated out, (N,)."""
         n, parts = self._joint(X)
         out = np.empty(n)
         for rows, joint in parts:
@@ -237,11 +247,12 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     def sample(
         self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
     ) -> tuple[Float, NDArray[np.int64]]:
-        """Draw vectors from the fitted mixture; those of a component stand together.
+        """Draw vectors from the fitted mixture, grouped by component.
 
         Parameters
         ----------
         n_samples : int, default=1
+            Number of vectors.
         random_state : int, RandomState or None, default=None
 
         Returns
@@ -256,9 +267,11 @@ class GaussianDPMixture(DensityMixin, VectorFit):
 def _ungrouped(X: Any) -> Any:
     """Return X, which must not be groups: a mixture knows none."""
     if isinstance(X, Corpus):
-        raise InputError("vectors are wanted, but X is a Corpus of counts; give an array of numbers.")
+        raise InputError("X is a Corpus of counts, not vectors; give an array of numbers.")
     if isinstance(X, GroupedVectors):
-        raise InputError("X is GroupedVectors, but a mixture knows no groups; give its `.values`, or use GaussianHDP.")
+        raise InputError(
+            "X is GroupedVectors, but a mixture does not use groups; give its `.values`, or use GaussianHDP."
+        )
     if isinstance(X, int | list | tuple):
         try:
             np.asarray(X, dtype=np.float64)

@@ -62,7 +62,7 @@ class VectorModel(StreamingVariational):
 
     @property
     def weights_(self) -> Float:
-        """Expected weights of the components, (K,), the rest left out: they sum to one."""
+        """Expected weights of the components, (K,). The unused rest is left out, so they sum to one."""
         check_is_fitted(self)
         weights = expected_beta(self.rho_)[:-1]
         return weights / weights.sum()
@@ -90,7 +90,7 @@ class VectorModel(StreamingVariational):
 
     @property
     def trace_(self) -> dict[str, NDArray]:
-        """Equally long arrays, an entry for each lap; made again whenever they are asked for."""
+        """Arrays of equal length with one entry for each pass. They are made again at each access."""
         check_is_fitted(self)
         return {name.replace("n_topics", "n_components"): column for name, column in self._trace.arrays().items()}
 
@@ -99,7 +99,7 @@ class VectorModel(StreamingVariational):
         """Return the most probable component of each vector, (N,)."""
 
     def component_log(self, values: NDArray) -> Iterator[tuple[slice, Float]]:
-        """Yield log p(x | component) of some vectors at a time, parameters integrated out: (rows, (n, K)).
+        """Yield log p(x | component), with the parameters integrated out, block by block: (rows, (n, K)).
 
         Parameters
         ----------

@@ -52,16 +52,16 @@ class VariationalHDP(FittedHDP):
     """Topics of a collection and their number, by memoized or stochastic variational inference for the HDP.
 
     Model (math.md, the model): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
-    z_dn ~ Cat(pi_d); words w_dn ~ Cat(phi_{z_dn}); phi_k ~ Dir(eta, ..., eta). The surrogate objective of Hughes, Kim
-    and Sudderth (2015) is raised by exact coordinate steps, batch by batch, and by moves that change the set of
-    topics; it never falls after the first lap. For streams there is a stochastic schedule (Hoffman, Blei, Wang and
-    Paisley 2013), in `fit` and, a minibatch a call, in `partial_fit`.
+    z_dn ~ Cat(pi_d); words w_dn ~ Cat(phi_{z_dn}); phi_k ~ Dir(eta, ..., eta). Exact coordinate steps, batch by batch,
+    and moves that change the set of topics raise the surrogate objective of Hughes, Kim and Sudderth (2015); it never
+    falls after the first pass. For streams there is a stochastic schedule (Hoffman, Blei, Wang and Paisley 2013), in
+    `fit` and, one minibatch at a time, in `partial_fit`.
 
     Parameters
     ----------
     n_topics : int or None, default=None
-        Topics to start with. Moves remove those that the data do not need. (Paper: 50 to 200.) None: 100, or where the
-        documents hold fewer tokens than that, a quarter of their tokens.
+        Number of topics to start with. Moves remove those that the data do not need. (Paper: 50 to 200.) None: 100, or
+        a quarter of the tokens if the documents hold fewer than 100.
     alpha : float, default=0.5
         Concentration of the topic weights of a document. (Paper: 0.5. The surrogate bound is loose for alpha much above
         1.)
@@ -71,75 +71,74 @@ class VariationalHDP(FittedHDP):
         Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.)
     likelihood : {"multinomial", "bernoulli", "poisson"} or WordLikelihood, default="multinomial"
         What a topic emits: tokens, whether a document holds a word, or how often it holds it. "bernoulli"
-        (`BetaBernoulli`) and "poisson" (`GammaPoisson`) see every word in every document, also where it is not: they
-        are for some thousand words at most.
+        (`BetaBernoulli`) and "poisson" (`GammaPoisson`) also model the words that a document lacks. Use them with some
+        thousand words at most.
     learn : sequence of {"alpha", "gamma", "eta"} or None, default=None
-        Hyperparameters that are learned from the data. They are set after each lap to the maximum of the objective,
-        from the values given. None: eta in the memoized schedule; in the stochastic one, and by `partial_fit`, none can
-        be learned. Learned values stay within [0.001, 1000] for alpha, [0.01, 1000] for gamma and [0.0001, 100] for
-        eta; a given value outside widens these limits. Under the surrogate bound the learned alpha is too small, by
-        more the larger it is. eta is learned in laps that leave the set of topics as it is.
+        Hyperparameters that are learned from the data. After each pass they are set to the maximum of the objective,
+        beginning with the given values. None: eta in the memoized schedule; the stochastic schedule and `partial_fit`
+        cannot learn any. Learned values stay within [0.001, 1000] for alpha, [0.01, 1000] for gamma and [0.0001, 100]
+        for eta; a given value outside widens these limits. Under the surrogate bound the learned alpha is too small, by
+        more the larger it is. eta is learned in passes that leave the set of topics as it is.
     bound : {"surrogate", "quadratic"}, default="surrogate"
-        Which lower bound of the expected log normaliser of the weights the objective has. "surrogate", that of the
-        paper, is tight for alpha well below 1; "quadratic" is never below it, and nearly tight unless one topic
-        dominates.
+        Which lower bound of the expected log normaliser of the weights the objective has. "surrogate", the paper's, is
+        tight for alpha well below 1; "quadratic" is never below it, and nearly tight unless one topic dominates.
     init : {"collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
-        Where the topics start. A short collapsed run (CVB0, "collapsed"), nearly uniform topics ("near-uniform"), K
-        random documents (the paper's start, "documents"), K anchor words (Arora et al. 2013, "anchors"), or given
-        topics: word distributions, expected counts, or a fitted model of any family over the same words. With given
-        topics `n_topics` is ignored.
+        Where the topics start. "collapsed": a short collapsed run (CVB0); "near-uniform": nearly uniform topics;
+        "documents": K random documents (the paper's start); "anchors": K anchor words (Arora et al. 2013). You can also
+        give topics: word distributions, expected counts, or a fitted model of any family over the same words.
+        `n_topics` is then ignored.
     init_sweeps : int, default=50
-        Sweeps of the collapsed start.
+        Number of sweeps of the collapsed start.
     moves : sequence of {"merge", "delete", "birth", "refine", "reorder"}
-        Moves that are tried after each lap, each kept only if the whole objective rises. They are always tried in the
+        Moves that are tried after each pass, each kept only if the whole objective rises. They are always tried in the
         order above. Default: ("merge", "delete", "refine", "reorder"). "merge" makes one topic of two; "delete" removes
-        a topic and infers its documents again; "birth" adds topics found in the documents that the present ones explain
-        worst; "refine" finds the present topics again by collapsed inference, once laps gain little; "reorder" sorts
-        them by size. An empty sequence keeps the number of topics. Moves belong to the memoized schedule; of them the
-        stochastic one has "reorder" alone, and `partial_fit` none.
+        a topic and infers its documents again; "birth" adds topics found in the documents that the present topics
+        explain worst; "refine" finds the present topics again by collapsed inference, once passes gain little;
+        "reorder" sorts them by size. An empty sequence keeps the number of topics. The stochastic schedule tries only
+        "reorder", and `partial_fit` tries no moves.
     delete_documents : int or None, default=500
         Deletes are tried for the smallest topics whose documents together are at most this many. None: for every topic,
-        with all its documents (strong, but dear in time and memory). (Paper: 500.)
+        with all its documents (thorough, but slow and large in memory). (Paper: 500.)
     n_laps : int, default=50
-        Most passes over the data.
+        Maximum number of passes over the data. A pass ("lap" in names) visits every document once.
     tolerance : float, default=1e-5
-        Stop when a lap raises the objective by less than this, in nats per token. That has to be the second or a later
-        lap, in which no move but reorder was accepted, and no birth waits for its turn (after a rejected birth the next
-        lap tries one on other documents, until all were looked at). Merges and deletes that are still untried do not
-        keep a fit going: a lap tries at most 50 merges, and deletes until a few were rejected. Only in the memoized
-        schedule: in the stochastic one `n_laps` alone ends a fit.
+        Stop when a pass raises the objective by less than this, in nats per token. The first pass never ends a fit.
+        Neither does a pass in which a move other than reorder was accepted, or after which a birth waits for its turn.
+        (After a rejected birth the next pass tries one on other documents, until all were looked at.) Untried merges
+        and deletes do not keep a fit going: a pass tries at most 50 merges, and deletes until a few were rejected. In
+        the stochastic schedule only `n_laps` ends a fit.
     n_batches : int or None, default=None
-        Batches of a lap. None: one for every 10,000 documents. (Paper: 20 and more.)
+        Number of batches in a pass. None: one for every 10,000 documents. (Paper: 20 and more.)
     local_tolerance : float, default=1e-4
-        A local step stops when no expected count changes by more. It is that of one document, and the counts are its
-        N_dk. (Paper: 1e-4.)
+        A local step stops when no expected count changes by more. A local step is that of one document, and the counts
+        are its N_dk. (Paper: 1e-4.)
     local_sweeps : int, default=100
-        Most sweeps of a local step. (Paper: 100.)
+        Maximum number of sweeps in a local step. (Paper: 100.)
     schedule : {"memoized", "stochastic"}, default="memoized"
         How `fit` goes through the batches. "memoized" stores statistics of every batch; its objective is exact and
-        never falls. "stochastic" stores none: after each batch it takes a step towards the topics that the batch alone,
-        scaled up, asks for, in an order of batches that each lap draws again.
+        never falls. "stochastic" stores none: after each batch it takes a step towards the topics that fit this batch,
+        scaled up. Each pass draws a new order of the batches.
     learning_decay : float, default=0.5
         Step t of a stochastic fit has the size (t + learning_offset) ** -learning_decay. It is in [0, 1]. Steps
         converge above 0.5. (Paper: kappa = 0.5.)
     learning_offset : float, default=1.0
-        A larger offset makes the first steps smaller. (Paper: delay 1.) With 1 the first batches overwrite the start: a
-        good one, such as "collapsed", is worth an offset of 100.
+        A larger offset makes the first steps smaller. (Paper: delay 1.) With 1 the first batches overwrite the start;
+        after a good start, such as "collapsed", 100 is better.
     stick_rule : {"interpolate", "natural"}, default="interpolate"
         How stochastic steps move the corpus weights. "interpolate": towards the optimum for the batch, scaled up;
         "natural": along the natural gradient, which is unbiased.
     total_documents : int or None, default=None
-        For `partial_fit`: documents of the whole stream. None: as many as were seen so far, those of the call included.
+        Number of documents in the whole stream, for `partial_fit`. None: those seen so far, with those of the call.
     restarts : int, default=5
-        Topics, the smallest first, that each document is tried without after its local step. (Paper: 5.)
+        Number of topics, the smallest first, that each document is tried without after its local step. (Paper: 5.)
     document_weights : {"mean_field", "collapsed"}, default="mean_field"
         How a fitted model infers the weights of a document. "mean_field": by the local step of the fit (sparse
-        weights); "collapsed": with means in place of exp(E log .), as collapsed inference has them (smoother weights
-        that predict better). `transform` and `score` use it.
+        weights); "collapsed": with means in place of exp(E log .), as in collapsed inference (smoother weights that
+        predict better). `transform` and `score` use it.
     random_state : int, RandomState or None, default=None
-        Seeds the start and the batches. The same seed gives the same result for any `n_jobs`.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads; None means 1, -1 all cores.
+        Number of threads. None means 1, and -1 means all cores.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -150,29 +149,29 @@ class VariationalHDP(FittedHDP):
     topic_word_ : ndarray of shape (K, W)
         Expected word distribution of each topic.
     topic_weights_ : ndarray of shape (K,)
-        Expected corpus weights E[beta_k]; what they lack to one belongs to topics not seen yet.
+        Expected corpus weights E[beta_k]. They sum to less than one; the rest belongs to unseen topics.
     components_ : ndarray of shape (K, W)
-        Dirichlet parameters tau of the topics; of the other likelihoods their statistics S, (K, rows).
+        Dirichlet parameters tau of the topics. For the other likelihoods: their statistics S, of shape (K, rows).
     likelihood_ : WordLikelihood
-        The likelihood, with the eta of the end.
+        The likelihood, with the final eta.
     trace_ : dict of ndarray of shape (n_laps_,)
-        "lap", "objective" (nats per token), "n_topics", "seconds", "moved" (1 where a move other than reorder was
-        accepted or a birth still waits to be tried: the fit does not stop there), "sweeps" (mean local sweeps of a
-        document), for each move how often it was tried and accepted, and the hyperparameters that were learned.
+        "lap" (the number of the pass), "objective" (nats per token), "n_topics", "seconds", "moved" (1 if a move other
+        than reorder was accepted or a birth still waits to be tried: the fit does not stop there), "sweeps" (mean local
+        sweeps of a document), how often each move was tried and accepted, and the learned hyperparameters.
     objective_ : float
         The objective in nats per token, with all its constants.
     alpha_, gamma_, eta_ : float
-        The hyperparameters at the end: learned, or the parameters of these names.
+        The hyperparameters at the end, learned or given.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit.
     start_seconds_ : float
-        Seconds that the start took, before the first lap.
+        Seconds that the start took, before the first pass.
     n_laps_ : int
-        Laps, or calls of `partial_fit`: rows of the trace.
+        Number of passes or calls of `partial_fit`: the entries of the trace.
     n_steps_ : int
-        Batches visited by now; the next call of `partial_fit` is step n_steps_ + 1.
+        Number of batches visited so far; the next call of `partial_fit` is step n_steps_ + 1.
     n_documents_seen_ : int
-        Documents of the fit, and of each call of `partial_fit`.
+        Number of documents of the fit, and of each call of `partial_fit`.
     converged_ : bool
     stop_reason_ : str
     rho_, omega_ : ndarray of shape (K,)
@@ -326,7 +325,7 @@ class VariationalHDP(FittedHDP):
         if self.learn is None:
             return ("eta",) if "eta" in self.likelihood_.hyperparameters else ()
         if "eta" in self.learn and "eta" not in self.likelihood_.hyperparameters:
-            raise InputError(f"learn names 'eta', which a {type(self.likelihood_).__name__} has not; leave it out.")
+            raise InputError(f"learn names 'eta', which {type(self.likelihood_).__name__} lacks; leave it out.")
         return tuple(self.learn)
 
     def _n_batches(self, corpus: Corpus) -> int:

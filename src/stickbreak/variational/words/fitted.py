@@ -68,7 +68,7 @@ class FittedHDP(TopicModel, StreamingVariational):
         Returns
         -------
         ndarray of shape (D, K + 1)
-            E[pi_d] = theta_d / (alpha + N_d) with the topics fixed; rows sum to one. The rest takes no tokens.
+            E[pi_d] = theta_d / (alpha + N_d) with fixed topics. Rows sum to one. The inactive rest takes no tokens.
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
@@ -106,7 +106,7 @@ class FittedHDP(TopicModel, StreamingVariational):
     def _predictive_rule(self) -> TopicRule:
         if sees_cells(self.likelihood_):
             raise InputError(
-                f"left_to_right predicts tokens, but the likelihood is a {type(self.likelihood_).__name__}, of counts; "
+                f"left_to_right predicts tokens, but the likelihood {type(self.likelihood_).__name__} is of counts; "
                 "use score, or fit with likelihood='multinomial'."
             )
         return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())

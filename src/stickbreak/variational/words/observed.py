@@ -39,8 +39,8 @@ def settled(likelihood: str | WordLikelihood, corpus: Corpus, eta: float) -> Wor
         return made
     if likelihood.n_words != corpus.n_words:
         raise InputError(
-            f"the likelihood is of {likelihood.n_words} words, but the documents have {corpus.n_words}; give a "
-            "likelihood of as many."
+            f"the likelihood has {likelihood.n_words} words, but the documents have {corpus.n_words}; give a "
+            "likelihood with as many."
         )
     return likelihood
 

@@ -16,7 +16,7 @@ def check_learned(names: Sequence[str], *, memoized: bool) -> None:
     """Refuse to learn hyperparameters where only given ones are used."""
     if names and not memoized:
         raise InputError(
-            f"learn is {tuple(names)!r}, but hyperparameters are learned in the memoized schedule alone; "
+            f"learn is {tuple(names)!r}, but only the memoized schedule learns hyperparameters; "
             "fit with schedule='memoized', or set learn=()."
         )
 
