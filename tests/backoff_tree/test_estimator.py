@@ -30,7 +30,7 @@ def test_fitted_surface_fits_together(fitted, corpus):
     assert {column.shape for column in fitted.trace_.values()} == {(4,)}
     assert all(np.isfinite(column).all() for column in fitted.trace_.values())
     assert not fitted.converged_
-    assert "4 laps" in fitted.stop_reason_
+    assert "4 passes" in fitted.stop_reason_
 
 
 def test_topics_are_the_smoothed_words_of_their_leaves(fitted):

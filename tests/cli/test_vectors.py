@@ -180,7 +180,7 @@ def test_columns_are_found_by_their_names(run, place, models, tmp_path):
 def test_scores_are_nats_per_vector(run, place, planted, models):
     for name, data in (("hdp", planted), ("mixture", planted.values)):
         score = stickbreak.load(models / name).score(data)
-        assert f"held-out   {score:.4f} nats per vector" in run("evaluate", models / name, place / "folder").stdout
+        assert f"score      {score:.4f} nats per vector" in run("evaluate", models / name, place / "folder").stdout
         found = json.loads(run("evaluate", models / name, place / "folder", "--json").stdout)
         assert (found["held_out"], found["unit"]) == (score, "nats per vector")
 

@@ -130,8 +130,8 @@ def test_topics_have_all_tokens_also_of_a_fit_that_ends_while_some_are_held_back
 @pytest.mark.parametrize(("n_laps", "merge_laps", "told"), [(3, 4, True), (4, 4, False), (3, 0, False)])
 def test_fit_that_ends_while_topics_are_merged_says_so(corpus, n_laps, merge_laps, told):
     model = CollapsedHDP(n_topics=5, n_laps=n_laps, merge_laps=merge_laps, random_state=0).fit(corpus)
-    assert model.stop_reason_.startswith(f"reached the limit of {n_laps} laps")
-    assert ("Topics are merged until lap 4: more laps may leave fewer." in model.stop_reason_) == told
+    assert model.stop_reason_.startswith(f"reached the limit of {n_laps} passes")
+    assert ("Topics are merged until pass 4: more passes may leave fewer." in model.stop_reason_) == told
     if told:
         continued = model.continue_fit(corpus, n_laps=1)
         assert "merged until" not in continued.stop_reason_
@@ -142,8 +142,8 @@ def test_fit_ends_where_the_mean_objective_of_ten_laps_hardly_rises(corpus):
     objective, moved = model.trace_["objective"], model.trace_["moved"]
     assert model.converged_
     assert 40 <= model.n_laps_ < 500
-    assert model.stop_reason_.startswith(f"converged after {model.n_laps_} laps")
-    assert "0.001 nats per token a lap over the last 20 laps." in model.stop_reason_
+    assert model.stop_reason_.startswith(f"converged after {model.n_laps_} passes")
+    assert "0.001 nats per token per pass, over the last 20 passes." in model.stop_reason_
     rises = np.array(
         [objective[e - 10 : e].mean() - objective[e - 20 : e - 10].mean() for e in range(20, objective.size + 1)]
     )

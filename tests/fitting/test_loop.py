@@ -70,7 +70,8 @@ def test_noisy_objective_is_judged_by_means():
     outcome, trace = run(rising(*noisy), window=2)
     assert outcome == (
         True,
-        "converged after 7 laps: the objective rose by less than 0.01 nats per token a lap over the last 4 laps.",
+        "converged after 7 passes: the objective rose by less than 0.01 nats per token per pass, over the last 4 "
+        "passes.",
     )
     assert len(trace) == 7  # (-4.02 - 5.02) / 2 is below (-4 - 5) / 2
 
@@ -105,7 +106,7 @@ def test_loop_stops_at_the_limit_and_asks_for_no_lap_more():
     laps = rising(-5, -4, -3, -2)
     outcome, trace = run(laps, n_laps=3)
     assert not outcome.converged
-    assert "limit of 3 laps" in outcome.reason
+    assert "limit of 3 passes" in outcome.reason
     assert len(trace) == 3
     assert next(laps).objective == -2
 
@@ -114,13 +115,13 @@ def test_loop_without_a_tolerance_ends_by_the_laps_alone():
     outcome, trace = run(rising(-3, -4, -4, -4, -2), n_laps=4, tolerance=None)
     assert len(trace) == 4
     assert not outcome.converged
-    assert outcome.reason == "did the 4 laps that it was given; there is no test of convergence."
+    assert outcome.reason == "did all 4 passes; there is no test of convergence."
 
 
 def test_loop_stops_when_the_objective_rises_by_less_than_the_tolerance():
     outcome, trace = run(rising(-5, -4, -3.995, -2), tolerance=0.01)
     assert outcome.converged
-    assert "converged after 3 laps" in outcome.reason
+    assert "converged after 3 passes" in outcome.reason
     assert "0.01 nats per token" in outcome.reason
     assert len(trace) == 3
 
@@ -146,7 +147,7 @@ def test_tolerance_zero_runs_to_the_limit_while_nothing_falls():
 def test_resumed_loop_counts_the_laps_already_done():
     _, trace = run(rising(-5, -4), n_laps=2)
     outcome, trace = run(rising(-3, -2, -1), trace=trace, n_laps=4)
-    assert "limit of 4 laps" in outcome.reason
+    assert "limit of 4 passes" in outcome.reason
     assert trace.columns["lap"] == [1, 2, 3, 4]
     assert trace.columns["objective"] == [-5, -4, -3, -2]
 
@@ -206,7 +207,7 @@ def test_interruption_ends_the_loop_after_the_lap():
     laps = (Lap(-1.0 / n, 3, False, {}) for n in itertools.count(1))
     outcome = drive(laps, trace, n_laps=9, tolerance=0.0, interruption=interruption, callback=note)
     assert not outcome.converged
-    assert outcome.reason == "interrupted: stopped after lap 2 of 9; the model is usable."
+    assert outcome.reason == "interrupted: stopped after pass 2 of 9; the model is usable."
     assert len(trace) == 2
 
 
@@ -258,7 +259,7 @@ def test_ctrl_c_ends_a_fit_after_the_lap_with_a_usable_model(tmp_path):
     assert signal.getsignal(signal.SIGINT) is before
     assert model.n_laps_ == 2
     assert not model.converged_
-    assert model.stop_reason_ == "interrupted: stopped after lap 2 of 6; the model is usable."
+    assert model.stop_reason_ == "interrupted: stopped after pass 2 of 6; the model is usable."
     assert model.transform(corpus).shape == (20, model.n_topics_)
     model.save(tmp_path / "model")
     uncut, _ = fit(None)
@@ -275,7 +276,7 @@ def test_ctrl_c_during_the_start_ends_a_fit_after_its_first_lap():
     model = VariationalHDP(n_topics=3, n_laps=6, tolerance=0.0, init_sweeps=3, random_state=0)
     model.fit(corpus, callback=callback)
     assert model.n_laps_ == 1
-    told = "interrupted: the start was cut short; stopped after lap 1 of 6; the model is usable."
+    told = "interrupted: the start was cut short; stopped after pass 1 of 6; the model is usable."
     assert model.stop_reason_ == told
     model.set_params(n_laps=1).fit(corpus, callback=callback)
     assert model.stop_reason_ == told.replace("6", "1"), "the limit of laps is not why it stopped"
@@ -334,6 +335,6 @@ def test_fit_stops_by_the_tolerance_only_in_a_lap_without_an_accepted_merge():
 def test_messages_count_laps(caplog):
     caplog.set_level("INFO", logger="stickbreak")
     outcome, _ = run(rising(-3, -2), n_laps=2, tolerance=None)
-    assert outcome.reason == "did the 2 laps that it was given; there is no test of convergence."
+    assert outcome.reason == "did all 2 passes; there is no test of convergence."
     assert caplog.records[0].getMessage().startswith("lap 1: objective -3.0")
-    assert "limit of 2 laps" in run(rising(-3, -2), n_laps=2, tolerance=0.0)[0].reason
+    assert "limit of 2 passes" in run(rising(-3, -2), n_laps=2, tolerance=0.0)[0].reason

@@ -186,7 +186,7 @@ def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
 
 
 def test_messages_name_sweeps(corpus):
-    assert fit(corpus).stop_reason_ == "did the 8 laps that it was given; there is no test of convergence."
+    assert fit(corpus).stop_reason_ == "did all 8 passes; there is no test of convergence."
 
     def stop(event):
         if event["lap"] == 2:
@@ -194,7 +194,7 @@ def test_messages_name_sweeps(corpus):
 
     model = fit(corpus, callback=stop, estimate="average")
     assert model.stop_reason_ == (
-        "interrupted: stopped after lap 2 of 8; the model is usable. No sample yet: burn-in has 3 sweeps; the topics "
+        "interrupted: stopped after pass 2 of 8; the model is usable. No sample yet: burn-in has 3 sweeps; the topics "
         "are those of the last one."
     )
     assert model.objective_ == pytest.approx(model.trace_["objective"][-1], rel=1e-12)

@@ -15,6 +15,9 @@ from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.cli.words import Words
 from stickbreak.exceptions import WriteError
 
+_WHAT_NEXT = """
+Then with documents of your own (a .jsonl, .csv or .parquet file, a folder of text files, ...):
+    stickbreak fit mine.csv --out my-topics --held-out 0.1"""
 _FORMAT = "demo"  # how the settings beside a model say that it came from here
 
 
@@ -73,14 +76,14 @@ def demo(
     )
     options = TextOptions(stop_words=english_and(DOCSTRING_STOP_WORDS))
     corpus = count_texts(texts, options, names)
-    _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} tokens")
+    _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} words in all")
     _tell(
         quiet,
         f"3. Learning topics, at first {topics}, from nine documents in ten; the tenth is for the score",
     )
     result = job.run(Words.of(corpus, InputSettings(format=_FORMAT, text=options), texts))
     result.show(as_json=as_json)
-    _tell(quiet, _what_next(out))
+    _tell(quiet, _WHAT_NEXT)
     if open_report:
         typer.launch((out / "report.html").absolute().as_uri())
 
@@ -113,12 +116,3 @@ def _is_demo(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(known, dict) and known.get("format") == _FORMAT
-
-
-def _what_next(out: Path) -> str:
-    return f"""
-Open {out / "report.html"} in a browser, or look closer:
-    stickbreak topics {out} --words 20
-Then with documents of your own (a .jsonl, .csv or .parquet file, a folder of text files, ...):
-    stickbreak fit mine.csv --out my-topics --held-out 0.1
-    stickbreak transform my-topics new.csv --out weights.csv"""

@@ -17,7 +17,7 @@ from stickbreak.cli.help import HelpAll
 from stickbreak.cli.kinds import MATERIALS
 from stickbreak.cli.methods import DEFAULT, METHODS
 from stickbreak.cli.model_options import ModelOption, model_options, parameters_of
-from stickbreak.cli.output import say
+from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.text_options import text_options
 from stickbreak.cli.wording import joined
@@ -146,6 +146,8 @@ def fit(
     report: o.ReportFile = None,
     no_report: o.NoReport = False,
     force: o.Force = False,
+    topics_shown: o.TopicsShown = TOPICS_SHOWN,
+    verbose: o.Verbose = False,
     seed: o.Seed = 0,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -176,6 +178,7 @@ def fit(
         force=force,
         quiet=quiet,
         options=_given(ctx, method),
+        input=input,
     )
     if _source(ctx, "input") == "DEFAULT_MAP" and not input.exists():
         raise ReadError(
@@ -198,7 +201,7 @@ def fit(
     material = MATERIALS[METHODS[method].data].read(input, settings, method)
     if not quiet:
         say(material.size)
-    job.run(material).show(as_json=json)
+    job.run(material).show(topics_shown, as_json=json, verbose=verbose)
 
 
 def _source(ctx: typer.Context, argument: str) -> str:

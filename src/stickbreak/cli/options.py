@@ -10,6 +10,13 @@ from stickbreak.cli.groups import INPUT, OUTPUT, STOPPING, TEXT
 InputPath = Annotated[Path, typer.Argument(metavar="INPUT", help="File or folder with the documents.")]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder that fit wrote.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+TopicsShown = Annotated[
+    int, typer.Option("--topics-shown", min=0, metavar="NUMBER", rich_help_panel=OUTPUT, help="Most topics to print.")
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", rich_help_panel=OUTPUT, help="Also print numbers for experts."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="NUMBER", help="Seed of everything random.")]
 Jobs = Annotated[

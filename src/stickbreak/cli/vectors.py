@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.material import Material, Score, Told
-from stickbreak.cli.output import Line
+from stickbreak.cli.output import MOST_LEAVES, Line
 from stickbreak.cli.vector_input import VectorSettings
 from stickbreak.cli.weights import WeightTable
 from stickbreak.exceptions import InputError
@@ -68,6 +68,7 @@ class Groups(Material):
     """Vectors in groups."""
 
     topic: ClassVar[str] = "component"
+    row: ClassVar[str] = "group"
     unit: ClassVar[str] = "vector"
     columns: ClassVar[tuple[str, ...]] = ("component", "weight", "spread", "directions", "mean")
 
@@ -132,7 +133,7 @@ class Groups(Material):
         """Take any file."""
 
     @staticmethod
-    def lines(model: Any, folder: Path, n: int) -> Sequence[Line]:
+    def lines(model: Any, folder: Path, n: int, most: int = MOST_LEAVES) -> Sequence[Line]:
         """Describe the components of a model by the coordinates that tell them from the others."""
         shown = model.shown_components(_DIRECTIONS)
         coordinates = VectorSettings.remembered(folder).coordinates(model.n_features_in_)
@@ -183,14 +184,15 @@ class Groups(Material):
         """Return the number of components that a fit to them starts with."""
         return min(int(model.n_components), self.vectors.n_vectors)
 
-    def score(self, model: Any, seed: int) -> Score:
+    def score(self, model: Any, seed: int, train: Self) -> Score:
         """Score the second halves of the groups."""
         value = model.score(self.data)
-        return Score(value, f"{value:.4f} nats per vector: {self._scored}", {"nats_per_vector": value})
+        line = self._scored(value)
+        return Score(value, f"Held-out score: {line}.", (("held-out", line),), {"nats_per_vector": value})
 
-    @property
-    def _scored(self) -> str:
-        return f"half of each of {self.vectors.n_groups:,} groups, given the other half"
+    def _scored(self, value: float) -> str:
+        of = f"log density of half of each of {self.vectors.n_groups:,} groups, given the other half"
+        return f"{value:.4f} nats per vector ({of}; higher is better)"
 
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
         """Score a model on them."""
@@ -198,9 +200,9 @@ class Groups(Material):
             raise InputError("--left-to-right is about words, but the model is one of vectors; leave it out")
         if seed:
             raise InputError(f"--seed is {seed}, but vectors are cut into halves by a seed of their own; leave it out")
-        score = self.score(model, seed)
-        lines = (f"vectors    {self.size}", f"held-out   {score.sentence}")
-        return Told(lines, {**self.counts(), "held_out": score.value, "unit": "nats per vector"})
+        value = model.score(self.data)
+        lines = (f"vectors    {self.size}", f"score      {self._scored(value)}")
+        return Told(lines, {**self.counts(), "held_out": value, "unit": "nats per vector"})
 
     def weights(self, model: Any) -> WeightTable:
         """Return the weights of the components in the groups."""
@@ -234,6 +236,7 @@ class SingleVectors(Groups):
     __slots__ = ()
 
     needs_groups: ClassVar[bool] = False
+    row: ClassVar[str] = "vector"
 
     @property
     def data(self) -> Any:
@@ -265,9 +268,8 @@ class SingleVectors(Groups):
         train, rest = (GroupedVectors.from_values(self.vectors.values[rows]) for rows in (~held, held))
         return replace(self, vectors=train), replace(self, vectors=rest)
 
-    @property
-    def _scored(self) -> str:
-        return f"mean log density of {self.vectors.n_vectors:,} vectors"
+    def _scored(self, value: float) -> str:
+        return f"{value:.4f} nats per vector (log density of {self.vectors.n_vectors:,} vectors; higher is better)"
 
     def weights(self, model: Any) -> WeightTable:
         """Return the responsibilities of the components for the vectors."""

@@ -226,7 +226,7 @@ class CollapsedHDP(FittedCollapsed):
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
         if self.n_laps_ < self.merge_laps:
-            self.stop_reason_ += f" Topics are merged until lap {self.merge_laps}: more laps may leave fewer."
+            self.stop_reason_ += f" Topics are merged until pass {self.merge_laps}: more passes may leave fewer."
         self.n_documents_seen_, self.learning_offset_ = documents.n_documents, None
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:

@@ -165,7 +165,7 @@ def drive(
     """
     while (ended := _ended(trace, n_laps, tolerance, unit, window)) is None:
         if interruption.requested and len(trace):
-            return Outcome(False, f"interrupted: stopped after lap {len(trace)} of {n_laps}; the model is usable.")
+            return Outcome(False, f"interrupted: stopped after pass {len(trace)} of {n_laps}; the model is usable.")
         begin = time.perf_counter()
         lap = next(laps)
         row = trace.add(lap, time.perf_counter() - begin)
@@ -189,12 +189,12 @@ def _ended(trace: Trace, n_laps: int, tolerance: float | None, unit: str, window
         rise = (sum(last[window:]) - sum(last[:window])) / window**2
         if rise < tolerance:
             reason = f"the objective rose by less than {tolerance:g} nats per {unit}"
-            reason += " and no move was accepted." if window == 1 else f" a lap over the last {2 * window} laps."
-            return Outcome(True, f"converged after {done} laps: {reason}")
+            reason += " and no move was accepted." if window == 1 else f" per pass, over the last {2 * window} passes."
+            return Outcome(True, f"converged after {done} passes: {reason}")
     if done > n_laps:
-        return Outcome(False, f"{done} laps were done already, more than the limit of {n_laps}.")
+        return Outcome(False, f"{done} passes were done already, more than the limit of {n_laps}.")
     if done == n_laps and tolerance is None:
-        return Outcome(False, f"did the {n_laps} laps that it was given; there is no test of convergence.")
+        return Outcome(False, f"did all {n_laps} passes; there is no test of convergence.")
     if done == n_laps:
-        return Outcome(False, f"reached the limit of {n_laps} laps before the objective stopped rising.")
+        return Outcome(False, f"reached the limit of {n_laps} passes before the objective stopped rising.")
     return None

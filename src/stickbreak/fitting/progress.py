@@ -71,7 +71,7 @@ class FitProgress:
         if self._progress is None:
             return
         if self._laps is None:
-            self._laps = self._progress.add_task("laps", total=event.get("n_laps"), state="")
+            self._laps = self._progress.add_task("passes", total=event.get("n_laps"), state="")
         self._progress.update(self._laps, completed=event["lap"], state=lap_text(event))
 
     def _show_start(self, event: Mapping[str, Any]) -> None:

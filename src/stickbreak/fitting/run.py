@@ -112,5 +112,5 @@ def run_fit(
 
 def _cut_start(done: int, n_laps: int, *, written: bool) -> str:
     """Say what a Ctrl-C during the start has left."""
-    reason = f"interrupted: the start was cut short; stopped after lap {done} of {n_laps}; the model is usable."
+    reason = f"interrupted: the start was cut short; stopped after pass {done} of {n_laps}; the model is usable."
     return reason + " No checkpoint was written: a resumed fit begins again." if written else reason
