@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,23 +10,13 @@ from typing import Any
 from stickbreak.cli.config import write_config
 from stickbreak.cli.material import Material, Score
 from stickbreak.cli.methods import DEFAULT, METHODS
-from stickbreak.cli.output import (
-    MOST_LEAVES,
-    TOPICS_SHOWN,
-    Line,
-    print_json,
-    print_topics,
-    say,
-    show,
-    show_rest,
-)
-from stickbreak.cli.summary import expert_lines, result_lines
+from stickbreak.cli.output import say
+from stickbreak.cli.result import FitResult
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage.atomic import replace_folder
 
-__all__ = ["FitJob", "FitResult"]
+__all__ = ["FitJob"]
 
-_WORDS = 10  # of each topic in the table
 _TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
 
 
@@ -102,7 +92,7 @@ class FitJob:
         if self.report is not None and self.report.absolute().parent != self.out.absolute():
             _check_file(self.report)
 
-    def run(self, material: Material) -> "FitResult":
+    def run(self, material: Material) -> FitResult:
         """Fit what was read; write the model, then score it, then write the report.
 
         Parameters
@@ -134,7 +124,18 @@ class FitJob:
         if self.report is not None:
             self._tell("writing the report ...")
             material.write_report(model, self.report, held_out=score)
-        return FitResult(self, model, material, train, score)
+        return FitResult(
+            model,
+            material,
+            train,
+            score,
+            self.method,
+            self.n_topics_start(model, train),
+            self.out,
+            self.report,
+            self.input,
+            self.options,
+        )
 
     def _fit(self, train: Material) -> Any:
         """Fit the estimator, showing its progress."""
@@ -177,65 +178,6 @@ class FitJob:
     def _tell(self, text: str) -> None:
         if not self.quiet:
             say(text)
-
-
-@dataclass(frozen=True, slots=True)
-class FitResult:
-    """A fitted model and what is told of it."""
-
-    job: FitJob
-    model: Any
-    material: Material
-    train: Material
-    score: Score | None
-
-    def show(self, topics_shown: int = TOPICS_SHOWN, *, as_json: bool = False, verbose: bool = False) -> None:
-        """Print the largest topics, and below them what was found and what to do next.
-
-        Parameters
-        ----------
-        topics_shown : int, default=20
-            Most topics in the table.
-        as_json : bool, default=False
-            Print JSON instead, with all topics.
-        verbose : bool, default=False
-            Print the numbers for experts, too.
-        """
-        material = self.material
-        lines = material.lines(self.model, self.job.out, _WORDS, max(topics_shown, MOST_LEAVES))
-        if as_json:
-            print_json(self._as_json(lines))
-            return
-        if topics_shown:
-            print_topics(lines[:topics_shown], material.columns)
-            show_rest(material.n_topics(self.model) - min(topics_shown, len(lines)), self.job.out)
-            show("")
-        if verbose:
-            show("\n".join([*expert_lines(self), ""]))
-        show("\n".join(result_lines(self)))
-
-    def _as_json(self, topics: Sequence[Line]) -> dict[str, Any]:
-        model, material, trace = self.model, self.material, self.model.trace_
-        return {
-            "model": str(self.job.out),
-            "report": None if self.job.report is None else str(self.job.report),
-            **material.counts(self.train),
-            "method": self.job.method,
-            f"n_{material.topic}s_start": self.job.n_topics_start(model, self.train),
-            f"n_{material.topic}s": material.n_topics(model),
-            "n_laps": int(model.n_laps_),
-            "converged": bool(model.converged_),
-            "stop_reason": str(model.stop_reason_),
-            "objective": float(model.objective_),
-            **{
-                name: float(getattr(model, name + "_"))
-                for name in ("alpha", "gamma", "eta")
-                if name in model.get_params()
-            },
-            "seconds": float(sum(trace["seconds"])),
-            "held_out": None if self.score is None else self.score.values,
-            f"{material.topic}s": [topic.as_json() for topic in topics],
-        }
 
 
 def _check_file(path: Path) -> None:

@@ -187,8 +187,8 @@ class Groups(Material):
     def score(self, model: Any, seed: int, train: Self) -> Score:
         """Score the second halves of the groups."""
         value = model.score(self.data)
-        line = self._scored(value)
-        return Score(value, f"Held-out score: {line}.", (("held-out", line),), {"nats_per_vector": value})
+        sentence = f"Held-out log density: {value:.4f} nats per vector; higher is better."
+        return Score(value, sentence, (("held-out", self._scored(value)),), {"nats_per_vector": value})
 
     def _scored(self, value: float) -> str:
         of = f"log density of half of each of {self.vectors.n_groups:,} groups, given the other half"
