@@ -99,5 +99,5 @@ def test_no_topics_are_printed_if_none_are_asked_for(quick):
 def test_numbers_for_experts_are_printed_only_if_asked(quick):
     assert "nats" not in "".join(quick("--held-out", "0.2"))
     lines = quick("--held-out", "0.2", "--verbose")
-    for label in ("topics", "passes", "stopped", "objective", "learned", "held-out", "unigram", "unseen", "nat"):
+    for label in ("topics", "passes", "stopped", "objective", "learned", "held-out", "unigram", "unseen", "unit"):
         assert line(lines, f"{label:<12}"), label

@@ -33,7 +33,7 @@ def demo(
         typer.Option(
             "--write-sample",
             metavar="FILE.csv",
-            help="Only write some of these texts to a CSV file with the columns title and text, and stop.",
+            help="Write some of these texts to a CSV file with the columns title and text, and stop.",
         ),
     ] = None,
     open_report: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in the browser.")] = False,
@@ -41,7 +41,7 @@ def demo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Show what stickbreak does: the topics of the documentation of Python's own standard library.
+    """Find the topics of the documentation of Python's standard library, to show what stickbreak does.
 
     The documents are the documentation strings of its modules, classes and
     functions, as installed on this machine. An earlier demo in the same folder
@@ -68,7 +68,7 @@ def demo(
     _tell(quiet, f"   {len(texts):,} documents, such as {_examples(names)}")
     _tell(
         quiet,
-        "2. Counting words, without the English stop words and these words of all Python documentation:",
+        "2. Counting words, without the English stop words and these words of every Python documentation:",
     )
     _tell(
         quiet,
@@ -79,7 +79,7 @@ def demo(
     _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} words in all")
     _tell(
         quiet,
-        f"3. Learning topics, at first {topics}, from nine documents in ten; the tenth is for the score",
+        f"3. Learning topics from nine tenths of the documents, starting with {topics}; the rest are for the score",
     )
     result = job.run(Words.of(corpus, InputSettings(format=_FORMAT, text=options), texts))
     result.show(as_json=as_json)

@@ -160,7 +160,7 @@ def fit(
     line), a folder of text files, or a file of counts (UCI bag of words, LDA-C,
     Matrix Market, SciPy). For the gaussian methods it is real vectors: a NumPy
     array, a table of numbers (CSV, TSV, Parquet), a folder of vectors, images.
-    Prints the topics; writes the model and a report. The methods are:
+    Prints the largest topics and writes a model and a report. The methods are:
     """
     parameters = parameters_of(method, model)
     if report is not None and no_report:
@@ -182,7 +182,7 @@ def fit(
     )
     if _source(ctx, "input") == "DEFAULT_MAP" and not input.exists():
         raise ReadError(
-            f"{input}, the input that {config} names, does not exist; start the command in the folder of the first "
+            f"{input}, the input that {config} names, does not exist; run the command in the folder of the first "
             f"fit, or name the input: stickbreak fit INPUT --config {config}"
         )
     check_input(input)

@@ -19,6 +19,7 @@ from stickbreak.cli.output import (
     show,
     show_rest,
 )
+from stickbreak.cli.wording import explained
 
 __all__ = ["FitResult"]
 
@@ -147,7 +148,7 @@ def _numbers(result: FitResult) -> Iterator[tuple[str, str]]:
         yield "learned", ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learned_)
     if result.score is not None:
         yield from result.score.lines
-    yield "nat", "the unit of natural logarithms: 0.1 nats more make a probability 1.105 times as large"
+    yield "unit", explained(material.unit)
 
 
 def _found(result: FitResult) -> str:

@@ -88,7 +88,7 @@ class Groups(Material):
         found = cls._read(path, given, VectorSettings.remembered(folder), f"a {type(model).__name__}")
         if found.vectors.dim != model.n_features_in_:
             raise InputError(
-                f"{path} has vectors of {found.vectors.dim} numbers, but those of the fit had {model.n_features_in_}; "
+                f"{path} has vectors of {found.vectors.dim} numbers, but the model's have {model.n_features_in_}; "
                 "give vectors of the same kind"
             )
         return found
@@ -115,8 +115,8 @@ class Groups(Material):
         )
         if cls.needs_groups and not table.grouped:
             raise InputError(
-                f"{path} has no groups, which {asking} needs; name their column (--group-field), give a folder of "
-                "vectors, or fit by --method gaussian-mixture"
+                f"{path} has no groups, but {asking} needs them; name their column (--group-field), give a folder of "
+                "vectors, or use --method gaussian-mixture"
             )
         return cls(table.vectors, VectorSettings.of(table, given.group_field or known.group_field, n_patches))
 
@@ -197,9 +197,9 @@ class Groups(Material):
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
         """Score a model on them."""
         if particles is not None:
-            raise InputError("--left-to-right is about words, but the model is one of vectors; leave it out")
+            raise InputError("--left-to-right is for words, but this is a model of vectors; leave it out")
         if seed:
-            raise InputError(f"--seed is {seed}, but vectors are cut into halves by a seed of their own; leave it out")
+            raise InputError(f"--seed is {seed}, but groups of vectors are always halved the same way; leave it out")
         value = model.score(self.data)
         lines = (f"vectors    {self.size}", f"score      {self._scored(value)}")
         return Told(lines, {**self.counts(), "held_out": value, "unit": "nats per vector"})

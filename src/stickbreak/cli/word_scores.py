@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from stickbreak.cli.documents import Documents
 from stickbreak.cli.material import Score, Told
+from stickbreak.cli.wording import explained
 
 if TYPE_CHECKING:
     from stickbreak.evaluation import Completion, Evaluation, LeftToRight
@@ -34,7 +35,11 @@ def told_scores(scores: "Evaluation", read: Documents, n_particles: int | None, 
     """
     drawn = {"particles": n_particles, "resample": resample}
     return Told(
-        (*_as_text(scores, read), *_left_to_right_text(scores.left_to_right, n_particles)),
+        (
+            *_as_text(scores, read),
+            *_left_to_right_text(scores.left_to_right, n_particles),
+            f"unit           {explained('token')}",
+        ),
         _as_json(scores, read) | _left_to_right_json(scores.left_to_right, drawn),
     )
 
@@ -116,13 +121,12 @@ def _left_to_right_json(scores: "LeftToRight | None", drawn: dict[str, Any]) -> 
 def _as_text(scores: "Evaluation", read: Documents) -> list[str]:
     done = scores.completion
     return [
-        f"documents           {scores.n_documents:,} ({done.n_documents:,} long enough to be completed)",
-        f"tokens              {read.corpus.n_tokens:,}; {read.outside_sentence()}",
-        f"completion          {done.active:.4f} nats per token, of {done.n_tokens:,.0f} held-out tokens "
-        "(weights of the active topics)",
-        f"  with inactive     {done.with_inactive:.4f} nats per token (all weights)",
-        f"perplexity          {done.perplexity:,.1f}",
-        f"coherence           {scores.mean_coherence:.1f} (10 top words, mean over topics)",
+        f"documents      {scores.n_documents:,}, of which {done.n_documents:,} have words in both halves",
+        f"words          {read.corpus.n_tokens:,}; {read.outside_sentence()}",
+        f"held-out       {done.active:.4f} nats per token: {done.n_tokens:,.0f} words of second halves from the first",
+        f"unseen         {done.with_inactive:.4f} nats per token if topics not yet seen keep their share",
+        f"perplexity     {done.perplexity:,.1f}: as uncertain as a choice among this many equally probable words",
+        f"coherence      {scores.mean_coherence:.1f}: whether the 10 top words of a topic occur together; 0 is best",
     ]
 
 
@@ -130,8 +134,8 @@ def _left_to_right_text(scores: "LeftToRight | None", n_particles: int | None) -
     if scores is None:
         return []
     return [
-        f"left to right       {scores.unbiased:.4f} nats per token, perplexity {scores.perplexity:,.1f} "
-        f"(mean of products over {n_particles} particles: unbiased)",
-        f"  as printed        {scores.printed:.4f} nats per token, perplexity {scores.printed_perplexity:,.1f} "
-        "(product of means: Wallach et al. 2009)",
+        f"left to right  {scores.unbiased:.4f} nats per token (perplexity {scores.perplexity:,.1f}): whole documents, "
+        f"unbiased mean of {n_particles} samples",
+        f"as printed     {scores.printed:.4f} nats per token (perplexity {scores.printed_perplexity:,.1f}): the same "
+        "by the formula in Wallach et al. (2009)",
     ]
