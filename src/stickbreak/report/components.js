@@ -1,7 +1,7 @@
 // Draws the report on a model of vectors. Names come from files that nobody has checked: they are only ever set as text.
 (() => {
   const data = JSON.parse(document.getElementById("report-data").textContent);
-  const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, capital, duration } = pageTools();
+  const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, duration } = pageTools();
   const fit = fitSection(data.fit, { unit: "vector", column: "n_components", noun: "components", over: "the vectors" });
   const components = data.components, size = data.patch_size;
   const number = (x) => (Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(2) : String(Number(x.toPrecision(4)))).replace("-", "−");
@@ -21,7 +21,7 @@
       fit.ended);
     const add = (name, value, unit) => byId("facts").append(el("div", {}, el("dt", {}, name), el("dd", {}, el("span", { class: "value" }, value), el("span", { class: "unit" }, unit))));
     if (data.held_out !== null) add("Held-out score", fixed(data.held_out), "nats per vector, higher is better");
-    if (data.fit.objective !== null) add(capital(data.fit.objective_name), fixed(data.fit.objective), "nats per vector of the fit");
+    if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), data.fit.objective_name === "objective" ? "nats per vector" : `nats per vector, ${data.fit.objective_name}`);
     if (data.fit.n_laps !== null) add("Passes", whole(data.fit.n_laps), data.fit.seconds === null ? "over the vectors" : `over the vectors in ${duration(data.fit.seconds)}`);
   }
   function drawStick() {

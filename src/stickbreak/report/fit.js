@@ -43,7 +43,7 @@ function fitSection(fit, names) {
   }
   function drawSettings() {
     byId("settings-heading").textContent = `Parameters of ${fit.family}`;
-    for (const [name, value] of fit.settings) byId("settings").append(el("dt", {}, name), el("dd", {}, value));
+    for (const [name, value] of fit.settings) byId("settings").append(el("dt", {}, name), el("dd", {}, name === "n_laps" ? `${value} (a lap is a pass over the data)` : value));
   }
   return { ended, drawText, draw, drawSettings };
 }

@@ -29,7 +29,7 @@
       add("Held-out score", fixed(data.held_out.active), "nats per token, closer to 0 is better");
       add("Perplexity", whole(data.held_out.perplexity), "equally probable words to choose among");
     }
-    if (data.fit.objective !== null) add(capital(data.fit.objective_name), fixed(data.fit.objective), "nats per token of the fit");
+    if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), data.fit.objective_name === "objective" ? "nats per token" : `nats per token, ${data.fit.objective_name}`);
     if (data.mean_coherence !== null) add("Mean coherence", fixed(data.mean_coherence, 1), data.tree === null ? "of the top 10 words, 0 is best" : "of these topics, 0 is best");
     if (data.fit.n_laps !== null) add("Passes", whole(data.fit.n_laps), data.fit.seconds === null ? "over the documents" : `over the documents in ${duration(data.fit.seconds)}`);
   }
