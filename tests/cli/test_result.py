@@ -71,9 +71,9 @@ def test_few_documents_are_told_and_many_are_not(quick, records, tmp_path):
 
 
 def test_the_next_command_runs_as_it_is_printed(run, quick, documents, tmp_path, monkeypatch):
-    given = tmp_path / "my documents.data"
-    given.write_bytes(documents.read_bytes())
-    command = line(quick("--format", "jsonl", given=given), "Next   ").split(": ", 1)[1]
+    given = tmp_path / "my documents.jsonl"
+    given.write_bytes(documents.read_bytes().replace(b"captain", b"capit\xe1n"))
+    command = line(quick("--encoding", "latin-1", given=given), "Next   ").split(": ", 1)[1]
     monkeypatch.chdir(tmp_path)
     run(*shlex.split(command)[1:])
     assert len((tmp_path / "weights.csv").read_text().splitlines()) == 91
