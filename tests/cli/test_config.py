@@ -185,7 +185,7 @@ def test_an_input_that_moved_is_told_with_what_to_do(run, refuse, records, tmp_p
     run("fit", "d.txt", "--out", "m", "--no-report", *fast)
     Path("d.txt").rename("moved.txt")
     line = refuse("fit", "--config", "m/fit.toml", "--out", "n")
-    assert line.startswith("Error: d.txt, the input that m/fit.toml names, does not exist; start the command in the")
+    assert line.startswith("Error: d.txt, the input that m/fit.toml names, does not exist; run the command in the")
     assert line.endswith("or name the input: stickbreak fit INPUT --config m/fit.toml")
     run("fit", "moved.txt", "--config", "m/fit.toml", "--out", "n")
     assert fingerprint("n") == fingerprint("m")

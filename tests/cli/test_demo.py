@@ -20,10 +20,10 @@ def small_library(monkeypatch, records):
 def test_the_demo_tells_its_steps_and_what_to_type_next(run, tmp_path, small_library):
     out = tmp_path / "demo"
     result = run("demo", "--out", out, "--topics", "4", "--laps", "3")
-    for step in ("1. ", "2. ", "3. ", "90 documents", "at first 4", "stickbreak fit mine.csv"):
+    for step in ("1. ", "2. ", "3. ", "90 documents", "starting with 4", "stickbreak fit mine.csv"):
         assert step in result.stderr
     assert all(word in result.stderr for word in DOCSTRING_STOP_WORDS)
-    for part in ("topic   weight  words", "(started with 4)", "held-out", str(out / "report.html")):
+    for part in ("topic   weight  words", "Found  ", "Each held-out word", str(out / "report.html")):
         assert part in result.stdout
     assert "<html" in (out / "report.html").read_text(encoding="utf-8")
     assert stickbreak.load(out).n_topics_ <= 4
@@ -46,7 +46,7 @@ def test_new_text_meets_the_words_of_the_demo(run, tmp_path, small_library):
     run("demo", "--out", tmp_path / "d", "--topics", "3", "--laps", "2", "--quiet")
     path = tmp_path / "new.txt"
     path.write_text("ship sail the argument anchor")
-    assert "0 tokens (0.0%)" in run("transform", tmp_path / "d", path).stderr  # both are stop words there
+    assert "0 words (0.0%)" in run("transform", tmp_path / "d", path).stderr  # both are stop words there
 
 
 def test_the_report_is_opened_only_if_asked(run, tmp_path, small_library, monkeypatch):

@@ -63,7 +63,7 @@ def test_new_text_is_not_pruned_and_outside_words_are_counted(tmp_path):
     found = read_for_model(path, tmp_path, Model(), InputSettings())
     assert found.corpus.counts.toarray().sum(axis=0).tolist() == [1, 99, 0]
     assert found.n_outside == 1  # "jam"; "and" is a stop word
-    assert "1 tokens (1.0%)" in found.outside_sentence()
+    assert "1 word (1.0%) is not" in found.outside_sentence()
 
 
 def test_both_ways_of_reading_new_text_agree(tmp_path, documents, model):

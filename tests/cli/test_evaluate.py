@@ -26,7 +26,7 @@ def test_text_states_tokens_both_conventions_and_words_outside(run, model, tmp_p
     path = tmp_path / "new.txt"
     path.write_text("ship sail zebra anchor\nbread butter oven zebra\n")
     text = run("evaluate", model, path).stdout
-    for part in ("documents           2", "6; 2 tokens (25.0%)", "with inactive", "perplexity", "coherence"):
+    for part in ("documents      2", "6; 2 words (25.0%)", "unseen", "perplexity", "coherence"):
         assert part in text
 
 
@@ -52,7 +52,7 @@ def test_left_to_right_is_added_where_it_is_asked_for(run, model, documents, res
     assert (found["n_tokens"], found["n_documents"]) == (2700, 90)
     assert (found["particles"], found["resample"]) == (2, resample)
     text = run("evaluate", model, documents, "--seed", "3", *options).stdout
-    for part in (f"{expected.unbiased:.4f}", f"{expected.printed_perplexity:,.1f}", "2 particles", "Wallach"):
+    for part in (f"{expected.unbiased:.4f}", f"{expected.printed_perplexity:,.1f}", "2 samples", "Wallach"):
         assert part in text
 
 

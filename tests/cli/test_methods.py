@@ -81,7 +81,8 @@ def test_options_reach_the_hybrid(run, documents, tmp_path):
         "--learning-decay 0.7 --learning-offset 2 "
         "--batch-size 30 --burn-in-sweeps 2 --saved-sweeps 3 --sampler dense --seed 5 --jobs 1 --held-out 0.2"
     )
-    printed = run("fit", documents, "--out", tmp_path / "m", "--method", "hybrid", "--quiet", *options.split()).stdout
+    place = ("--out", tmp_path / "m", "--method", "hybrid", "--quiet", "--verbose")
+    printed = run("fit", documents, *place, *options.split()).stdout
     assert "(started with 7)" in printed
     assert "(predictive log-likelihood)" in printed
     given = {
@@ -100,7 +101,7 @@ def test_options_reach_collapsed_inference(run, documents, tmp_path):
         "--jobs 1 --held-out 0.2"
     )
     place = ("--out", tmp_path / "m", "--method", "collapsed", "--quiet")
-    printed = run("fit", documents, *place, *options.split()).stdout
+    printed = run("fit", documents, *place, *options.split(), "--verbose").stdout
     assert "(leave-one-out log-likelihood)" in printed
     assert "(started with 7)" in printed
     given = {
@@ -148,7 +149,7 @@ def test_wrong_value_is_refused(refuse, documents, tmp_path, options, words):
 def test_commands_work_on_a_sampled_model(run, documents, tmp_path):
     out = tmp_path / "m"
     options = ["--init", "sequential", "--chains", "2", "--held-out", "0.2", "--seed", "1"]
-    result = run("fit", documents, "--out", out, *GIBBS, *options)
+    result = run("fit", documents, "--out", out, *GIBBS, *options, "--verbose")
     assert "(joint log-likelihood)" in result.stdout
     assert "did all 6 passes" in result.stdout
     assert "started with" not in result.stdout

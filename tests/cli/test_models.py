@@ -32,7 +32,7 @@ def without_collapsed():
 @pytest.mark.usefixtures("without_collapsed")
 def test_family_without_a_row_is_a_sentence_that_leads_to_python(refuse, model, documents, tmp_path, command):
     line = refuse(*arguments(command, model, documents, tmp_path))
-    assert "holds a CollapsedHDP, which no command knows" in line
+    assert "holds a CollapsedHDP, which the commands do not know" in line
     assert "stickbreak.load(" in line
     assert list(tmp_path.iterdir()) == []
 
@@ -63,4 +63,4 @@ def test_what_is_no_model_is_a_sentence(refuse, run, model, documents, fast, tmp
 
 
 def test_tree_of_a_model_without_one_is_a_sentence(refuse, model):
-    assert "form no tree" in refuse("tree", model)
+    assert "do not form a tree" in refuse("tree", model)

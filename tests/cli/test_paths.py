@@ -86,5 +86,5 @@ def test_checkpoint_in_the_folder_of_the_model_is_refused(refuse, model, documen
     copy = tmp_path / "copy"
     shutil.copytree(model, copy)
     line = refuse("fit", documents, "--out", copy, "--force", "--checkpoint", copy / inside, *fast)
-    assert "give a folder beside it" in line
+    assert "give a folder outside it" in line
     assert not (copy / "checkpoint").exists()

@@ -50,7 +50,7 @@ def test_settings_of_older_models_have_no_delimiter(tmp_path):
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_every_usual_delimiter_is_read_by_fit(run, tmp_path, delimiter):
     result = run("fit", table(tmp_path / "d.csv", delimiter), "--out", tmp_path / "model", *FIT)
-    assert "20 documents, 2 words, 60 tokens" in result.stderr
+    assert "20 documents, 60 words, 2 of them different" in result.stderr
 
 
 @pytest.mark.parametrize(

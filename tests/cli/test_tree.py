@@ -5,8 +5,8 @@ import pytest
 
 import stickbreak
 
-LINE = re.compile(r"^([│ ├└─]*)(all|[\d.]+)  ([\d.]+)%  ([\d,]+) tokens?  (topic )?(\d+)( topics?)?  (.*)$")
-REST = re.compile(r"^([│ ├└─]*)and (\d+) more nodes?  ([\d.]+)%  ([\d,]+) tokens?$")
+LINE = re.compile(r"^([│ ├└─]*)(all|[\d.]+)  ([\d.]+)%  ([\d,]+) words?  (topic )?(\d+)( topics?)?  (.*)$")
+REST = re.compile(r"^([│ ├└─]*)and (\d+) more nodes?  ([\d.]+)%  ([\d,]+) words?$")
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,9 @@ def test_words_are_no_markup_and_steer_no_terminal(run, documents, tmp_path):
 
 
 def test_what_is_no_tree_or_not_in_it_is_one_sentence(refuse, model, tree_model):
-    assert "is a CollapsedHDP; print them with stickbreak topics" in refuse("tree", model)
+    assert "is a CollapsedHDP, whose topics do not form a tree; print them with stickbreak topics" in refuse(
+        "tree", model
+    )
     assert "give one of them" in refuse("tree", tree_model, "--node", "0", "--leaf", "1")
     assert "give the path of a node as it is printed" in refuse("tree", tree_model, "--node", "0/1")
     assert "no node 7: there are 3 children" in refuse("tree", tree_model, "--node", "7")

@@ -70,14 +70,14 @@ def test_summary_says_what_was_found_and_where_it_is(run, place, tmp_path):
     out = tmp_path / "m"
     lines = run("fit", place / "folder", "--out", out, *HDP, "--held-out", "0.2").stdout.splitlines()
     assert lines[0].split() == ["component", "weight", "spread", "directions", "mean"]
-    assert lines[lines.index("") + 1] == "components 3 (started with 8)"
     model = stickbreak.load(out)
-    assert f"objective  {model.objective_:.4f} nats per vector" in lines
     _, held = read_vectors(place / "folder").vectors.split(0.2, seed=1)
-    assert (
-        f"held-out   {model.score(held):.4f} nats per vector: half of each of 4 groups, given the other half" in lines
+    assert lines[lines.index("") + 1] == (
+        f"Found  3 components in 16 groups of 480 vectors. Held-out log density: {model.score(held):.4f} nats per "
+        "vector; higher is better."
     )
-    assert lines[-2:] == [f"model      {out}", f"report     {out / 'report.html'}"]
+    assert lines[-2].startswith(f"Wrote  {out / 'report.html'} ")
+    assert lines[-1].startswith("Next   see the components of each group: stickbreak transform")
 
 
 def test_json_of_a_fit(run, place, tmp_path):
@@ -115,7 +115,7 @@ def test_interrupted_fit_resumes_from_its_checkpoint(run, refuse, place, tmp_pat
     there = ["--checkpoint", tmp_path / "c", "--no-report"]
     short, whole = [*HDP, "--laps", "3"], [*HDP, "--laps", "7"]
     run("fit", place / "folder", "--out", tmp_path / "cut", *short, *there)
-    assert "--resume to go on" in refuse("fit", place / "folder", "--out", tmp_path / "on", *whole, *there)
+    assert "--resume to continue" in refuse("fit", place / "folder", "--out", tmp_path / "on", *whole, *there)
     run("fit", place / "folder", "--out", tmp_path / "on", *whole, *there, "--resume")
     run("fit", place / "folder", "--out", tmp_path / "whole", *whole, "--no-report")
     on, uncut = stickbreak.load(tmp_path / "on"), stickbreak.load(tmp_path / "whole")
@@ -180,7 +180,7 @@ def test_columns_are_found_by_their_names(run, place, models, tmp_path):
 def test_scores_are_nats_per_vector(run, place, planted, models):
     for name, data in (("hdp", planted), ("mixture", planted.values)):
         score = stickbreak.load(models / name).score(data)
-        assert f"held-out   {score:.4f} nats per vector" in run("evaluate", models / name, place / "folder").stdout
+        assert f"score      {score:.4f} nats per vector" in run("evaluate", models / name, place / "folder").stdout
         found = json.loads(run("evaluate", models / name, place / "folder", "--json").stdout)
         assert (found["held_out"], found["unit"]) == (score, "nats per vector")
 
@@ -211,10 +211,10 @@ def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--vocabulary", "w.txt"], "--vocabulary is about words, but the model is one of vectors; leave it out"),
-        (["--text-field", "left"], "--text-field is about words"),
-        (["--name-field", "image"], "--name-field is about words"),
-        (["--min-df", "2"], "the options of text to counts (--stop-words, --min-df, ...) are about words"),
+        (["--vocabulary", "w.txt"], "--vocabulary is for words, but this is a model of vectors; leave it out"),
+        (["--text-field", "left"], "--text-field is for words"),
+        (["--name-field", "image"], "--name-field is for words"),
+        (["--min-df", "2"], "the options that turn text into counts (--stop-words, --min-df, ...) are for words"),
         (["--eta", "1"], "--eta needs --method collapsed, variational, gibbs, hybrid or tree, but the method is"),
         (["--init", "anchors"], "--init needs --method variational, gibbs or hybrid"),
         (["--moves", "refine"], "--moves is 'refine'; give one or more of merge, delete, birth or reorder"),
@@ -229,9 +229,9 @@ def test_fit_refuses_what_means_nothing_to_vectors(refuse, place, tmp_path, opti
 
 def test_groups_that_are_missing_are_a_sentence(refuse, run, place, models, tmp_path):
     line = refuse("fit", place / "array.npy", "--out", tmp_path / "m", *HDP)
-    assert "has no groups, which --method gaussian-hdp needs; name their column (--group-field)" in line
+    assert "has no groups, but --method gaussian-hdp needs them; name their column (--group-field)" in line
     line = refuse("transform", models / "hdp", place / "array.npy")
-    assert "has no groups, which a GaussianHDP needs" in line
+    assert "has no groups, but a GaussianHDP needs them" in line
     assert "--alpha needs --method collapsed" in refuse("fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE,
                                                        "--alpha", "1")  # fmt: skip
 
@@ -239,12 +239,12 @@ def test_groups_that_are_missing_are_a_sentence(refuse, run, place, models, tmp_
 @pytest.mark.parametrize(
     ("command", "options", "words"),
     [
-        ("evaluate", ["--left-to-right", "20"], "--left-to-right is about words"),
-        ("evaluate", ["--seed", "1"], "--seed is 1, but vectors are cut into halves by a seed of their own"),
-        ("evaluate", ["--vocabulary", "w.txt"], "--vocabulary is about words"),
-        ("transform", ["--text-field", "t"], "--text-field is about words"),
-        ("transform", ["--out", "w.xlsx"], "does not say a format"),
-        ("report", ["--name-field", "t"], "--name-field is about words"),
+        ("evaluate", ["--left-to-right", "20"], "--left-to-right is for words"),
+        ("evaluate", ["--seed", "1"], "--seed is 1, but groups of vectors are always halved the same way"),
+        ("evaluate", ["--vocabulary", "w.txt"], "--vocabulary is for words"),
+        ("transform", ["--text-field", "t"], "--text-field is for words"),
+        ("transform", ["--out", "w.xlsx"], "has no known ending"),
+        ("report", ["--name-field", "t"], "--name-field is for words"),
     ],
 )
 def test_commands_refuse_what_means_nothing_to_vectors(refuse, place, models, tmp_path, command, options, words):
@@ -256,7 +256,7 @@ def test_commands_refuse_what_means_nothing_to_vectors(refuse, place, models, tm
 def test_vectors_of_another_length_are_a_sentence(refuse, models, tmp_path):
     np.save(tmp_path / "v.npy", np.zeros((4, 3)))
     for command in ("transform", "evaluate"):
-        words = "has vectors of 3 numbers, but those of the fit had 2; give"
+        words = "has vectors of 3 numbers, but the model's have 2; give"
         assert words in refuse(command, models / "mixture", tmp_path / "v.npy")
     write_vectors(stickbreak.GroupedVectors.from_values(np.zeros((4, 3))), tmp_path / "v")
     for command, more in (("transform", []), ("evaluate", []), ("report", ["--out", tmp_path / "r.html"])):
@@ -265,13 +265,13 @@ def test_vectors_of_another_length_are_a_sentence(refuse, models, tmp_path):
 
 @pytest.mark.parametrize("option", [["--group-field", "id"], ["--patch-size", "8"], ["--patches", "9"]])
 def test_words_refuse_what_is_about_vectors(refuse, documents, model, tmp_path, option):
-    wanted = f"Error: {option[0]} is about vectors, but the model is one of words; leave it out"
+    wanted = f"Error: {option[0]} is for vectors, but this is a model of words; leave it out"
     assert refuse("fit", documents, "--out", tmp_path / "m", *option) == wanted
     assert refuse("transform", model, documents, *option) == wanted
 
 
 def test_tree_of_vectors_is_a_sentence(refuse, models):
-    assert "form no tree" in refuse("tree", models / "hdp")
+    assert "do not form a tree" in refuse("tree", models / "hdp")
 
 
 @pytest.mark.parametrize(

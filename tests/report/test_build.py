@@ -26,7 +26,9 @@ def approximately(value):
 
 def test_report_equals_the_golden_one(model, corpus):
     texts = [f"Text {d}: a cat, a bond and a team." for d in range(5)]
-    data = build_report(model, corpus, title="Small", held_out=Completion(-1.5, -1.75, 20, 4), texts=texts, n_words=3)
+    data = build_report(
+        model, corpus, title="Small", held_out=Completion(-1.5, -1.75, 20, 4), unigram=-2.0, texts=texts, n_words=3
+    )
     found = json.loads(replace(data, version="golden").to_json())
     assert found == approximately(json.loads(GOLDEN.read_text()))
 

@@ -68,7 +68,7 @@ class _Commands(TyperGroup):
         except BrokenPipeError:
             raise  # the reader of the output has gone: nobody is left to be told
         except OSError as error:
-            complain(f"the system refuses: {error.strerror or error}; nothing more is written")
+            complain(f"the operating system refuses: {error.strerror or error}; nothing more is written")
         except KeyboardInterrupt as error:
             complain("interrupted; nothing more is written")
             raise typer.Exit(_INTERRUPTED) from error
@@ -78,7 +78,7 @@ class _Commands(TyperGroup):
 def _out_of_memory(error: MemoryError | ValueError) -> str:
     """Say what was asked for, if NumPy told it."""
     asked = f" ({str(error).rstrip('.')})" if str(error) else ""
-    return f"the memory does not suffice{asked}; give fewer documents, words or topics, or use a larger machine"
+    return f"there is not enough memory{asked}; give fewer documents, words or topics, or use a larger machine"
 
 
 app = typer.Typer(

@@ -15,6 +15,9 @@ from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.cli.words import Words
 from stickbreak.exceptions import WriteError
 
+_WHAT_NEXT = """
+Then with documents of your own (a .jsonl, .csv or .parquet file, a folder of text files, ...):
+    stickbreak fit mine.csv --out my-topics --held-out 0.1"""
 _FORMAT = "demo"  # how the settings beside a model say that it came from here
 
 
@@ -30,7 +33,7 @@ def demo(
         typer.Option(
             "--write-sample",
             metavar="FILE.csv",
-            help="Only write some of these texts to a CSV file with the columns title and text, and stop.",
+            help="Write some of these texts to a CSV file with the columns title and text, and stop.",
         ),
     ] = None,
     open_report: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in the browser.")] = False,
@@ -38,7 +41,7 @@ def demo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Show what stickbreak does: the topics of the documentation of Python's own standard library.
+    """Find the topics of the documentation of Python's standard library, to show what stickbreak does.
 
     The documents are the documentation strings of its modules, classes and
     functions, as installed on this machine. An earlier demo in the same folder
@@ -65,7 +68,7 @@ def demo(
     _tell(quiet, f"   {len(texts):,} documents, such as {_examples(names)}")
     _tell(
         quiet,
-        "2. Counting words, without the English stop words and these words of all Python documentation:",
+        "2. Counting words, without the English stop words and these words of every Python documentation:",
     )
     _tell(
         quiet,
@@ -73,14 +76,14 @@ def demo(
     )
     options = TextOptions(stop_words=english_and(DOCSTRING_STOP_WORDS))
     corpus = count_texts(texts, options, names)
-    _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} tokens")
+    _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} words in all")
     _tell(
         quiet,
-        f"3. Learning topics, at first {topics}, from nine documents in ten; the tenth is for the score",
+        f"3. Learning topics from nine tenths of the documents, starting with {topics}; the rest are for the score",
     )
     result = job.run(Words.of(corpus, InputSettings(format=_FORMAT, text=options), texts))
     result.show(as_json=as_json)
-    _tell(quiet, _what_next(out))
+    _tell(quiet, _WHAT_NEXT)
     if open_report:
         typer.launch((out / "report.html").absolute().as_uri())
 
@@ -113,12 +116,3 @@ def _is_demo(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(known, dict) and known.get("format") == _FORMAT
-
-
-def _what_next(out: Path) -> str:
-    return f"""
-Open {out / "report.html"} in a browser, or look closer:
-    stickbreak topics {out} --words 20
-Then with documents of your own (a .jsonl, .csv or .parquet file, a folder of text files, ...):
-    stickbreak fit mine.csv --out my-topics --held-out 0.1
-    stickbreak transform my-topics new.csv --out weights.csv"""

@@ -61,7 +61,7 @@ class InputSettings:
         given = {"--group-field": self.group_field, "--patch-size": self.patch_size, "--patches": self.n_patches}
         for option, value in given.items():
             if value is not None:
-                raise InputError(f"{option} is about vectors, but the model is one of words; leave it out")
+                raise InputError(f"{option} is for vectors, but this is a model of words; leave it out")
 
     def check_of_vectors(self) -> None:
         """Refuse what means nothing to vectors.
@@ -76,11 +76,11 @@ class InputSettings:
         given = {"--text-field": self.text_field, "--name-field": self.name_field, "--vocabulary": self.vocabulary}
         for option, value in given.items():
             if value is not None:
-                raise InputError(f"{option} is about words, but the model is one of vectors; leave it out")
+                raise InputError(f"{option} is for words, but this is a model of vectors; leave it out")
         if self.text not in (None, TextOptions(stop_words="english")):
             raise InputError(
-                "the options of text to counts (--stop-words, --min-df, ...) are about words, but the model is one of "
-                "vectors; leave them out"
+                "the options that turn text into counts (--stop-words, --min-df, ...) are for words, but this is a "
+                "model of vectors; leave them out"
             )
 
     def read(self, path: Path) -> "Corpus":
@@ -193,10 +193,12 @@ class Documents:
     def outside_sentence(self) -> str:
         """Say how the words outside the vocabulary were treated."""
         if self.n_outside is None:
-            return "words outside the model's vocabulary are left out (not counted)"
+            return "words that are not in the model's vocabulary are left out (their number is not known)"
         total = self.n_outside + self.corpus.n_tokens
         share = self.n_outside / total if total else 0.0
-        return f"{self.n_outside:,.0f} tokens ({share:.1%}) of words outside the model's vocabulary are left out"
+        what = "word" if self.n_outside == 1 else "words"
+        verb = "is" if self.n_outside == 1 else "are"
+        return f"{self.n_outside:,.0f} {what} ({share:.1%}) {verb} not in the model's vocabulary and {verb} left out"
 
 
 def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSettings) -> Documents:

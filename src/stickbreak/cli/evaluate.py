@@ -34,14 +34,15 @@ Particles = Annotated[
         "--left-to-right",
         min=1,
         metavar="PARTICLES",
-        help="Also the left-to-right likelihood (Wallach et al. 2009), by so many samples of a document: 20, say.",
+        help="Also the left-to-right likelihood (Wallach et al. 2009) from this number of samples per document: "
+        "20 are usual.",
     ),
 ]
 NoResample = Annotated[
     bool,
     typer.Option(
         "--no-resample",
-        help="Of that: leave the topics of earlier words as they are (quicker; take more samples).",
+        help="With --left-to-right: do not draw the topics of earlier words again. Faster, but needs more samples.",
     ),
 ]
 
@@ -66,13 +67,16 @@ def evaluate(
     max_declared: MaxDeclared = None,
     as_json: Json = False,
 ) -> None:
-    """Score a model on documents that it has not seen: completion of their halves, coherence of topics.
+    """Score a model on documents that it has not seen.
 
-    A model of vectors is scored in nats per vector: half of each group given the
-    other half, or with --method gaussian-mixture the density of each vector.
+    The score says how well the model predicts the second half of each document
+    from the first. Coherence says whether the top words of a topic occur together.
+
+    A model of vectors is scored by the log density of half of each group, given
+    the other half, or with --method gaussian-mixture of each vector.
     """
     if no_resample and left_to_right is None:
-        raise InputError("--no-resample is about the left-to-right likelihood; give --left-to-right 20, too")
+        raise InputError("--no-resample needs --left-to-right; add --left-to-right 20")
     check_input(documents)
     fitted, material = load_model(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)

@@ -17,7 +17,7 @@ from stickbreak.cli.help import HelpAll
 from stickbreak.cli.kinds import MATERIALS
 from stickbreak.cli.methods import DEFAULT, METHODS
 from stickbreak.cli.model_options import ModelOption, model_options, parameters_of
-from stickbreak.cli.output import say
+from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.text_options import text_options
 from stickbreak.cli.wording import joined
@@ -146,6 +146,8 @@ def fit(
     report: o.ReportFile = None,
     no_report: o.NoReport = False,
     force: o.Force = False,
+    topics_shown: o.TopicsShown = TOPICS_SHOWN,
+    verbose: o.Verbose = False,
     seed: o.Seed = 0,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -158,7 +160,7 @@ def fit(
     line), a folder of text files, or a file of counts (UCI bag of words, LDA-C,
     Matrix Market, SciPy). For the gaussian methods it is real vectors: a NumPy
     array, a table of numbers (CSV, TSV, Parquet), a folder of vectors, images.
-    Prints the topics; writes the model and a report. The methods are:
+    Prints the largest topics and writes a model and a report. The methods are:
     """
     parameters = parameters_of(method, model)
     if report is not None and no_report:
@@ -176,10 +178,11 @@ def fit(
         force=force,
         quiet=quiet,
         options=_given(ctx, method),
+        input=input,
     )
     if _source(ctx, "input") == "DEFAULT_MAP" and not input.exists():
         raise ReadError(
-            f"{input}, the input that {config} names, does not exist; start the command in the folder of the first "
+            f"{input}, the input that {config} names, does not exist; run the command in the folder of the first "
             f"fit, or name the input: stickbreak fit INPUT --config {config}"
         )
     check_input(input)
@@ -198,7 +201,7 @@ def fit(
     material = MATERIALS[METHODS[method].data].read(input, settings, method)
     if not quiet:
         say(material.size)
-    job.run(material).show(as_json=json)
+    job.run(material).show(topics_shown, as_json=json, verbose=verbose)
 
 
 def _source(ctx: typer.Context, argument: str) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 from stickbreak.cli.config import write_config
 from stickbreak.cli.material import Material, Score
 from stickbreak.cli.methods import DEFAULT, METHODS
-from stickbreak.cli.output import Line, print_json, print_topics, say, show
+from stickbreak.cli.output import say
+from stickbreak.cli.result import FitResult
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage.atomic import replace_folder
 
-__all__ = ["FitJob", "FitResult"]
+__all__ = ["FitJob"]
 
-_TAKEN_CHECKPOINT = "Add --resume to go on from it, or --force to replace it."
+_TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,15 @@ class FitJob:
     checkpoint : Path or None
         Folder of the checkpoint.
     resume : bool
-        Go on from the checkpoint.
+        Continue from the checkpoint.
     force : bool
         Replace a model that is at `out` already.
     quiet : bool
         No progress and no messages.
     options : mapping or None
         What `fit` was given, to be written beside the model; None writes no such file.
+    input : Path or None
+        What the documents were read from; None where they are not in a file.
     """
 
     out: Path
@@ -60,6 +63,7 @@ class FitJob:
     force: bool = False
     quiet: bool = False
     options: Mapping[str, Any] | None = None
+    input: Path | None = None
 
     def check(self) -> None:
         """Refuse, before the long work, what cannot be done at its end.
@@ -74,21 +78,21 @@ class FitJob:
         from stickbreak.storage.persistence import check_target
 
         if self.resume and self.checkpoint is None:
-            raise InputError("--resume needs to know from where; add --checkpoint FOLDER")
+            raise InputError("--resume needs a checkpoint to continue from; add --checkpoint FOLDER")
         if self.held_out is not None and not self.held_out > 0:
             raise InputError(f"--held-out is {self.held_out}; give a share (0.1) or a number of documents (500)")
         check_target(self.out, overwrite=self.force)
         if self.checkpoint is not None:
             if self.checkpoint.resolve().is_relative_to(self.out.resolve()):
                 raise InputError(
-                    f"--checkpoint {self.checkpoint} is in the folder of --out, which the model will fill; give a "
-                    "folder beside it"
+                    f"--checkpoint {self.checkpoint} is inside the folder of --out, where the model will be "
+                    "written; give a folder outside it"
                 )
             check_target(self.checkpoint, overwrite=self.resume or self.force, advice=_TAKEN_CHECKPOINT)
         if self.report is not None and self.report.absolute().parent != self.out.absolute():
             _check_file(self.report)
 
-    def run(self, material: Material) -> "FitResult":
+    def run(self, material: Material) -> FitResult:
         """Fit what was read; write the model, then score it, then write the report.
 
         Parameters
@@ -116,15 +120,26 @@ class FitJob:
             material.remember(folder)
             if self.options is not None:
                 write_config(folder, self.options)
-        score = None if held is None else self._score(model, held)
+        score = None if held is None else self._score(model, held, train)
         if self.report is not None:
             self._tell("writing the report ...")
             material.write_report(model, self.report, held_out=score)
-        return FitResult(self, model, material, train, score)
+        return FitResult(
+            model,
+            material,
+            train,
+            score,
+            self.method,
+            self.n_topics_start(model, train),
+            self.out,
+            self.report,
+            self.input,
+            self.options,
+        )
 
     def _fit(self, train: Material) -> Any:
         """Fit the estimator, showing its progress."""
-        self._tell("loading (the first fit on a machine also compiles: about a minute, once) ...")
+        self._tell("loading (the first fit on a machine also compiles, which takes about a minute) ...")
         import stickbreak
         from stickbreak.fitting.progress import FitProgress
 
@@ -133,10 +148,10 @@ class FitJob:
         if self.checkpoint is not None:
             options = {"checkpoint": self.checkpoint, "resume": self.resume}
             if self.resume and not self.checkpoint.exists():
-                self._tell(f"there is no checkpoint at {self.checkpoint} yet: starting from the beginning")
+                self._tell(f"there is no checkpoint at {self.checkpoint} yet: the fit begins at the start")
         self._tell(
-            f"fitting {train.size_of_fit}{self._starting(model, train)} "
-            f"(Ctrl-C ends after the lap and keeps the model) ..."
+            f"fitting {train.size_of_fit}{self._starting(model, train)}; Ctrl-C stops after the current pass and keeps "
+            "the model ..."
         )
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train.data, callback=progress.update, **options)
@@ -151,11 +166,11 @@ class FitJob:
         start = model.get_params(deep=False).get("init")
         return None if start in METHODS[self.method].uncounted_starts else train.starting(model)
 
-    def _score(self, model: Any, held: Material) -> Score | None:
+    def _score(self, model: Any, held: Material, train: Material) -> Score | None:
         """Score what was held out; None, with a message, if it is too little for that."""
         self._tell(f"scoring {held.size_of_fit.replace(' ', ' held-out ', 1)} ...")
         try:
-            return held.score(model, self.seed)
+            return held.score(model, self.seed, train)
         except InputError as error:
             self._tell(f"no held-out score: {error}")
             return None
@@ -163,78 +178,6 @@ class FitJob:
     def _tell(self, text: str) -> None:
         if not self.quiet:
             say(text)
-
-
-@dataclass(frozen=True, slots=True)
-class FitResult:
-    """A fitted model and what is told of it."""
-
-    job: FitJob
-    model: Any
-    material: Material
-    train: Material
-    score: Score | None
-
-    def show(self, n_words: int = 10, *, as_json: bool = False) -> None:
-        """Print the topics and the summary on standard output.
-
-        Parameters
-        ----------
-        n_words : int, default=10
-            Words of each topic.
-        as_json : bool, default=False
-            Print JSON instead.
-        """
-        topics = self.material.lines(self.model, self.job.out, n_words)
-        if as_json:
-            print_json(self._as_json(topics))
-            return
-        print_topics(topics, self.material.columns)
-        show("\n" + self._summary())
-
-    def _summary(self) -> str:
-        """Say how many topics, why the fit stopped, how good it is, and where everything is."""
-        model, material = self.model, self.material
-        start = self.job.n_topics_start(model, self.train)
-        lines = [
-            f"{material.topic + 's':<10} {material.n_topics(model)}"
-            + ("" if start is None else f" (started with {start})"),
-            f"stopped    {model.stop_reason_}",
-            f"objective  {model.objective_:.4f} nats per {material.unit}"
-            + ("" if model.objective_name == "objective" else f" ({model.objective_name})"),
-        ]
-        if model.learned_:
-            learned = ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learned_)
-            lines.append(f"learned    {learned}")
-        if self.score is not None:
-            lines.append(f"held-out   {self.score.sentence}")
-        lines.append(f"model      {self.job.out}")
-        if self.job.report is not None:
-            lines.append(f"report     {self.job.report}")
-        return "\n".join(lines)
-
-    def _as_json(self, topics: Sequence[Line]) -> dict[str, Any]:
-        model, material, trace = self.model, self.material, self.model.trace_
-        return {
-            "model": str(self.job.out),
-            "report": None if self.job.report is None else str(self.job.report),
-            **material.counts(self.train),
-            "method": self.job.method,
-            f"n_{material.topic}s_start": self.job.n_topics_start(model, self.train),
-            f"n_{material.topic}s": material.n_topics(model),
-            "n_laps": int(model.n_laps_),
-            "converged": bool(model.converged_),
-            "stop_reason": str(model.stop_reason_),
-            "objective": float(model.objective_),
-            **{
-                name: float(getattr(model, name + "_"))
-                for name in ("alpha", "gamma", "eta")
-                if name in model.get_params()
-            },
-            "seconds": float(sum(trace["seconds"])),
-            "held_out": None if self.score is None else self.score.values,
-            f"{material.topic}s": [topic.as_json() for topic in topics],
-        }
 
 
 def _check_file(path: Path) -> None:

@@ -13,7 +13,7 @@ __all__ = ["FIRST", "BriefCommand", "HelpAll"]
 
 FIRST = (
     "input", "out", "method", "topics", "laps", "held_out", "text_field", "stop_words", "min_df", "max_df", "seed",
-    "config", "force", "json", "help_all",
+    "config", "force", "verbose", "json", "help_all",
 )  # fmt: skip
 """Arguments on the first screen, in this order."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from stickbreak.cli.output import Line
+from stickbreak.cli.output import MOST_LEAVES, Line
 
 if TYPE_CHECKING:
     from stickbreak.cli.documents import InputSettings
@@ -27,17 +27,37 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A held-out score of a fit: what the report is given, a sentence, values for `print_json`."""
+    """A held-out score of a fit.
+
+    Attributes
+    ----------
+    value : object
+        What the report is given.
+    sentence : str
+        For a reader who knows no units.
+    lines : tuple of (str, str)
+        For experts: labels and texts.
+    values : dict
+        For `print_json`.
+    unigram : float or None
+        Score of word frequencies alone; None where there are no words, or the frequencies are not known.
+    note : str or None
+        What is wrong with it, and what to do.
+    """
 
     value: Any
     sentence: str
+    lines: tuple[tuple[str, str], ...]
     values: dict[str, Any]
+    unigram: float | None = None
+    note: str | None = None
 
 
 class Material(ABC):
     """What was read: documents, or vectors. Each method of `stickbreak fit` names its kind."""
 
     topic: ClassVar[str]  # what a model of it finds
+    row: ClassVar[str]  # what gets weights of topics
     unit: ClassVar[str]  # what its objective counts by
     columns: ClassVar[tuple[str, ...]]  # of the table of topics
 
@@ -75,7 +95,7 @@ class Material(ABC):
 
     @staticmethod
     @abstractmethod
-    def lines(model: Any, folder: Path, n: int) -> Sequence[Line]:
+    def lines(model: Any, folder: Path, n: int, most: int = MOST_LEAVES) -> Sequence[Line]:
         """Describe the topics of a model, the largest first, by n words (or coordinates) each.
 
         Parameters
@@ -84,6 +104,8 @@ class Material(ABC):
         folder : Path
             Where it is saved: how its data were read lies beside it.
         n : int
+        most : int
+            Most topics of a tree, which may have millions.
         """
 
     @staticmethod
@@ -128,8 +150,8 @@ class Material(ABC):
         """Return the number of topics that a fit to it starts with."""
 
     @abstractmethod
-    def score(self, model: Any, seed: int) -> Score:
-        """Score a fitted model on it.
+    def score(self, model: Any, seed: int, train: Self) -> Score:
+        """Score a fitted model on it, beside what is known without a model of `train`, which it was fitted to.
 
         Raises
         ------

@@ -31,13 +31,13 @@ class Method:
 DEFAULT = "collapsed"
 METHODS = {
     "collapsed": Method("CollapsedHDP", "predicts well and fast; the documents must fit in memory."),
-    "variational": Method("VariationalHDP", "has an objective that compares numbers of topics; reads from disk."),
+    "variational": Method("VariationalHDP", "has an objective that compares numbers of topics; can read from disk."),
     "gibbs": Method(
         "GibbsHDP",
-        "samples the posterior: how certain is the number of topics? Slow.",
+        "shows how certain the number of topics is; samples the posterior, slowly.",
         uncounted_starts=("sequential", "single"),
     ),
-    "hybrid": Method("HybridHDP", "for many topics, or more documents than memory holds; reads from disk."),
+    "hybrid": Method("HybridHDP", "for many topics, or more documents than fit in memory; reads from disk."),
     "tree": Method("BackoffTreeTopics", "finds a tree of up to millions of topics.", uncounted_starts=(None,)),
     "gaussian-hdp": Method("GaussianHDP", "for real vectors in groups that share components.", "groups"),
     "gaussian-mixture": Method("GaussianDPMixture", "for real vectors without groups.", "vectors"),

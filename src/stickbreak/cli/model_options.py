@@ -81,7 +81,7 @@ class ModelOption:
         said = [first[0], *(f"With {joined(methods, 'and')}: {_lower(text)}" for text, methods in others)]
         sentences = [_in_options(text) for text in said if text]
         if any(parameter.names for parameter in self.parameters.values()):
-            sentences.append(f"Choices: {self._by_method(lambda one: '|'.join(one.names))}.")
+            sentences.append(f"Choices: {self._by_method(lambda one: ' | '.join(one.names))}.")
         if any(parameter.none_word for parameter in self.parameters.values()):
             words = {m: f"{one.none_word}: {one.none}" for m, one in self.parameters.items() if one.none_word}
             sentences.append(f"{by_method(words)}.")

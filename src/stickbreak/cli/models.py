@@ -40,6 +40,6 @@ def load_model(path: Path) -> tuple[Any, type[Material]]:
     method = method_of(name)
     if method is None:
         raise InputError(
-            f"{path} holds a {name}, which no command knows; use it in Python: stickbreak.load({str(path)!r})"
+            f"{path} holds a {name}, which the commands do not know; use it in Python: stickbreak.load({str(path)!r})"
         )
     return model, MATERIALS[method.data]

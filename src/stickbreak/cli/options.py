@@ -8,14 +8,24 @@ import typer
 from stickbreak.cli.groups import INPUT, OUTPUT, STOPPING, TEXT
 
 InputPath = Annotated[Path, typer.Argument(metavar="INPUT", help="File or folder with the documents.")]
-ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder that fit wrote.")]
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a model, written by fit.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="NUMBER", help="Seed of everything random.")]
+TopicsShown = Annotated[
+    int, typer.Option("--topics-shown", min=0, metavar="NUMBER", rich_help_panel=OUTPUT, help="Most topics to print.")
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", rich_help_panel=OUTPUT, help="Also print numbers for experts."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no messages.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, metavar="NUMBER", help="Seed of the random numbers.")]
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", min=1, metavar="NUMBER", help="Threads. Default: all cores. The result does not depend on it."
+        "--jobs",
+        min=1,
+        metavar="NUMBER",
+        help="Threads. Default: all cores. They do not change the result.",
     ),
 ]
 
@@ -26,7 +36,7 @@ Format = Annotated[
         metavar="NAME",
         rich_help_panel=INPUT,
         help="Format of the input: jsonl, csv, tsv, parquet, lines, folder, uci, ldac, mtx, npz or corpus; for vectors "
-        "npy, csv, tsv, parquet, vectors or images. Default: found from name and content.",
+        "npy, csv, tsv, parquet, vectors or images. Default: recognized from name and content.",
     ),
 ]
 TextField = Annotated[
@@ -36,7 +46,7 @@ TextField = Annotated[
 NameField = Annotated[
     str | None,
     typer.Option(
-        "--name-field", metavar="NAME", rich_help_panel=INPUT, help="Column or field of the documents' names."
+        "--name-field", metavar="NAME", rich_help_panel=INPUT, help="Column or JSON field of the documents' names."
     ),
 ]
 Vocabulary = Annotated[
@@ -57,7 +67,7 @@ Delimiter = Annotated[
         "--delimiter",
         metavar="TEXT",
         rich_help_panel=INPUT,
-        help="Character between the fields of CSV and TSV, or tab. Default: found from the first rows.",
+        help="Character between the fields of CSV and TSV, or tab. Default: recognized from the first rows.",
     ),
 ]
 GroupField = Annotated[
@@ -66,7 +76,7 @@ GroupField = Annotated[
         "--group-field",
         metavar="NAME",
         rich_help_panel=INPUT,
-        help="For a table of vectors: the column with their groups.",
+        help="For a table of vectors: column of their groups.",
     ),
 ]
 PatchSize = Annotated[
@@ -77,7 +87,7 @@ PatchSize = Annotated[
         max=1024,
         metavar="NUMBER",
         rich_help_panel=INPUT,
-        help="For images: side of a patch in pixels. Default: 8.",
+        help="For images: width and height of a patch in pixels. Default: 8.",
     ),
 ]
 MostPatches = Annotated[
@@ -87,7 +97,7 @@ MostPatches = Annotated[
         min=1,
         metavar="NUMBER",
         rich_help_panel=INPUT,
-        help="For images: most patches of each. Default: 1,000.",
+        help="For images: most patches per image. Default: 1,000.",
     ),
 ]
 MaxDocumentBytes = Annotated[
@@ -97,7 +107,7 @@ MaxDocumentBytes = Annotated[
         min=1,
         metavar="BYTES",
         rich_help_panel=INPUT,
-        help="Most bytes of one line or document. Default: 64 MiB.",
+        help="Largest line or document, in bytes. Default: 64 MiB.",
     ),
 ]
 MaxUnpackedBytes = Annotated[
@@ -107,7 +117,8 @@ MaxUnpackedBytes = Annotated[
         min=1,
         metavar="BYTES",
         rich_help_panel=INPUT,
-        help="Most bytes that a compressed file may hold. Default: 200 times its size, at least 256 MiB.",
+        help="Largest size of a compressed file once unpacked, in bytes. Default: 200 times its size, "
+        "at least 256 MiB.",
     ),
 ]
 MaxDeclared = Annotated[
@@ -117,7 +128,7 @@ MaxDeclared = Annotated[
         min=1,
         metavar="NUMBER",
         rich_help_panel=INPUT,
-        help="Most documents or words that a header may declare beyond the file's bytes. Default: 1,000,000.",
+        help="Most documents or words that a header may declare beyond what the file can hold. Default: 1,000,000.",
     ),
 ]
 
@@ -162,7 +173,7 @@ NgramMin = Annotated[
         min=1,
         max=5,
         rich_help_panel=TEXT,
-        help="Fewest words of an n-gram; 2 leaves out single words.",
+        help="Fewest words of an n-gram. 2 leaves out single words.",
     ),
 ]
 NgramMax = Annotated[
@@ -173,14 +184,21 @@ NgramMax = Annotated[
         min=1,
         max=5,
         rich_help_panel=TEXT,
-        help="Most words of an n-gram; 2 also counts pairs of words.",
+        help="Most words of an n-gram. 2 also counts pairs of words.",
     ),
 ]
 TokenPattern = Annotated[
     str | None,
-    typer.Option("--token-pattern", metavar="PATTERN", rich_help_panel=TEXT, help="Regular expression of a word."),
+    typer.Option(
+        "--token-pattern", metavar="PATTERN", rich_help_panel=TEXT, help="Regular expression that a word matches."
+    ),
 ]
-KeepCase = Annotated[bool, typer.Option("--keep-case", rich_help_panel=TEXT, help="Do not make the text lower case.")]
+KeepCase = Annotated[
+    bool,
+    typer.Option(
+        "--keep-case", rich_help_panel=TEXT, help="Keep capital letters. By default, text becomes lower case."
+    ),
+]
 StripAccents = Annotated[
     str | None,
     typer.Option("--strip-accents", metavar="NAME", rich_help_panel=TEXT, help="Remove accents: ascii or unicode."),
@@ -207,7 +225,7 @@ Checkpoint = Annotated[
         help="Folder to save the state to after each pass over the data.",
     ),
 ]
-Resume = Annotated[bool, typer.Option("--resume", rich_help_panel=STOPPING, help="Go on from the checkpoint.")]
+Resume = Annotated[bool, typer.Option("--resume", rich_help_panel=STOPPING, help="Continue from the checkpoint.")]
 ReportFile = Annotated[
     Path | None,
     typer.Option(
@@ -217,5 +235,5 @@ ReportFile = Annotated[
         help="File of the HTML report. Default: report.html in the folder of the model.",
     ),
 ]
-NoReport = Annotated[bool, typer.Option("--no-report", rich_help_panel=OUTPUT, help="Write no report.")]
-Force = Annotated[bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Replace a model that is there already.")]
+NoReport = Annotated[bool, typer.Option("--no-report", rich_help_panel=OUTPUT, help="Do not write a report.")]
+Force = Annotated[bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Replace an existing model.")]

@@ -3,9 +3,11 @@
 import json
 import math
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from stickbreak.prediction.topics import FlatTopics
 
 __all__ = [
+    "MOST_LEAVES",
+    "TOPICS_SHOWN",
     "Line",
     "TopicLine",
     "complain",
@@ -23,12 +27,14 @@ __all__ = [
     "printable",
     "say",
     "show",
+    "show_rest",
     "strict_json",
     "words_as_json",
 ]
 
 
-_MOST_LINES = 100  # of topics that are the leaves of a tree
+TOPICS_SHOWN = 20  # of a table, unless more are asked for
+MOST_LEAVES = 100  # of a tree, unless more are asked for
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _UNREADABLE = "\ufffd"
 
@@ -83,8 +89,8 @@ def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
     return [{"word": word, "probability": probability} for word, probability in words]
 
 
-def describe_topics(model: "FlatTopics", n_words: int) -> list[TopicLine]:
-    """Gather the topics of a fitted model, by decreasing weight, with their numbers; the largest leaves of a tree.
+def describe_topics(model: "FlatTopics", n_words: int, most: int = MOST_LEAVES) -> list[TopicLine]:
+    """Return the topics of a fitted model, the largest first; of a tree its largest leaves.
 
     Parameters
     ----------
@@ -92,12 +98,14 @@ def describe_topics(model: "FlatTopics", n_words: int) -> list[TopicLine]:
         Any family.
     n_words : int
         Top words of each topic.
+    most : int
+        Most leaves of a tree.
 
     Returns
     -------
     list of TopicLine
     """
-    shown = model.shown_topics(n_words, most=_MOST_LINES)
+    shown = model.shown_topics(n_words, most=most)
     lines = [
         TopicLine(int(number), float(weight), tuple(word for word, _ in words), tuple(p for _, p in words))
         for number, weight, words in zip(shown.numbers, shown.weights, shown.words, strict=True)
@@ -136,6 +144,20 @@ def print_topics(topics: Sequence[Line], columns: Sequence[str] = ("topic", "wei
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # Text: words are no markup
     Console().print(table)
+
+
+def show_rest(n_more: int, folder: Path) -> None:
+    """Say how many topics a table leaves out, and how to see them.
+
+    Parameters
+    ----------
+    n_more : int
+        Nothing is printed for 0.
+    folder : Path
+        Of the model.
+    """
+    if n_more > 0:
+        show(f"and {n_more:,} more: {shlex.join(['stickbreak', 'topics', str(folder), '--all'])}")
 
 
 def printable(text: str, *, keep: str = "") -> str:
@@ -216,7 +238,7 @@ def show(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Tell the person at the terminal something, on standard error.
+    """Print a message on standard error.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
 
     if not file.exists():
         raise ReadError(
-            f"--stop-words: {file} cannot be read (it does not exist); give english, none or a file of words"
+            f"--stop-words: {file} cannot be read (it does not exist); give english, none or an existing file of words"
         )
     try:
         return tuple(word for line in decoded_lines(file, limits=limits) for word in line.split())

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from stickbreak.cli.models import load_model
-from stickbreak.cli.options import Json, ModelPath
-from stickbreak.cli.output import print_json, print_topics
+from stickbreak.cli.options import Json, ModelPath, TopicsShown
+from stickbreak.cli.output import MOST_LEAVES, TOPICS_SHOWN, print_json, print_topics, show_rest
 
 
 def topics(
@@ -14,18 +14,25 @@ def topics(
     words: Annotated[
         int, typer.Option("--words", "-n", min=1, help="Words of each topic; of vectors: coordinates of each mean.")
     ] = 10,
+    topics_shown: TopicsShown = TOPICS_SHOWN,
+    all_topics: Annotated[bool, typer.Option("--all", help="Print all topics.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the topics of a model: number, weight in the collection, most probable words.
+    """Print the largest topics of a model: number, weight, most probable words.
 
-    Of a model of vectors its components: spread of a coordinate, shares of the
-    variance along the leading directions, and the coordinates whose means tell a
-    component from the others.
+    The weight of a topic is its expected share of the words of the collection.
+    JSON has all topics; of a tree the 100 largest, or with --all every one. A
+    model of vectors has components: spread is the standard deviation of a
+    coordinate, directions are the shares of the variance along the three leading
+    ones, and the means are those that differ most from the other components.
     """
     fitted, material = load_model(model)
-    lines = material.lines(fitted, model, words)
+    n_topics = material.n_topics(fitted)
+    wanted = n_topics if all_topics else topics_shown
+    lines = material.lines(fitted, model, words, max(wanted, MOST_LEAVES))
     if as_json:
         found = f"{material.topic}s"
-        print_json({f"n_{found}": material.n_topics(fitted), found: [line.as_json() for line in lines]})
+        print_json({f"n_{found}": n_topics, found: [line.as_json() for line in lines]})
     else:
-        print_topics(lines, material.columns)
+        print_topics(lines[:wanted], material.columns)
+        show_rest(n_topics - min(wanted, len(lines)), model)

@@ -36,7 +36,7 @@ def transform(
     documents: InputPath,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File to write: .csv, .jsonl, .npz or .parquet; otherwise CSV is printed."),
+        typer.Option("--out", "-o", help="File to write: .csv, .jsonl, .npz or .parquet; without it, CSV is printed."),
     ] = None,
     format: Format = None,
     text_field: TextField = None,
@@ -53,13 +53,14 @@ def transform(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Give the weights of the topics in documents, one row a document; --json prints JSON lines.
+    """Write the weights of the topics in documents, one row per document.
 
-    New documents are read as those of the fit were. Words that the model does not
-    know are left out; a document without any word that it knows gets the weights
-    of the whole collection (of a tree: none). A file without documents gives a
-    table without rows. A tree takes only --out FILE.npz. Of a model of vectors the
-    rows are groups, or with --method gaussian-mixture single vectors.
+    Documents are read as those of the fit were. Words that the model does not know
+    are left out. A document without a known word gets the weights of the whole
+    collection (of a tree: none). A file without documents gives a table without
+    rows. A tree takes only --out FILE.npz. For a model of vectors the rows are
+    groups, or with --method gaussian-mixture single vectors. --json prints JSON
+    lines.
     """
     check_input(documents)
     if out is not None:

@@ -22,22 +22,26 @@ _UNFOLDED = 100_000  # columns, where the output is no terminal: a node is one l
 
 def tree(
     model: ModelPath,
-    depth: Annotated[int, typer.Option("--depth", "-d", min=0, help="Levels below the node.")] = 2,
+    depth: Annotated[int, typer.Option("--depth", "-d", min=0, help="Levels to print below the node.")] = 2,
     children: Annotated[
-        int, typer.Option("--children", "-c", min=1, help="Most children of a node, the largest first.")
+        int, typer.Option("--children", "-c", min=1, help="Most children to print of a node, the largest first.")
     ] = 6,
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words of each node.")] = 8,
     node: Annotated[
         str | None,
-        typer.Option("--node", metavar="PATH", help="Begin at this node instead of the root, as printed: 2.0.5"),
+        typer.Option(
+            "--node",
+            metavar="PATH",
+            help="Start at this node, by its path as printed (2.0.5).",
+        ),
     ] = None,
     leaf: Annotated[
         int | None,
-        typer.Option("--leaf", metavar="TOPIC", help="Print the way from the root to this topic instead."),
+        typer.Option("--leaf", metavar="TOPIC", help="Print only the path from the root to this topic."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print the tree of topics of a model of --method tree: every node with its share, tokens and words."""
+    """Print the tree of a model of --method tree: each node with its share, number of words and top words."""
     if node is not None and leaf is not None:
         raise InputError("--node and --leaf contradict each other; give one of them")
     fitted, _ = load_model(model)
@@ -79,7 +83,7 @@ class _Branch:
         what = f"topic {node.index}" if node.is_leaf else _counted(node.n_topics, "topic")
         label = Text.assemble(
             (_name(node), "bold"),
-            f"  {node.share:.1%}  {_counted(node.n_tokens, 'token')}  {what}  ",
+            f"  {node.share:.1%}  {_counted(node.n_tokens, 'word')}  {what}  ",
             " ".join(printable(word) for word, _ in self.words),
         )
         here = Tree(label) if above is None else above.add(label)
@@ -87,7 +91,7 @@ class _Branch:
             branch.drawn(here)
         if self.n_left_out:
             more = f"and {_counted(self.n_left_out, 'more node')}  "
-            here.add(Text(more + f"{self.share_left_out:.1%}  {_counted(self.tokens_left_out, 'token')}", "dim"))
+            here.add(Text(more + f"{self.share_left_out:.1%}  {_counted(self.tokens_left_out, 'word')}", "dim"))
         return here
 
     def as_json(self) -> dict[str, Any]:
@@ -134,11 +138,11 @@ def _way(leaf: "TopicNode", n_words: int) -> _Branch:
 
 
 def _root(fitted: Any, folder: Path) -> "TopicNode":
-    """Return the root of a model, refuse a model that is no tree."""
+    """Return the root of a model, and refuse another model."""
     root: TopicNode | None = fitted.tree_
     if root is None:
         raise InputError(
-            f"the topics of {folder} form no tree, as it is a {type(fitted).__name__}; print them with "
+            f"{folder} is a {type(fitted).__name__}, whose topics do not form a tree; print them with "
             "stickbreak topics, or fit a tree with --method tree"
         )
     return root

@@ -72,7 +72,7 @@ class VectorSettings:
                 raise ModelFormatError(f"{file} was written by a newer stickbreak; update stickbreak to read it")
             columns = known["columns"]
             if columns is not None and not all(isinstance(name, str) for name in columns):
-                raise TypeError("its columns are no names")
+                raise TypeError("its columns are not names")
             return cls(
                 _or_none(known["group_field"], str),
                 None if columns is None else tuple(columns),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.documents import InputSettings
 from stickbreak.cli.material import Material, Score, Told
-from stickbreak.cli.output import Line
+from stickbreak.cli.output import MOST_LEAVES, Line
 from stickbreak.cli.vector_input import VectorSettings
 from stickbreak.cli.weights import WeightTable
 from stickbreak.exceptions import InputError
@@ -68,6 +68,7 @@ class Groups(Material):
     """Vectors in groups."""
 
     topic: ClassVar[str] = "component"
+    row: ClassVar[str] = "group"
     unit: ClassVar[str] = "vector"
     columns: ClassVar[tuple[str, ...]] = ("component", "weight", "spread", "directions", "mean")
 
@@ -87,7 +88,7 @@ class Groups(Material):
         found = cls._read(path, given, VectorSettings.remembered(folder), f"a {type(model).__name__}")
         if found.vectors.dim != model.n_features_in_:
             raise InputError(
-                f"{path} has vectors of {found.vectors.dim} numbers, but those of the fit had {model.n_features_in_}; "
+                f"{path} has vectors of {found.vectors.dim} numbers, but the model's have {model.n_features_in_}; "
                 "give vectors of the same kind"
             )
         return found
@@ -114,8 +115,8 @@ class Groups(Material):
         )
         if cls.needs_groups and not table.grouped:
             raise InputError(
-                f"{path} has no groups, which {asking} needs; name their column (--group-field), give a folder of "
-                "vectors, or fit by --method gaussian-mixture"
+                f"{path} has no groups, but {asking} needs them; name their column (--group-field), give a folder of "
+                "vectors, or use --method gaussian-mixture"
             )
         return cls(table.vectors, VectorSettings.of(table, given.group_field or known.group_field, n_patches))
 
@@ -132,7 +133,7 @@ class Groups(Material):
         """Take any file."""
 
     @staticmethod
-    def lines(model: Any, folder: Path, n: int) -> Sequence[Line]:
+    def lines(model: Any, folder: Path, n: int, most: int = MOST_LEAVES) -> Sequence[Line]:
         """Describe the components of a model by the coordinates that tell them from the others."""
         shown = model.shown_components(_DIRECTIONS)
         coordinates = VectorSettings.remembered(folder).coordinates(model.n_features_in_)
@@ -183,24 +184,25 @@ class Groups(Material):
         """Return the number of components that a fit to them starts with."""
         return min(int(model.n_components), self.vectors.n_vectors)
 
-    def score(self, model: Any, seed: int) -> Score:
+    def score(self, model: Any, seed: int, train: Self) -> Score:
         """Score the second halves of the groups."""
         value = model.score(self.data)
-        return Score(value, f"{value:.4f} nats per vector: {self._scored}", {"nats_per_vector": value})
+        sentence = f"Held-out log density: {value:.4f} nats per vector; higher is better."
+        return Score(value, sentence, (("held-out", self._scored(value)),), {"nats_per_vector": value})
 
-    @property
-    def _scored(self) -> str:
-        return f"half of each of {self.vectors.n_groups:,} groups, given the other half"
+    def _scored(self, value: float) -> str:
+        of = f"log density of half of each of {self.vectors.n_groups:,} groups, given the other half"
+        return f"{value:.4f} nats per vector ({of}; higher is better)"
 
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
         """Score a model on them."""
         if particles is not None:
-            raise InputError("--left-to-right is about words, but the model is one of vectors; leave it out")
+            raise InputError("--left-to-right is for words, but this is a model of vectors; leave it out")
         if seed:
-            raise InputError(f"--seed is {seed}, but vectors are cut into halves by a seed of their own; leave it out")
-        score = self.score(model, seed)
-        lines = (f"vectors    {self.size}", f"held-out   {score.sentence}")
-        return Told(lines, {**self.counts(), "held_out": score.value, "unit": "nats per vector"})
+            raise InputError(f"--seed is {seed}, but groups of vectors are always halved the same way; leave it out")
+        value = model.score(self.data)
+        lines = (f"vectors    {self.size}", f"score      {self._scored(value)}")
+        return Told(lines, {**self.counts(), "held_out": value, "unit": "nats per vector"})
 
     def weights(self, model: Any) -> WeightTable:
         """Return the weights of the components in the groups."""
@@ -234,6 +236,7 @@ class SingleVectors(Groups):
     __slots__ = ()
 
     needs_groups: ClassVar[bool] = False
+    row: ClassVar[str] = "vector"
 
     @property
     def data(self) -> Any:
@@ -265,9 +268,8 @@ class SingleVectors(Groups):
         train, rest = (GroupedVectors.from_values(self.vectors.values[rows]) for rows in (~held, held))
         return replace(self, vectors=train), replace(self, vectors=rest)
 
-    @property
-    def _scored(self) -> str:
-        return f"mean log density of {self.vectors.n_vectors:,} vectors"
+    def _scored(self, value: float) -> str:
+        return f"{value:.4f} nats per vector (log density of {self.vectors.n_vectors:,} vectors; higher is better)"
 
     def weights(self, model: Any) -> WeightTable:
         """Return the responsibilities of the components for the vectors."""

@@ -28,16 +28,16 @@ def warm(
         typer.Option(
             "--method",
             metavar="METHOD",
-            help=f"Only this family; may be given several times. One of {', '.join(_FAMILIES)}.",
+            help=f"Compile only this family. Can be given several times. One of {', '.join(_FAMILIES)}.",
         ),
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Compile beforehand what fits need, so that no later one waits for it: when an image is built, for example.
+    """Compile all code now, so that no later fit waits for it. Useful while a container image is built.
 
-    Makes small fits of every family, with their scores and reports, and keeps the
-    compiled code: in the folder that NUMBA_CACHE_DIR names, or beside the source.
+    Makes small fits of every family, with their scores and reports. The compiled
+    code is kept in the folder that NUMBA_CACHE_DIR names, or beside the source.
     """
     families = _chosen(method)
     if not quiet:
@@ -55,7 +55,7 @@ def warm(
         }
         if not as_json:
             row = rows[family]
-            show(f"{family:<12} {row['seconds']:6.1f} s  {row['compiled']:4} compiled, {row['loaded']} found compiled")
+            show(f"{family:<12} {row['seconds']:6.1f} s  {row['compiled']:4} compiled, {row['loaded']} compiled before")
     if TALLY.kept < TALLY.compiled:
         raise WriteError(
             f"{TALLY.compiled - TALLY.kept} compiled kernels cannot be kept; set NUMBA_CACHE_DIR to a folder that you "
@@ -65,7 +65,7 @@ def warm(
     if as_json:
         print_json({"families": rows, "folder": where, "temporary": TALLY.temporary})
     elif where is not None:
-        advice = "; it is a folder for temporary files: NUMBA_CACHE_DIR names a lasting one" if TALLY.temporary else ""
+        advice = ", a folder for temporary files; set NUMBA_CACHE_DIR to a lasting one" if TALLY.temporary else ""
         show(f"kept in {where}{advice}")
 
 

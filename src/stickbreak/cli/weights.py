@@ -126,7 +126,7 @@ def check_weight_file(path: Path | None) -> None:
         If it does not end in one of `WEIGHT_FORMATS`.
     """
     if path is not None and path.suffix not in WEIGHT_FORMATS:
-        raise InputError(f"--out {path} does not say a format; end it in {', '.join(WEIGHT_FORMATS)}")
+        raise InputError(f"--out {path} has no known ending; use {', '.join(WEIGHT_FORMATS)}")
 
 
 def csv_lines(table: WeightTable) -> Iterator[str]:

@@ -1,15 +1,23 @@
 """Held-out scores of models of words, as lines and as values for JSON."""
 
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from stickbreak.cli.documents import Documents
-from stickbreak.cli.material import Told
+from stickbreak.cli.material import Score, Told
+from stickbreak.cli.wording import explained
 
 if TYPE_CHECKING:
     from stickbreak.evaluation import Completion, Evaluation, LeftToRight
 
-__all__ = ["completion_json", "told_scores"]
+__all__ = ["completion_json", "completion_score", "told_scores"]
+
+_LEAST_GAIN = 1.05  # times as well as frequencies: below it, topics are of little use
+_NO_BETTER = (
+    "the topics hardly help to guess the words of new documents. Add documents, start with fewer topics (--topics), or "
+    "drop words that are everywhere (--max-df, --stop-words)."
+)
 
 
 def told_scores(scores: "Evaluation", read: Documents, n_particles: int | None, resample: bool) -> Told:
@@ -27,9 +35,42 @@ def told_scores(scores: "Evaluation", read: Documents, n_particles: int | None, 
     """
     drawn = {"particles": n_particles, "resample": resample}
     return Told(
-        (*_as_text(scores, read), *_left_to_right_text(scores.left_to_right, n_particles)),
+        (
+            *_as_text(scores, read),
+            *_left_to_right_text(scores.left_to_right, n_particles),
+            f"unit           {explained('token')}",
+        ),
         _as_json(scores, read) | _left_to_right_json(scores.left_to_right, drawn),
     )
+
+
+def completion_score(completion: "Completion", unigram: float) -> Score:
+    """Tell the held-out score of a fit beside that of word frequencies alone.
+
+    Parameters
+    ----------
+    completion : Completion
+    unigram : float
+        As from `unigram_completion`, in nats per token.
+    """
+    times = math.exp(completion.active - unigram)
+    better = times >= _LEAST_GAIN
+    sentence = (
+        f"Each held-out word is guessed {times:.{1 if times < 99.95 else 0}f} times better than by its frequency alone."
+        if better
+        else f"Held-out words are guessed only {times:.2f} times as well as by their frequency alone."
+    )
+    lines = (
+        (
+            "held-out",
+            f"{completion.active:.4f} nats per token (perplexity {completion.perplexity:,.1f}): second halves of "
+            f"{completion.n_documents:,} documents, given the first halves",
+        ),
+        ("unigram", f"{unigram:.4f} nats per token (perplexity {math.exp(-unigram):,.1f}): word frequencies alone"),
+        ("unseen", f"{completion.with_inactive:.4f} nats per token if topics not yet seen keep their share"),
+    )
+    values = {**completion_json(completion), "unigram": unigram, "times_better_than_unigram": times}
+    return Score(completion, sentence, lines, values, unigram, None if better else _NO_BETTER)
 
 
 def completion_json(completion: "Completion") -> dict[str, Any]:
@@ -80,13 +121,12 @@ def _left_to_right_json(scores: "LeftToRight | None", drawn: dict[str, Any]) -> 
 def _as_text(scores: "Evaluation", read: Documents) -> list[str]:
     done = scores.completion
     return [
-        f"documents           {scores.n_documents:,} ({done.n_documents:,} long enough to be completed)",
-        f"tokens              {read.corpus.n_tokens:,}; {read.outside_sentence()}",
-        f"completion          {done.active:.4f} nats per token, of {done.n_tokens:,.0f} held-out tokens "
-        "(weights of the active topics)",
-        f"  with inactive     {done.with_inactive:.4f} nats per token (all weights)",
-        f"perplexity          {done.perplexity:,.1f}",
-        f"coherence           {scores.mean_coherence:.1f} (10 top words, mean over topics)",
+        f"documents      {scores.n_documents:,}, of which {done.n_documents:,} have words in both halves",
+        f"words          {read.corpus.n_tokens:,}; {read.outside_sentence()}",
+        f"held-out       {done.active:.4f} nats per token: {done.n_tokens:,.0f} words of second halves from the first",
+        f"unseen         {done.with_inactive:.4f} nats per token if topics not yet seen keep their share",
+        f"perplexity     {done.perplexity:,.1f}: as uncertain as a choice among this many equally probable words",
+        f"coherence      {scores.mean_coherence:.1f}: whether the 10 top words of a topic occur together; 0 is best",
     ]
 
 
@@ -94,8 +134,8 @@ def _left_to_right_text(scores: "LeftToRight | None", n_particles: int | None) -
     if scores is None:
         return []
     return [
-        f"left to right       {scores.unbiased:.4f} nats per token, perplexity {scores.perplexity:,.1f} "
-        f"(mean of products over {n_particles} particles: unbiased)",
-        f"  as printed        {scores.printed:.4f} nats per token, perplexity {scores.printed_perplexity:,.1f} "
-        "(product of means: Wallach et al. 2009)",
+        f"left to right  {scores.unbiased:.4f} nats per token (perplexity {scores.perplexity:,.1f}): whole documents, "
+        f"unbiased mean of {n_particles} samples",
+        f"as printed     {scores.printed:.4f} nats per token (perplexity {scores.printed_perplexity:,.1f}): the same "
+        "by the formula in Wallach et al. (2009)",
     ]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.documents import Documents, InputSettings, read_for_model
 from stickbreak.cli.material import Material, Score, Told
-from stickbreak.cli.output import Line, describe_topics
+from stickbreak.cli.output import MOST_LEAVES, Line, describe_topics
 from stickbreak.cli.weights import WeightTable, document_weights
-from stickbreak.cli.word_scores import completion_json, told_scores
+from stickbreak.cli.word_scores import completion_score, told_scores
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Words(Material):
     """Documents as counts of words."""
 
     topic: ClassVar[str] = "topic"
+    row: ClassVar[str] = "document"
     unit: ClassVar[str] = "token"
     columns: ClassVar[tuple[str, ...]] = ("topic", "weight", "words")
 
@@ -72,9 +73,9 @@ class Words(Material):
             raise InputError(f"the weights of this model are sparse; give --out FILE{table.formats[0]}")
 
     @staticmethod
-    def lines(model: Any, folder: Path, n: int) -> Sequence[Line]:
+    def lines(model: Any, folder: Path, n: int, most: int = MOST_LEAVES) -> Sequence[Line]:
         """Describe the topics of a model by their words."""
-        return describe_topics(model, n)
+        return describe_topics(model, n, most)
 
     @staticmethod
     def n_topics(model: Any) -> int:
@@ -89,7 +90,8 @@ class Words(Material):
     @property
     def size(self) -> str:
         """Documents, words and tokens."""
-        return f"{self.data.n_documents:,} documents, {self.data.n_words:,} words, {self.data.n_tokens:,} tokens"
+        corpus = self.data
+        return f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} words, {corpus.n_words:,} of them different"
 
     @property
     def size_of_fit(self) -> str:
@@ -134,17 +136,12 @@ class Words(Material):
         """Return the number of topics that a fit to them starts with."""
         return int(model.starting_topics(self.data))
 
-    def score(self, model: Any, seed: int) -> Score:
-        """Complete the halves of the documents."""
-        from stickbreak.evaluation import document_completion
+    def score(self, model: Any, seed: int, train: Self) -> Score:
+        """Complete the halves of the documents, beside the frequencies of words in the documents of the fit."""
+        from stickbreak.evaluation import document_completion, unigram_completion
 
-        done = document_completion(model, *self.data.halves(seed=seed))
-        return Score(
-            done,
-            f"{done.active:.4f} nats per token: completion of {done.n_documents:,} documents, "
-            f"perplexity {done.perplexity:,.1f} ({done.with_inactive:.4f} with the inactive mass)",
-            completion_json(done),
-        )
+        halves = self.data.halves(seed=seed)
+        return completion_score(document_completion(model, *halves), unigram_completion(train.data, *halves))
 
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
         """Score a model by completion, coherence, and perhaps from left to right."""
@@ -161,8 +158,9 @@ class Words(Material):
         """Write the report on a model of words."""
         from stickbreak.report import build_report, write_report
 
-        value = None if held_out is None else held_out.value
-        write_report(build_report(model, self.data, title=title, held_out=value, texts=self.documents.texts), path)
+        value, unigram = (None, None) if held_out is None else (held_out.value, held_out.unigram)
+        data = build_report(model, self.data, title=title, held_out=value, unigram=unigram, texts=self.documents.texts)
+        write_report(data, path)
 
 
 def _no_documents(model: Any) -> Corpus:

@@ -2,6 +2,7 @@
 
 from stickbreak.evaluation.coherence import coherence, coherence_of_words
 from stickbreak.evaluation.evaluate import Evaluation, evaluate
+from stickbreak.evaluation.unigram import unigram_completion
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.left_to_right import LeftToRight, left_to_right
@@ -15,4 +16,5 @@ __all__ = [
     "document_completion",
     "evaluate",
     "left_to_right",
+    "unigram_completion",
 ]

@@ -48,6 +48,7 @@ def build_report(
     *,
     title: str | None = None,
     held_out: Completion | float | None = None,
+    unigram: float | None = None,
     texts: Texts | None = None,
     weights: ArrayLike | None = None,
     n_words: int = 20,
@@ -69,6 +70,9 @@ def build_report(
         Heading of the report; the default names the number of documents.
     held_out : Completion or float, optional
         Held-out document completion, in nats per token, if known (`evaluation.document_completion`).
+    unigram : float, optional
+        What word frequencies alone score on the same words, if known (`evaluation.unigram_completion`). Then the report
+        says how many times better the topics guess a word.
     texts : callable or sequence of str, optional
         The texts of the documents, or a function from rows to their texts; without, the documents that show a
         topic are described by their most telling words.
@@ -129,7 +133,7 @@ def build_report(
             n_described=int(rows.size),
         ),
         fit=describe_fit(model),
-        held_out=_describe_held_out(held_out),
+        held_out=_describe_held_out(held_out, unigram),
         mean_coherence=float(np.mean(defined)) if defined else None,
         inactive_share=max(0.0, 1.0 - float(np.sum(shown.weights))),
         topics=topics,
@@ -242,10 +246,10 @@ class _TopicWriter:
         return tuple(self.vocabulary[w] for w in words[order])
 
 
-def _describe_held_out(score: Completion | float | None) -> HeldOut | None:
+def _describe_held_out(score: Completion | float | None, unigram: float | None) -> HeldOut | None:
     """Bring a held-out score into the form of the report."""
     if score is None:
         return None
     if isinstance(score, Completion):
-        return HeldOut(score.active, score.with_inactive, score.perplexity, score.n_tokens)
-    return HeldOut(float(score), None, math.exp(-float(score)), None)
+        return HeldOut(score.active, score.with_inactive, score.perplexity, score.n_tokens, unigram)
+    return HeldOut(float(score), None, math.exp(-float(score)), None, unigram)

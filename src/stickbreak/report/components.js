@@ -1,7 +1,7 @@
 // Draws the report on a model of vectors. Names come from files that nobody has checked: they are only ever set as text.
 (() => {
   const data = JSON.parse(document.getElementById("report-data").textContent);
-  const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, capital, sentence, duration } = pageTools();
+  const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, duration } = pageTools();
   const fit = fitSection(data.fit, { unit: "vector", column: "n_components", noun: "components", over: "the vectors" });
   const components = data.components, size = data.patch_size;
   const number = (x) => (Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(2) : String(Number(x.toPrecision(4)))).replace("-", "−");
@@ -18,11 +18,11 @@
   function drawHeadline() {
     const of = data.n_groups === null ? plural(data.n_vectors, "vector") : `${plural(data.n_vectors, "vector")} in ${plural(data.n_groups, "group")}`;
     byId("lead").append(el("strong", {}, plural(data.n_components, "component")), ` of ${of}, ${size === null ? `each of ${plural(data.dim, "number")}` : `patches of ${size} x ${size} pixels`}.`,
-      data.fit.stop_reason ? ` ${sentence(data.fit.stop_reason)}` : "");
+      fit.ended);
     const add = (name, value, unit) => byId("facts").append(el("div", {}, el("dt", {}, name), el("dd", {}, el("span", { class: "value" }, value), el("span", { class: "unit" }, unit))));
-    if (data.fit.objective !== null) add(capital(data.fit.objective_name), fixed(data.fit.objective), "nats per vector");
-    if (data.held_out !== null) add("Held-out vectors", fixed(data.held_out), "nats per vector");
-    if (data.fit.n_laps !== null) add("Laps", whole(data.fit.n_laps), data.fit.seconds === null ? "over the vectors" : `in ${duration(data.fit.seconds)}`);
+    if (data.held_out !== null) add("Held-out score", fixed(data.held_out), "nats per vector, higher is better");
+    if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), data.fit.objective_name === "objective" ? "nats per vector" : `nats per vector, ${data.fit.objective_name}`);
+    if (data.fit.n_laps !== null) add("Passes", whole(data.fit.n_laps), data.fit.seconds === null ? "over the vectors" : `over the vectors in ${duration(data.fit.seconds)}`);
   }
   function drawStick() {
     const holder = byId("stick"), width = holder.clientWidth, height = 56;
@@ -61,7 +61,7 @@
       const name = word(group.name); name.className = "name";
       list.append(el("li", {}, el("div", { class: "head" }, name, el("span", { class: "meta" }, percent(group.share)))));
     }
-    return el("div", {}, el("h3", {}, "Groups in which it weighs most"), list);
+    return el("div", {}, el("h3", {}, "Groups with most of it"), list);
   }
   function detail(component) {
     const numbers = el("dl", { class: "numbers" }, term("Expected weight", percent(component.weight)), term("Share of the vectors", percent(component.share)), term("Vectors in the fit", whole(component.count)));
@@ -90,15 +90,16 @@
 
   function drawNotes() {
     const note = (text) => byId("notes").append(el("li", {}, text));
-    note("A component’s number is its row in means_ and its column in the result of transform, or of predict_proba.");
-    note("Expected weight: the model’s own weight of the component. Share of the vectors: those of which it is the most probable component.");
-    note("Directions are eigenvectors of the covariance of a component, of length one; their sign means nothing. Spread is the standard deviation of a coordinate.");
-    if (size !== null) note(`Every picture has a scale of grey of its own. Directions, and patches with negative numbers or without their mean, have zero at the grey in the middle; other patches have it at black. ${data.dim < size * size ? "Patches are drawn without their mean." : "Vectors are taken for the pixels of a patch, row by row."}`);
-    if (data.n_described < data.n_vectors) note(`Shares of vectors and examples rest on a random sample of ${plural(data.n_described, "vector")} of ${whole(data.n_vectors)}.`);
-    byId("colophon").textContent = `Written by stickbreak ${data.version}. This file is complete in itself and loads nothing from a network.`;
+    note("The number of a component is its row in means_ and its column in the result of transform or predict_proba.");
+    note("Expected weight: the weight that the model itself gives the component. Share of the vectors: the share for which it is the most probable component.");
+    note("Directions are eigenvectors of the covariance of a component, of length one. Their sign has no meaning. Spread is the standard deviation of a coordinate.");
+    if (size !== null) note(`Each picture has its own scale of grey. In directions, and in patches with negative numbers or without their mean, zero is the middle grey. In other patches zero is black. ${data.dim < size * size ? "Patches are drawn without their mean." : "A vector holds the pixels of a patch, row by row."}`);
+    if (data.n_described < data.n_vectors) note(`Shares of vectors and examples are those of a random sample of ${whole(data.n_described)} of the ${plural(data.n_vectors, "vector")}.`);
+    if (data.held_out !== null || data.fit.objective !== null) note("Nats per vector: the mean natural logarithm of the density of a vector. 0.1 higher means that vectors are 1.105 times as likely. It depends on the scale of the coordinates, so compare it only on the same vectors.");
+    byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
   }
 
-  byId("components-hint").textContent = components.length < data.n_components ? `The ${whole(components.length)} largest of ${plural(data.n_components, "component")}; choose one to see more of it.` : "The largest first; choose one to see more of it.";
+  byId("components-hint").textContent = components.length < data.n_components ? `The ${whole(components.length)} largest of ${plural(data.n_components, "component")}. Choose one to see more of it.` : "The largest come first. Choose one to see more of it.";
   drawHeadline(); fit.drawText(); fit.drawSettings(); drawNotes(); drawStick();
   byId("list").append(...components.map(row));
   let width = innerWidth;

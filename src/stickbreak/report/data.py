@@ -126,12 +126,16 @@ class TopicReport:
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Held-out document completion, in nats per token (`with_inactive` and `n_tokens` where known)."""
+    """Held-out document completion, in nats per token; None where a number is not known.
+
+    `unigram` is the score of word frequencies alone on the same words.
+    """
 
     active: float
     with_inactive: float | None
     perplexity: float
     n_tokens: float | None
+    unigram: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@
   const byNumber = new Map(topics.map((topic) => [topic.number, topic]));
   const nTopics = data.tree === null ? topics.length : data.tree.n_topics;
   const weightName = data.tree === null ? "Expected weight" : "Share in the fit";
-  const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, capital, sentence, duration, textAt, textWidth } = pageTools();
+  const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, capital, duration, textAt, textWidth } = pageTools();
   const fit = fitSection(data.fit, { unit: "token", column: "n_topics", noun: "topics", over: "the documents" });
   const PAGE = 30;
   const gist = (topic, n) => topic.words.slice(0, n).map((entry) => entry.word).join(", ");
@@ -16,18 +16,22 @@
   function drawHeadline() {
     const corpus = data.corpus;
     byId("lead").append(
-      el("strong", {}, plural(nTopics, "topic")), `${data.tree === null ? "" : `, the leaves of a tree of ${plural(data.tree.branching.length, "level")},`} in ${plural(corpus.n_documents, "document")}, ${plural(corpus.n_tokens, "token")} over a vocabulary of ${plural(corpus.n_words, "word")}.`,
-      data.fit.stop_reason ? ` ${sentence(data.fit.stop_reason)}` : "",
+      el("strong", {}, plural(nTopics, "topic")), `${data.tree === null ? "" : `, the leaves of a tree of ${plural(data.tree.branching.length, "level")},`} in ${plural(corpus.n_documents, "document")} with ${plural(corpus.n_tokens, "word")}, ${whole(corpus.n_words)} of them different.`,
+      fit.ended,
     );
     const facts = byId("facts");
     const add = (name, value, unit) => facts.append(el("div", {}, el("dt", {}, name), el("dd", {}, el("span", { class: "value" }, value), el("span", { class: "unit" }, unit))));
-    if (data.fit.objective !== null) add(capital(data.fit.objective_name), fixed(data.fit.objective), "nats per token");
     if (data.held_out !== null) {
-      add("Held-out words", fixed(data.held_out.active), "nats per token");
-      add("Perplexity", whole(data.held_out.perplexity), data.held_out.n_tokens === null ? "held-out words" : `of ${plural(data.held_out.n_tokens, "held-out token")}`);
+      if (data.held_out.unigram !== null) {
+        const times = Math.exp(data.held_out.active - data.held_out.unigram);
+        add("Held-out words", `${fixed(times, times < 1.05 ? 2 : times < 99.95 ? 1 : 0)} ×`, times < 1.05 ? "as well guessed as by frequency" : "better guessed than by frequency");
+      }
+      add("Held-out score", fixed(data.held_out.active), "nats per token, closer to 0 is better");
+      add("Perplexity", whole(data.held_out.perplexity), "equally probable words to choose among");
     }
-    if (data.mean_coherence !== null) add("Mean coherence", fixed(data.mean_coherence, 1), data.tree === null ? "of the top 10 words, best is 0" : "of these topics, best is 0");
-    if (data.fit.n_laps !== null) add("Laps", whole(data.fit.n_laps), data.fit.seconds === null ? "over the documents" : `in ${duration(data.fit.seconds)}`);
+    if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), data.fit.objective_name === "objective" ? "nats per token" : `nats per token, ${data.fit.objective_name}`);
+    if (data.mean_coherence !== null) add("Mean coherence", fixed(data.mean_coherence, 1), data.tree === null ? "of the top 10 words, 0 is best" : "of these topics, 0 is best");
+    if (data.fit.n_laps !== null) add("Passes", whole(data.fit.n_laps), data.fit.seconds === null ? "over the documents" : `over the documents in ${duration(data.fit.seconds)}`);
   }
 
   // ------------------------------------------------------------------------------------------------ stick and map
@@ -42,7 +46,7 @@
   function withTip(node, topic) {
     node.addEventListener("pointermove", (event) => {
       if (event.pointerType === "touch") return;
-      showTip(`#${topic.number} · ${percent(topic.token_share)} of the tokens · ${gist(topic, 7)}`, event.clientX, event.clientY);
+      showTip(`#${topic.number} · ${percent(topic.token_share)} of the words · ${gist(topic, 7)}`, event.clientX, event.clientY);
     });
     node.addEventListener("pointerleave", hideTip);
     node.addEventListener("click", () => { hideTip(); openTopic(topic.index); });
@@ -64,7 +68,7 @@
     });
     if (width - x > 0.5) picture.append(svg("rect", { x, y: 0, width: width - x, height, class: "rest" }));
     holder.replaceChildren(picture);
-    byId("stick-rest").textContent = data.inactive_share >= 0.001 ? `The pale end, ${percent(data.inactive_share)}, is kept for topics not seen yet.` : "";
+    byId("stick-rest").textContent = data.inactive_share >= 0.001 ? `The pale end, ${percent(data.inactive_share)}, is kept for topics that no document has shown yet.` : "";
   }
 
   function drawMap() {
@@ -132,16 +136,16 @@
       const name = word(entry.name); name.className = "name";
       const telling = el("p", { class: "telling" });
       entry.words.forEach((text, i) => telling.append(i ? ", " : "", word(text)));
-      list.append(el("li", {}, el("div", { class: "head" }, name, el("span", { class: "meta" }, `${percent(entry.share)} of ${plural(entry.n_tokens, "token")}`)),
+      list.append(el("li", {}, el("div", { class: "head" }, name, el("span", { class: "meta" }, `${percent(entry.share)} of ${plural(entry.n_tokens, "word")}`)),
         entry.snippet === null ? telling : marked(entry.snippet, terms)));
     }
-    return el("div", {}, el("h3", {}, "Documents that show it best"), list);
+    return el("div", {}, el("h3", {}, "Documents with most of it"), list);
   }
   function pictures(topic) {
     const described = plural(data.corpus.n_described, "document"), most = Math.max(...topic.along.map((v) => v ?? 0));
     return el("div", { class: "pictures" },
       el("figure", {}, el("h3", {}, "Share within documents"), histogramChart(topic.histogram, 84, `At least 5% of ${whole(topic.n_present)} of ${described}`), axis("5%", `of ${plural(topic.n_present, "document")}`, "100%")),
-      el("figure", {}, el("h3", {}, "Share along the order of the documents"), areaChart(topic.along, 84, `Mean share along the corpus, at most ${percent(most)}`), axis("first", `up to ${percent(most)}`, "last")));
+      el("figure", {}, el("h3", {}, "Share in the order of the documents"), areaChart(topic.along, 84, `Mean share in the order of the documents, at most ${percent(most)}`), axis("first", `up to ${percent(most)}`, "last")));
   }
   function similarList(topic) {
     if (!topic.similar.length) return null;
@@ -154,8 +158,8 @@
     return el("div", {}, el("h3", {}, "Topics with similar words"), list);
   }
   function detail(topic) {
-    const numbers = el("dl", { class: "numbers" }, term("Share of the tokens", percent(topic.token_share)), term(weightName, percent(topic.weight)),
-      term("Documents ≥ 5%", whole(topic.n_present)), term("Documents it leads", whole(topic.n_largest)),
+    const numbers = el("dl", { class: "numbers" }, term("Share of the words", percent(topic.token_share)), term(weightName, percent(topic.weight)),
+      term("Documents with 5% or more", whole(topic.n_present)), term("Documents where it is largest", whole(topic.n_largest)),
       topic.coherence === null ? null : term("Coherence", fixed(topic.coherence, 1)));
     return el("div", { class: "detail" }, wordList(topic), el("div", {}, numbers, pictures(topic), topic.documents.length ? documentList(topic) : null, similarList(topic), tree === null ? null : tree.placeOf(topic.number)));
   }
@@ -192,7 +196,7 @@
   function drawList() {
     const list = byId("list"), shown = current.slice(0, limit), rest = current.length - shown.length;
     list.replaceChildren(...shown.map(row));
-    byId("count").textContent = current.length === topics.length ? `${capital(listed)}; choose one to see its words and documents.`
+    byId("count").textContent = current.length === topics.length ? `${capital(listed)}. Choose one to see its words and documents.`
       : current.length ? `${whole(current.length)} of ${listed}.` : "No topic has these words. Try fewer letters, or another word.";
     const more = byId("more");
     more.hidden = rest <= 0;
@@ -231,18 +235,22 @@
   function drawAbout() {
     fit.drawSettings();
     const corpus = data.corpus, note = (text) => byId("notes").append(el("li", {}, text));
-    if (corpus.n_described < corpus.n_documents - corpus.n_empty) note(`Shares and examples rest on a random sample of ${plural(corpus.n_described, "document")} of ${whole(corpus.n_documents)}.`);
-    if (corpus.n_empty) note(`${plural(corpus.n_empty, "document")} without a word of the vocabulary ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`);
-    note(data.tree === null ? "A topic’s number is its row in topic_word_ and its column in the result of transform." : "A topic’s number is its leaf in the tree, counted from the left, and its column in the result of transform.");
-    note(`Share of the tokens: the topic’s weight in each document, averaged over documents by their length. ${weightName}: ${data.tree === null ? "the model’s own weight of the topic over the whole corpus" : "the tokens that the topic had at the end of the fit"}.`);
-    if (data.tree !== null) note("Words of a topic and of a node of the tree are ranked by P(w | node) P(node | w): first those that are frequent there and rare elsewhere. The bars are P(w | node).");
-    note("Documents that show a topic best: ranked by the lower end of the 95% Wilson interval of the topic’s share, so that long documents are not beaten by documents of three words.");
-    note("Coherence (Mimno et al. 2011): how often the ten most probable words occur in the same documents. Zero is best; a pair that never meets costs 27.6 and more.");
+    if (corpus.n_described < corpus.n_documents - corpus.n_empty) note(`Shares and examples are those of a random sample of ${whole(corpus.n_described)} of the ${plural(corpus.n_documents, "document")}.`);
+    if (corpus.n_empty) note(`${plural(corpus.n_empty, "document")} without a known word ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`);
+    note(data.tree === null ? "The number of a topic is its row in topic_word_ and its column in the result of transform." : "The number of a topic is the place of its leaf in the tree, counted from the left, and its column in the result of transform.");
+    note(`Share of the words: the weight of the topic in each document, averaged over the documents by their length. ${weightName}: ${data.tree === null ? "the weight that the model itself gives the topic in the whole collection" : "the share of the words that the topic had at the end of the fit"}.`);
+    if (data.tree !== null) note("Words of topics and of nodes of the tree are ranked by P(w | node) P(node | w): words that are frequent there and rare elsewhere come first. The bars show P(w | node).");
+    note("Documents with most of a topic are ranked by the lower end of the 95% Wilson interval of its share. A document of three words thus does not come before a long one.");
+    note("Coherence (Mimno et al. 2011) says how often the ten most probable words of a topic occur in the same documents. 0 is best. A pair of words that never occur together costs 27.6 or more.");
     if (data.held_out !== null) {
-      const other = data.held_out.with_inactive === null ? "" : ` With the mass of inactive topics counted in it is ${fixed(data.held_out.with_inactive)}.`;
-      note(`Held-out words: each held-out document is split at random, its weights come from one half and the words of the other half are scored.${other}`);
+      const { active, with_inactive: other, n_tokens: scored, unigram } = data.held_out;
+      note(`Held-out score: each held-out document is split at random into two halves. Its topic weights come from one half, and the words of the other half are scored${scored === null ? "" : `, ${whole(scored)} in all`}.${other === null ? "" : ` If topics that no document has shown yet keep their share, the score is ${fixed(other)}.`}`);
+      if (unigram !== null) note(`The frequencies of words alone score ${fixed(unigram)} on the same words. The model gives a word ${fixed(Math.exp(active - unigram), 2)} times the probability that its frequency gives it (geometric mean).`);
     }
-    byId("colophon").textContent = `Written by stickbreak ${data.version}. This file is complete in itself and loads nothing from a network.`;
+    if (data.held_out !== null || data.fit.objective !== null) {
+      note("Nats per token: the mean natural logarithm of the probability of a word. 0.1 higher means that words are 1.105 times as probable. Perplexity is the same on another scale: the number of equally probable words among which a choice would be as uncertain.");
+    }
+    byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
   }
 
   function start() {

@@ -21,7 +21,7 @@ function topicTree(tree, tools) {
   function name(node) { return node.path.join(".") || "all"; }
   const gist = (node, n) => node.words.slice(0, n).map((entry) => entry.word).join(", ");
   const size = (node) => (node.topic === null ? plural(node.n_topics, "topic") : `topic #${node.topic}`);
-  const told = (node) => `${name(node)} · ${percent(node.share)} of the tokens · ${size(node)} · ${gist(node, 7)}`;
+  const told = (node) => `${name(node)} · ${percent(node.share)} of the words · ${size(node)} · ${gist(node, 7)}`;
   const rest = (node, shown) => ({ n: node.n_children - shown.length, share: node.share - shown.reduce((sum, child) => sum + child.share, 0) });
   function cut(text, room) { // to a width, in letters that a reader sees as such
     const letters = Array.from(text);
@@ -41,7 +41,7 @@ function topicTree(tree, tools) {
   function drawPicture() {
     const holder = byId("tree-picture"), width = holder.clientWidth, tall = 62;
     const rows = height(zoomed, width, width < 600 ? 4 : 5);
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${rows * tall}`, height: rows * tall, role: "tree", tabindex: 0, "aria-label": "Tree of topics. Arrow keys move in it, Enter looks closer at a node, Backspace goes back up." });
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${rows * tall}`, height: rows * tall, role: "tree", tabindex: 0, "aria-label": "Tree of topics. The arrow keys move in it, Enter looks closer at a node, and Backspace goes back up." });
     cells = new Map();
     place(zoomed, 0, width, 0, "a");
     holder.replaceChildren(picture);
@@ -71,7 +71,7 @@ function topicTree(tree, tools) {
       if (others.n > 0 && x + room - left > 0.5) lump(node, others, left, x + room - left, (row + 1) * tall);
     }
     function lump(node, others, x, room, y) {
-      const text = `${plural(others.n, "smaller node")} · ${percent(others.share)} of the tokens`;
+      const text = `${plural(others.n, "smaller node")} · ${percent(others.share)} of the words`;
       const cell = svg("g", { class: "cell rest" }, svg("rect", { x, y, width: Math.max(0.5, room - 1.5), height: tall - 2, rx: Math.min(4, room / 4) }));
       const label = `${whole(others.n)} smaller`;
       if (textWidth(label) < room - 14) cell.append(textAt(label, { x: x + 8, y: y + 22 }));
@@ -148,7 +148,7 @@ function topicTree(tree, tools) {
       return el("li", {}, link(child, el("span", { class: "number" }, child.topic === null ? name(child) : `#${child.topic}`), words,
         el("span", { class: "share" }, el("span", { class: "bar", "aria-hidden": "true" }, fill), el("b", {}, percent(child.share)))));
     };
-    const first = zoomed.children.slice(0, LISTED), later = zoomed.children.slice(LISTED), parts = [el("h3", {}, "Nodes below, the largest first"), list];
+    const first = zoomed.children.slice(0, LISTED), later = zoomed.children.slice(LISTED), parts = [el("h3", {}, "Nodes below it, the largest first"), list];
     list.append(...first.map(row));
     if (later.length) {
       const more = el("button", { type: "button" }, `Show ${whole(later.length)} more`);
@@ -156,11 +156,11 @@ function topicTree(tree, tools) {
       parts.push(el("p", {}, more));
     }
     const others = rest(zoomed, zoomed.children);
-    if (others.n > 0) parts.push(el("p", { class: "hint" }, `${zoomed.children.length ? "And " : ""}${plural(others.n, zoomed.children.length ? "smaller node" : "node")}, ${percent(others.share)} of the tokens, for which this page has no room.`));
+    if (others.n > 0) parts.push(el("p", { class: "hint" }, `${zoomed.children.length ? "And " : ""}${plural(others.n, zoomed.children.length ? "smaller node" : "node")}, ${percent(others.share)} of the words, are not on this page.`));
     return el("div", {}, ...parts);
   }
   function drawNode() {
-    const numbers = el("dl", { class: "numbers" }, term("Share of the tokens", percent(zoomed.share)), term("Tokens", whole(zoomed.n_tokens)),
+    const numbers = el("dl", { class: "numbers" }, term("Share of the words", percent(zoomed.share)), term("Words", whole(zoomed.n_tokens)),
       zoomed.topic === null ? term("Topics below", whole(zoomed.n_topics)) : term("Topic", `#${zoomed.topic}`), term("Level", `${zoomed.level} of ${tree.branching.length}`));
     const right = el("div", {}, numbers);
     if (zoomed.topic === null) right.append(childList());
@@ -191,10 +191,10 @@ function topicTree(tree, tools) {
     while (path.length && !byPath.has(path.join("."))) path.pop();
     const list = el("ul", { class: "similar" });
     for (const node of way(byPath.get(path.join(".") || "all")).slice(1)) list.append(el("li", {}, link(node, word(`${name(node)} ${gist(node, 2)}`))));
-    return list.childElementCount ? el("div", {}, el("h3", {}, "Its way in the tree"), list) : null;
+    return list.childElementCount ? el("div", {}, el("h3", {}, "Its path in the tree"), list) : null;
   }
 
-  const part = nodes.length < tree.n_nodes ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page; the others are pale, or said in numbers.` : "";
-  byId("tree-hint").textContent = `Each row is a level of the tree, and the width of a node its share of the tokens; topics are outlined. Choose a node to look closer, and the top one to go back up.${part}`;
+  const part = nodes.length < tree.n_nodes ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page. The others are pale, or only counted.` : "";
+  byId("tree-hint").textContent = `Each row is a level of the tree. The width of a node is its share of the words. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
   return { draw, openFromAddress, placeOf };
 }

@@ -1,0 +1,210 @@
+"""What a fit prints: its topics, and below them what was found, what to look out for, and what to do next."""
+
+import shlex
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stickbreak.cli.material import Material, Score
+from stickbreak.cli.output import (
+    MOST_LEAVES,
+    TOPICS_SHOWN,
+    Line,
+    print_json,
+    print_topics,
+    show,
+    show_rest,
+)
+from stickbreak.cli.wording import explained
+
+__all__ = ["FitResult"]
+
+_WORDS = 10  # of each topic in the table
+_FEW_DOCUMENTS = 100
+_CUT_SHORT, _AT_THE_LIMIT = "interrupted", "reached the limit"  # how the reasons begin that more passes would mend
+_READ_AGAIN = (
+    "format", "name_field", "encoding", "max_document_bytes", "max_unpacked_bytes", "max_declared",
+)  # fmt: skip
+"""Options of `fit` that `transform` needs again: a model does not remember them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitResult:
+    """A fitted model and what is told of it.
+
+    Attributes
+    ----------
+    model : fitted model
+    material : Material
+        All that was read.
+    train : Material
+        What the model was fitted to.
+    score : Score or None
+        Held-out score, if there is one.
+    method : str
+        A key of `METHODS`.
+    n_topics_start : int or None
+        Topics at the start of the fit; None where the start decides their number.
+    out : Path
+        Folder of the model.
+    report : Path or None
+        File of the report.
+    input : Path or None
+        What was read; None where it was not a file or folder.
+    options : mapping or None
+        What `fit` was given.
+    """
+
+    model: Any
+    material: Material
+    train: Material
+    score: Score | None
+    method: str
+    n_topics_start: int | None
+    out: Path
+    report: Path | None
+    input: Path | None
+    options: Mapping[str, Any] | None
+
+    def show(self, topics_shown: int = TOPICS_SHOWN, *, as_json: bool = False, verbose: bool = False) -> None:
+        """Print the largest topics, and below them what was found and what to do next.
+
+        Parameters
+        ----------
+        topics_shown : int, default=20
+            Most topics in the table.
+        as_json : bool, default=False
+            Print JSON instead, with all topics.
+        verbose : bool, default=False
+            Print the numbers for experts, too.
+        """
+        material = self.material
+        lines = material.lines(self.model, self.out, _WORDS, max(topics_shown, MOST_LEAVES))
+        if as_json:
+            print_json(self._as_json(lines))
+            return
+        if topics_shown:
+            print_topics(lines[:topics_shown], material.columns)
+            show_rest(material.n_topics(self.model) - min(topics_shown, len(lines)), self.out)
+            show("")
+        if verbose:
+            show("\n".join([*_expert_lines(self), ""]))
+        show("\n".join(_result_lines(self)))
+
+    def _as_json(self, topics: Sequence[Line]) -> dict[str, Any]:
+        model, material, trace = self.model, self.material, self.model.trace_
+        return {
+            "model": str(self.out),
+            "report": None if self.report is None else str(self.report),
+            **material.counts(self.train),
+            "method": self.method,
+            f"n_{material.topic}s_start": self.n_topics_start,
+            f"n_{material.topic}s": material.n_topics(model),
+            "n_laps": int(model.n_laps_),
+            "converged": bool(model.converged_),
+            "stop_reason": str(model.stop_reason_),
+            "objective": float(model.objective_),
+            **{
+                name: float(getattr(model, name + "_"))
+                for name in ("alpha", "gamma", "eta")
+                if name in model.get_params()
+            },
+            "seconds": float(sum(trace["seconds"])),
+            "held_out": None if self.score is None else self.score.values,
+            f"{material.topic}s": [topic.as_json() for topic in topics],
+        }
+
+
+def _result_lines(result: FitResult) -> Iterator[str]:
+    """Yield what was found, notes on it, where it is, and the next command."""
+    yield _wrapped("Found", _found(result))
+    for note in _notes(result):
+        yield _wrapped("Note", note)
+    yield _wrapped("Wrote", _written(result))
+    # Not wrapped: a command that is cut into lines cannot be copied.
+    yield f"Next   {_next(result)}"
+
+
+def _expert_lines(result: FitResult) -> Iterator[str]:
+    """Yield the numbers of a fit that need a word of explanation."""
+    for label, text in _numbers(result):
+        yield _wrapped(label, text, 12)
+
+
+def _numbers(result: FitResult) -> Iterator[tuple[str, str]]:
+    model, material = result.model, result.material
+    start = result.n_topics_start
+    yield f"{material.topic}s", f"{material.n_topics(model):,}" + ("" if start is None else f" (started with {start})")
+    seconds = float(sum(model.trace_["seconds"]))
+    yield "passes", f"{model.n_laps_} over the data in {seconds:.1f} s, after a start of {model.start_seconds_:.1f} s"
+    yield "stopped", str(model.stop_reason_)
+    named = "" if model.objective_name == "objective" else f" ({model.objective_name})"
+    yield "objective", f"{model.objective_:.4f} nats per {material.unit}{named}; higher is better"
+    if model.learned_:
+        yield "learned", ", ".join(f"{name} {getattr(model, name + '_'):.4g}" for name in model.learned_)
+    if result.score is not None:
+        yield from result.score.lines
+    yield "unit", explained(material.unit)
+
+
+def _found(result: FitResult) -> str:
+    """Say how many topics there are, in what, and how good they are."""
+    noun, n_topics = result.material.topic, result.material.n_topics(result.model)
+    found = f"{n_topics:,} {noun}{'s' * (n_topics != 1)} in {result.train.size_of_fit}."
+    return found if result.score is None else f"{found} {result.score.sentence}"
+
+
+def _notes(result: FitResult) -> Iterator[str]:
+    """Say what is not as it should be, and what to do."""
+    model, train = result.model, result.train
+    reason = str(model.stop_reason_)
+    if reason.startswith(_CUT_SHORT):
+        yield (
+            f"the fit was stopped after pass {model.n_laps_} of {model.n_laps}. The model can be used; more passes may "
+            "improve it."
+        )
+    elif reason.startswith(_AT_THE_LIMIT):
+        yield (
+            f"the fit has not converged in {model.n_laps} passes over the data. Fit again with more: --laps "
+            f"{2 * model.n_laps} --force"
+        )
+    few = train.counts(train).get("n_documents_fitted", _FEW_DOCUMENTS)
+    if few < _FEW_DOCUMENTS:
+        yield (
+            f"{few} documents are few, and another seed may give other topics. Add documents, or divide long ones into "
+            "paragraphs."
+        )
+    if result.score is not None and result.score.note is not None:
+        yield result.score.note
+
+
+def _written(result: FitResult) -> str:
+    """Say where the report and the model are."""
+    out, report = result.out, result.report
+    return f"{out} (the model)" if report is None else f"{report} (open it in a browser) and {out} (the model)"
+
+
+def _next(result: FitResult) -> str:
+    """Return the next command, with a few words on what it gives."""
+    if getattr(result.model, "tree_", None) is not None:
+        return f"look at the tree: {shlex.join(['stickbreak', 'tree', str(result.out)])}"
+    if result.input is None:
+        return f"see more words of each topic: {shlex.join(['stickbreak', 'topics', str(result.out), '--words', '20'])}"
+    command = ["stickbreak", "transform", str(result.out), str(result.input), "--out", "weights.csv"]
+    for argument in _READ_AGAIN:
+        if result.options is not None and argument in result.options:
+            command += ["--" + argument.replace("_", "-"), str(result.options[argument])]
+    return f"see the {result.material.topic}s of each {result.material.row}: {shlex.join(command)}"
+
+
+def _wrapped(label: str, text: str, indent: int = 7) -> str:
+    """Return a line; on a terminal, as many lines as its width needs."""
+    line = f"{label:<{indent}}{text}"
+    if not sys.stdout.isatty():
+        return line
+    width = max(shutil.get_terminal_size().columns, 40)
+    return textwrap.fill(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,103 @@
+"""What a fit prints below its topics: a result, a note where something is not as it should be, the next command."""
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak.cli.word_scores import completion_score
+from stickbreak.corpus import read
+from stickbreak.evaluation import Completion, document_completion, unigram_completion
+
+
+@pytest.fixture
+def quick(run, documents, tmp_path, fast):
+    """Fit with some more options and return the lines that are printed."""
+
+    def call(*options, given=documents):
+        out = tmp_path / "m"
+        return run("fit", given, "--out", out, "--force", "--no-report", *fast, *options).stdout.splitlines()
+
+    return call
+
+
+def line(lines, label):
+    return next((one for one in lines if one.startswith(label)), None)
+
+
+def test_the_result_compares_the_held_out_score_with_word_frequencies(quick, documents, tmp_path):
+    train, held = read(documents).split(0.2, seed=1)
+    found = line(quick("--held-out", "0.2"), "Found  ")
+    model = stickbreak.load(tmp_path / "m")
+    halves = held.halves(seed=1)
+    times = np.exp(document_completion(model, *halves).active - unigram_completion(train, *halves))
+    assert found == (
+        f"Found  {model.n_topics_} topics in 72 documents. Each held-out word is guessed {times:.1f} times better than "
+        "by its frequency alone."
+    )
+
+
+def test_a_score_that_is_not_better_than_frequencies_is_told_with_what_to_do():
+    score = completion_score(Completion(-7.0, -7.0, 100.0, 10), -6.9)
+    assert score.sentence == "Held-out words are guessed only 0.90 times as well as by their frequency alone."
+    assert "--topics" in score.note
+    assert completion_score(Completion(-6.0, -6.0, 100.0, 10), -6.9).note is None
+
+
+def test_json_has_the_score_of_word_frequencies(quick):
+    held_out = json.loads("\n".join(quick("--held-out", "0.2", "--json")))["held_out"]
+    assert held_out["times_better_than_unigram"] == pytest.approx(np.exp(held_out["active"] - held_out["unigram"]))
+
+
+def test_without_held_out_documents_no_score_is_told(quick):
+    assert line(quick(), "Found  ").endswith("topics in 90 documents.")
+
+
+def test_a_fit_that_did_not_converge_says_what_to_do(quick):
+    assert "--laps 8 --force" in line(quick("--method", "variational"), "Note   the fit has not converged in 4 passes")
+
+
+def test_a_method_without_a_test_of_convergence_gets_no_note_on_it(quick):
+    assert "converged" not in "".join(quick("--method", "hybrid"))
+
+
+def test_few_documents_are_told_and_many_are_not(quick, records, tmp_path):
+    assert line(quick(), "Note   90 documents are few")
+    many = tmp_path / "many.jsonl"
+    many.write_text("".join(json.dumps(record) + "\n" for record in records * 2))
+    assert "are few" not in "".join(quick(given=many))
+
+
+def test_the_next_command_runs_as_it_is_printed(run, quick, documents, tmp_path, monkeypatch):
+    given = tmp_path / "my documents.jsonl"
+    given.write_bytes(documents.read_bytes().replace(b"captain", b"capit\xe1n"))
+    command = line(quick("--encoding", "latin-1", given=given), "Next   ").split(": ", 1)[1]
+    monkeypatch.chdir(tmp_path)
+    run(*shlex.split(command)[1:])
+    assert len((tmp_path / "weights.csv").read_text().splitlines()) == 91
+
+
+def test_the_next_command_of_a_tree_prints_it(quick):
+    assert "stickbreak tree " in line(quick("--method", "tree", "--branching", "3,2"), "Next   ")
+
+
+def test_as_many_topics_as_asked_are_printed_and_the_rest_is_counted(quick, run, tmp_path):
+    lines = quick("--topics-shown", "2")
+    n_topics = stickbreak.load(tmp_path / "m").n_topics_
+    rest = f"and {n_topics - 2} more: stickbreak topics {tmp_path / 'm'} --all"
+    assert lines[3] == rest
+    assert run("topics", tmp_path / "m", "--topics-shown", "2").stdout.splitlines()[1:] == [*lines[1:3], rest]
+    assert len(run("topics", tmp_path / "m", "--topics-shown", "2", "--all").stdout.splitlines()) == 1 + n_topics
+
+
+def test_no_topics_are_printed_if_none_are_asked_for(quick):
+    assert quick("--topics-shown", "0")[0].startswith("Found  ")
+
+
+def test_numbers_for_experts_are_printed_only_if_asked(quick):
+    assert "nats" not in "".join(quick("--held-out", "0.2"))
+    lines = quick("--held-out", "0.2", "--verbose")
+    for label in ("topics", "passes", "stopped", "objective", "learned", "held-out", "unigram", "unseen", "unit"):
+        assert line(lines, f"{label:<12}"), label
