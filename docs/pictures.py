@@ -15,6 +15,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from animation import story
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Rectangle
@@ -366,7 +367,8 @@ def _of_branch(path: tuple[int, ...]) -> tuple[float, ...]:
     return tuple(1.0 - (1.0 - base) * (1.0 - 0.2 * (len(path) - 1)))
 
 
-PICTURES: dict[str, Callable[[], Figure]] = {
+PICTURES: dict[str, Callable[[], Figure | str]] = {
+    "concepts/hdp-story.svg": story,
     "concepts/hdp-stick.svg": stick,
     "concepts/hdp-documents.svg": documents,
     "concepts/hdp-words.svg": words,
@@ -389,6 +391,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 if __name__ == "__main__":
     mpl.rcParams.update(STYLE)
     for name in sys.argv[1:] or PICTURES:
-        figure = PICTURES[name]()
-        figure.savefig(DOCS / name, metadata={"Date": None})
-        plt.close(figure)
+        drawn = PICTURES[name]()
+        if isinstance(drawn, str):
+            (DOCS / name).write_text(drawn, encoding="utf-8")
+        else:
+            drawn.savefig(DOCS / name, metadata={"Date": None})
+            plt.close(drawn)
