@@ -1,15 +1,21 @@
-"""Draw the pictures of concepts and gallery: `python docs/pictures.py [NAME ...]`, with Matplotlib; about a minute.
+"""Draw the pictures of concepts and gallery: `python docs/pictures.py [NAME ...]`, with Matplotlib; about two minutes.
 
 Every picture is an SVG file on a white ground, so that it reads in light and in dark colours. Fits have fixed seeds.
 """
 
+import contextlib
+import re
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from animation import story
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Rectangle
@@ -229,6 +235,98 @@ def wine() -> Figure:
     return figure
 
 
+def groups() -> Figure:
+    """Draw differences between two groups of documents, with intervals."""
+    page = _run_page("gallery/groups.md")
+    difference, low, high = page["difference"].to_numpy(), page["low"], page["high"]
+    shown = [k for k in np.argsort(difference) if page["sure"][k] or abs(difference[k]) > page["limit"]]
+    figure, place = plt.subplots(figsize=(8, 3.8), layout="constrained")
+    for row, k in enumerate(shown):
+        colour = TEAL if page["sure"][k] else "#9ca3af"
+        place.plot([100 * low[k], 100 * high[k]], [row, row], color=colour, linewidth=2)
+        place.plot(100 * difference[k], row, "o", color=colour)
+    place.axvline(0, color=GREY, linewidth=0.8)
+    place.set_yticks(range(len(shown)), [page["topics"][k] for k in shown])
+    place.set(xlabel="more in methods, percentage points; interval of 95 % over packages")
+    return figure
+
+
+def baskets() -> Figure:
+    """Draw the products of topics, with quantities and without."""
+    page = _run_page("gallery/baskets.md")
+    models = {"how many": page["models"]["quantities"], "each product once": page["models"]["products"]}
+    products = list(dict.fromkeys(name for names in page["OCCASIONS"].values() for name in names.split()))
+    products += [name for name in page["STAPLES"] if name not in products]
+    columns = [list(page["bought"].columns).index(name) for name in products]
+    sizes = [model.n_topics_ for model in models.values()]
+    figure, places = plt.subplots(2, 1, figsize=(8, 4.6), height_ratios=sizes, sharex=True, layout="constrained")
+    for place, (name, model) in zip(places, models.items(), strict=True):
+        topics = model.topic_word_[:, columns]
+        rows = np.argsort(topics.argmax(axis=1), kind="stable")
+        place.imshow(topics[rows], cmap="GnBu", vmin=0, vmax=0.25, aspect="auto")
+        place.set(title=f"{name}: {model.n_topics_} topics", yticks=[])
+        place.spines[:].set_visible(False)
+    places[-1].set_xticks(range(len(products)), products, rotation=90, fontsize=8)
+    return figure
+
+
+def mail() -> Figure:
+    """Draw the shares of topics by month."""
+    by_month = _run_page("gallery/mail.md")["by_month"]
+    figure, place = plt.subplots(figsize=(8, 2.8), layout="constrained")
+    place.stackplot(range(len(by_month)), by_month.T, labels=by_month.columns, colors=TOPICS)
+    place.set_xticks(range(len(by_month)), [name[-2:] for name in by_month.index])
+    place.set(xlabel="month", ylabel="share", xlim=(0, len(by_month) - 1), ylim=(0, 1))
+    figure.legend(loc="outside right upper")
+    return figure
+
+
+def denoise() -> Figure:
+    """Draw photographs with noise, blurred and denoised by a mixture."""
+    page = _run_page("gallery/denoise.md")
+    figure, places = plt.subplots(2, 4, figsize=(8, 3.6), layout="constrained")
+    for row, clean in enumerate(page["pictures"].values()):
+        noisy = clean + np.random.default_rng(0).normal(0, 0.1, clean.shape)
+        blurs = [page["gaussian_filter"](noisy, width) for width in (0.5, 0.7, 1.0, 1.3, 1.6)]
+        blurred = max(blurs, key=lambda image: page["psnr"](clean, image))
+        shown = {"clean": clean, "noisy": noisy, "Gaussian blur": blurred, "mixture": page["denoised"](noisy, 0.1)}
+        for place, (name, image) in zip(places[row], shown.items(), strict=True):
+            place.imshow(image, cmap="gray", vmin=0, vmax=1)
+            place.set_axis_off()
+            place.set_title("" if row else name)
+    return figure
+
+
+def new_subject() -> Figure:
+    """Draw the score of each minibatch of a stream into which a new subject comes."""
+    page = _run_page("gallery/new-subject.md")
+    figure, place = plt.subplots(figsize=(8, 2.6), layout="constrained")
+    numbers = range(1, len(page["scores"]) + 1)
+    place.plot(numbers, page["scores"], color=TEAL, marker="o", markersize=4)
+    shares = [page["is_new"][batch].mean() for batch in page["batches"][1:]]
+    for number, share in zip(numbers, shares, strict=True):
+        if share:
+            place.axvspan(number - 0.5, number + 0.5, color=TOPICS[1], alpha=0.25, linewidth=0)
+    for number in page["alarms"]:
+        place.annotate("alarm", (number, page["scores"][number - 1]), (8, -3), textcoords="offset points", color=ORANGE)
+    place.set(xlabel="minibatch (shaded: with turtle)", ylabel="nats per token", title="score before learning")
+    return figure
+
+
+def _run_page(name: str) -> dict[str, Any]:
+    """Run the blocks of a page in an empty folder and return the names that they define."""
+    names: dict[str, Any] = {}
+    text = (DOCS / name).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(python|sh)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for language, block in blocks:
+            if language == "python":
+                exec(compile(block, name, "exec"), names)
+            else:
+                subprocess.run(block, shell=True, check=True)
+    return names
+
+
 def _bar(place: Axes, row: float, weights: np.ndarray, colours: tuple[str, ...]) -> None:
     """Draw a stick that is broken into weights."""
     left = 0.0
@@ -269,7 +367,8 @@ def _of_branch(path: tuple[int, ...]) -> tuple[float, ...]:
     return tuple(1.0 - (1.0 - base) * (1.0 - 0.2 * (len(path) - 1)))
 
 
-PICTURES: dict[str, Callable[[], Figure]] = {
+PICTURES: dict[str, Callable[[], Figure | str]] = {
+    "concepts/hdp-story.svg": story,
     "concepts/hdp-stick.svg": stick,
     "concepts/hdp-documents.svg": documents,
     "concepts/hdp-words.svg": words,
@@ -282,11 +381,19 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "gallery/standard-library.svg": standard_library,
     "gallery/digits.svg": digits,
     "gallery/wine.svg": wine,
+    "gallery/groups.svg": groups,
+    "gallery/baskets.svg": baskets,
+    "gallery/mail.svg": mail,
+    "gallery/denoise.svg": denoise,
+    "gallery/new-subject.svg": new_subject,
 }
 
 if __name__ == "__main__":
     mpl.rcParams.update(STYLE)
     for name in sys.argv[1:] or PICTURES:
-        figure = PICTURES[name]()
-        figure.savefig(DOCS / name, metadata={"Date": None})
-        plt.close(figure)
+        drawn = PICTURES[name]()
+        if isinstance(drawn, str):
+            (DOCS / name).write_text(drawn, encoding="utf-8")
+        else:
+            drawn.savefig(DOCS / name, metadata={"Date": None})
+            plt.close(drawn)

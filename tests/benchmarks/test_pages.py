@@ -72,9 +72,10 @@ def test_index_names_a_command_for_each_of_twelve_answers():
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")][1:]
     assert len(rows) == 12
     for row in rows:
-        named = [name.strip("`") for name in row[3].split(", ")]
+        names, _, link = row[3].partition(": ")
+        named = [name.strip("`") for name in names.split(", ")]
         assert set(named) <= set(commands.COMMANDS), row[0]
-        page = row[4].split("](")[1].rstrip(")").partition("#")[0]
+        page = link.split("](")[1].rstrip(")").partition("#")[0]
         assert set(named) <= {words[0] for words in pages.commands(DOCS / page)}, row[0]
 
 
