@@ -150,7 +150,7 @@ def test_top_words_take_other_names_of_the_columns(model, corpus):
     names = [f"name{w}" for w in range(corpus.n_words)]
     expected = [[word.replace("word", "name") for word in row] for row in model.top_words(3)]
     assert model.top_words(3, vocabulary=names) == expected
-    with pytest.raises(InputError, match="29 words; the model has 30"):
+    with pytest.raises(InputError, match="29 words, but the model has 30"):
         model.top_words(3, vocabulary=names[:-1])
 
 
