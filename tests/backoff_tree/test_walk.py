@@ -174,8 +174,8 @@ def test_names_may_be_given(fitted):
         (lambda root: root.words(0), "n is 0"),
         (lambda root: root.top_words(2.5), "n is 2.5; give a whole number"),
         (lambda root: root.top_words("3"), "n is '3'; give a whole number"),
-        (lambda root: root.top_words(1, ["a"]), "vocabulary has 1 words; the model has 30"),
-        (lambda root: root.top_words(1, ["a"] * 31), "vocabulary has 31 words; the model has 30"),
+        (lambda root: root.top_words(1, ["a"]), "vocabulary has 1 words, but the model has 30"),
+        (lambda root: root.top_words(1, ["a"] * 31), "vocabulary has 31 words, but the model has 30"),
     ],
 )
 def test_what_is_not_there_is_refused(fitted, ask, message):

@@ -37,7 +37,7 @@ def test_numbered_columns_are_taken_as_they_stand():
     assert align(unnamed, ("a", "b"))[0].words == ("a", "b")
     named = Corpus.from_counts([[1, 2]], ["x", "y"])
     assert align(named, ("w0", "w1"))[0].counts.toarray().tolist() == [[1, 2]]
-    with pytest.raises(InputError, match="2 columns but the model has 3 words"):
+    with pytest.raises(InputError, match="2 columns, but the model has 3 words"):
         align(unnamed, ("a", "b", "c"))
 
 

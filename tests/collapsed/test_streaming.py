@@ -194,5 +194,5 @@ def test_damaged_topics_are_refused(corpus, name):
         with pytest.raises(ValueError, match="its topics"):
             Topics.unpacked({**arrays, name: damage(arrays[name])}, values, 60)
     for wrong in ({"scale": 0.0}, {"n_steps": -1}, {"opened": -1.0}):
-        with pytest.raises(ValueError, match="scale or the steps"):
+        with pytest.raises(ValueError, match="scale or the number of steps"):
             Topics.unpacked(arrays, {**values, **wrong}, 60)

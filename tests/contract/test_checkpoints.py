@@ -63,7 +63,7 @@ def test_checkpoint_of_another_fit_is_refused(name, tmp_path):
         unfitted(name).fit(X[: len(X) - 1], checkpoint=place, resume=True)
     if name in OF_WORDS:
         other = next(each for each in OF_WORDS if each != name)
-        with pytest.raises(InputError, match=f"is of a {name}"):
+        with pytest.raises(InputError, match=f"belongs to a {name}"):
             unfitted(other).fit(X, checkpoint=place, resume=True)
 
 

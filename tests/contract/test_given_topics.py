@@ -45,7 +45,7 @@ def test_what_cannot_be_given_topics_is_refused(name):
     named = CollapsedHDP(n_topics=3, n_laps=2, random_state=0).fit(
         Corpus.from_counts(X.counts, vocabulary=[f"word{w}" for w in range(X.n_words)])
     )
-    with pytest.raises(InvalidCorpus, match="'other0' in the corpus but 'word0' in the model"):
+    with pytest.raises(InvalidCorpus, match="'other0' in the corpus, but 'word0' in the model"):
         unfitted(name, init=named).fit(other)
 
 

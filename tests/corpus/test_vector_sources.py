@@ -50,7 +50,7 @@ def test_array_of_another_name_is_told_by_its_content(tmp_path):
         (np.zeros(3), "must be a table"),
         (np.zeros((2, 2, 2)), "must be a table"),
         (np.array([[1.0, np.nan]]), "row 0, column 1 is nan"),
-        (np.array([["a"]]), "must be numbers"),
+        (np.array([["a"]]), "must be a table"),
         (np.array([[1j]]), "real"),
         (np.array([[None]]), "does not begin as an array of numbers"),
     ],
@@ -65,7 +65,7 @@ def test_array_that_is_no_table_of_numbers_is_a_sentence(tmp_path, array, words)
 def test_array_that_is_cut_off_is_a_sentence(tmp_path):
     np.save(tmp_path / "v.npy", X)
     (tmp_path / "v.npy").write_bytes((tmp_path / "v.npy").read_bytes()[:-8])
-    with pytest.raises(ReadError, match="is not what follows"):
+    with pytest.raises(ReadError, match="but other data follow"):
         read_vectors(tmp_path / "v.npy")
 
 
@@ -171,7 +171,7 @@ def test_folder_of_vectors_keeps_its_groups(tmp_path):
     write_vectors(GroupedVectors.from_values(X, [0, 1, 3], ["p", "q"]), tmp_path / "v")
     found = read_vectors(tmp_path / "v")
     assert (found.grouped, found.vectors.names, found.patches) == (True, ("p", "q"), None)
-    with pytest.raises(InputError, match="has no columns, so --group-field 'g' means nothing"):
+    with pytest.raises(InputError, match="has no columns, so --group-field 'g' does not apply"):
         read_vectors(tmp_path / "v", group_field="g")
 
 
@@ -229,7 +229,7 @@ def test_squares_are_taken_for_patches():
     ("name", "options", "words"),
     [
         ("no.npy", {}, "does not exist"),
-        ("v.txt", {}, "in no format of vectors .* name one of npy, csv"),
+        ("v.txt", {}, "is not clear from its name or content; name one of npy, csv"),
         ("v.txt", {"format": "jsonl"}, "'jsonl' holds no vectors; use one of npy, csv"),
         ("v.txt", {"format": "vectors"}, "is a file, not a folder"),
         ("folder", {"format": "npy"}, "is a folder, not a file"),

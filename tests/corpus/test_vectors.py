@@ -94,7 +94,7 @@ def test_missing_groups_of_pandas_are_refused(labels):
 
 def test_groups_of_the_same_name_and_other_tables_are_refused():
     mixed = pd.DataFrame({"g": pd.Series([1, "1"], dtype=object), "x": [1.0, 2.0]})
-    with pytest.raises(InputError, match="groups 1 and '1' would have the same name"):
+    with pytest.raises(InputError, match="groups 1 and '1' have the same name"):
         GroupedVectors.from_table(mixed, "g")
     with pytest.raises(InputError, match=r"is a dict; give a pandas\.DataFrame"):
         GroupedVectors.from_table(TABLE, "image")
@@ -194,10 +194,10 @@ def test_split_holds_out_groups():
     [
         (np.zeros(3), None, r"a table \(N, dim\) with at least one of each, not of shape \(3,\)"),
         (np.zeros((2, 2), complex), None, "must be .* of real numbers, not complex128"),
-        (np.zeros((2, 2), "datetime64[s]"), None, "must be numbers .* not datetime64"),
+        (np.zeros((2, 2), "datetime64[s]"), None, "must be a table .* of real numbers, not datetime64"),
         (np.zeros((0, 2)), None, r"not of shape \(0, 2\)"),
         (np.zeros((2, 0)), None, r"not of shape \(2, 0\)"),
-        ([["a"]], None, "must be numbers"),
+        ([["a"]], None, "must be a table"),
         ([[0.0, 1.0], [2.0, np.nan]], None, "row 1, column 1 is nan; vectors must be finite"),
         ([[-np.inf, 1.0]], None, "row 0, column 0 is -inf"),
         (np.zeros((3, 1)), [0, 2], "offsets go from 0 to 2, but there are 3 vectors"),
@@ -292,7 +292,7 @@ def _newer(folder):
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (_other_dtype, "do not fit to vectors.json"),
+        (_other_dtype, "do not match vectors.json"),
         (_nan, "row 0, column 0 is nan"),
         (_newer, "version 99"),
         (lambda folder: (folder / "vectors.json").unlink(), "not a vectors folder"),

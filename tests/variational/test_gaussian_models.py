@@ -295,12 +295,12 @@ def test_constant_patches_among_others_do_no_harm(likelihood):
         (GaussianHDP(), [np.zeros((4, 2))], "all 4 vectors are zero"),
         (GaussianHDP(), np.ones((9, 3)), "without groups"),
         (GaussianHDP(likelihood="wide"), [np.eye(2)], "likelihood is 'wide'"),
-        (GaussianHDP(likelihood=ZeroMeanGaussian(4.0, np.eye(3))), [np.eye(2)], "of 3 dimensions"),
+        (GaussianHDP(likelihood=ZeroMeanGaussian(4.0, np.eye(3))), [np.eye(2)], "has 3 dimensions"),
         (GaussianDPMixture(init="random"), np.eye(3), "init is 'random'"),
         (GaussianDPMixture(init=np.eye(2)), np.eye(3), "init has shape"),
         (GaussianDPMixture(moves=("refine",)), np.eye(3), "moves names 'refine'"),
         (GaussianHDP(learn=("eta",)), [np.eye(3)], "learn names 'eta'"),
-        (GaussianHDP(learn=("alpha",), schedule="stochastic"), [np.eye(3)], "memoized schedule alone"),
+        (GaussianHDP(learn=("alpha",), schedule="stochastic"), [np.eye(3)], "only the memoized schedule"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )
@@ -312,7 +312,7 @@ def test_bad_input_gets_one_clear_sentence(model, X, text):
 def test_questions_of_another_dimension_or_without_pairs_are_refused():
     X, _ = groups(0)
     model = GaussianHDP(likelihood="full", n_laps=2, **SMALL).fit(X)
-    with pytest.raises(InputError, match="have 3 numbers"):
+    with pytest.raises(InputError, match="have 3 dimensions"):
         model.transform([np.eye(3)])
     with pytest.raises(InputError, match="no group has two vectors"):
         model.score([np.ones((1, 2))])

@@ -106,7 +106,7 @@ def test_stream_longer_than_its_total_is_refused(minibatches):
 def test_unknown_names_are_refused_in_every_call(minibatches, name):
     model = VariationalHDP(**SETTINGS).partial_fit(minibatches[0])
     for part in (minibatches[1], np.zeros((3, 40))):
-        with pytest.raises(InputError, match=f"{name} names 'luck'; give names out of"):
+        with pytest.raises(InputError, match=f"{name} names 'luck'; choose from"):
             model.set_params(**{name: ("luck",)}).partial_fit(part)
 
 
@@ -154,10 +154,10 @@ def test_later_minibatches_must_have_the_words_of_the_first(minibatches):
     named = Corpus.from_counts(minibatches[0].counts, vocabulary=[f"word{w}" for w in range(40)])
     model = VariationalHDP(**SETTINGS).partial_fit(named)
     before = copy.deepcopy(model)
-    with pytest.raises(InvalidCorpus, match="39 words but the model was fitted on 40"):
+    with pytest.raises(InvalidCorpus, match="39 words, but the model was fitted on 40"):
         model.partial_fit(Corpus.from_counts(minibatches[1].counts[:, :39]))
     other = Corpus.from_counts(minibatches[1].counts, vocabulary=[f"other{w}" for w in range(40)])
-    with pytest.raises(InvalidCorpus, match="'other0' in the corpus but 'word0' in the model"):
+    with pytest.raises(InvalidCorpus, match="'other0' in the corpus, but 'word0' in the model"):
         model.partial_fit(other)
     with pytest.raises(ValueError, match="39 features"):
         model.partial_fit(minibatches[1].counts[:, :39])
