@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import psi
 
 import stickbreak
@@ -241,3 +242,14 @@ def test_a_likelihood_of_ones_own_fits_and_is_not_saved(tmp_path):
     np.testing.assert_array_equal(model.components_, ours.components_)
     with pytest.raises(InputError, match="is your own class"):
         model.save(tmp_path / "m")
+
+
+def test_memory_of_cells_is_known_before_the_fit(monkeypatch):
+    """Counts of 2,000 documents over 40,000 words: S of every batch is dense, and a fit of tokens has room."""
+    rng = np.random.default_rng(0)
+    words = sparse.csr_matrix((np.ones(4000), (np.arange(4000) % 2000, rng.integers(0, 40_000, 4000))), (2000, 40_000))
+    corpus = Corpus.from_counts(words)
+    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: 500.0 * 2**20)
+    with pytest.raises(InputError, match="GiB of this machine"):
+        VariationalHDP(n_topics=20, n_laps=1, likelihood="poisson")._check(corpus)
+    VariationalHDP(n_topics=20, n_laps=1)._check(corpus)

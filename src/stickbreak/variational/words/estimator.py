@@ -299,6 +299,7 @@ class VariationalHDP(FittedHDP):
             n_batches,
             n_batches if memoized else 0,
             trials=memoized and any(issubclass(MOVES[name], Trial) for name in self.moves),
+            cells=sees_cells(self.likelihood),
         )
         self._settled_topics(corpus, stream=streaming)
 

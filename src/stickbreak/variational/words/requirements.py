@@ -11,6 +11,8 @@ from stickbreak.fitting.requirements import check_memory
 STORED_BYTES = 10.0  # of an entry of the stored S
 STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
 
+CELL_BYTES = 28.0  # of a cell of a batch: its pair, its count, its ratio, and a copy of these in a shard
+
 
 def check_learned(names: Sequence[str], *, memoized: bool) -> None:
     """Refuse to learn hyperparameters where only given ones are used."""
@@ -21,7 +23,7 @@ def check_learned(names: Sequence[str], *, memoized: bool) -> None:
         )
 
 
-def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool) -> None:
+def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool, cells: bool) -> None:
     """Refuse more topics than the memory can carry.
 
     Parameters
@@ -34,19 +36,29 @@ def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, t
         Batches whose statistics are stored.
     trials : bool
         Whether a move tries a second state beside the first.
+    cells : bool
+        Whether every document has an observation of every word (`CountLikelihood`).
 
     Raises
     ------
     InputError
     """
-    check_memory(n_topics, corpus.n_words, bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials))
+    needed = bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials, cells=cells)
+    check_memory(n_topics, corpus.n_words, needed)
 
 
-def bytes_needed(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool) -> float:
+def bytes_needed(
+    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool, cells: bool = False
+) -> float:
     """Estimate the memory of a fit: scratch and a visit; S in total, tau, and the S of every batch that is kept.
 
-    The latter three are there twice while a trial is on.
+    The latter three are there twice while a trial is on. Cells have two rows of S for each word in every batch, none of
+    which is zero, and a batch holds all its cells.
     """
-    of_batch = min(corpus.n_words, corpus.counts.nnz / n_batches)  # words: more than there are where they repeat
-    state = 8.0 * 2.0 * corpus.n_words + STORED_BYTES * STORED_SHARE * n_kept * of_batch
-    return n_topics * (8.0 * 2.0 * (corpus.n_words + of_batch) + state * (2 if trials else 1))
+    n_words, share, visit = float(corpus.n_words), STORED_SHARE, 0.0
+    of_batch = min(n_words, corpus.counts.nnz / n_batches)  # words: more than there are where they repeat
+    if cells:
+        visit = CELL_BYTES * corpus.n_documents * n_words / n_batches
+        n_words, of_batch, share = 2.0 * n_words, 2.0 * n_words, 1.0
+    state = 8.0 * 2.0 * n_words + STORED_BYTES * share * n_kept * of_batch
+    return visit + n_topics * (8.0 * 2.0 * (n_words + of_batch) + state * (2 if trials else 1))
