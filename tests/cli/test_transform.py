@@ -44,7 +44,9 @@ def test_documents_of_unknown_or_no_words_are_kept(run, model, tmp_path):
     weights = [json.loads(line)["weights"] for line in result.stdout.splitlines()]
     assert np.allclose(weights[1], weights[2])
     assert not np.allclose(weights[0], weights[1])
-    assert "3 words (75.0%) are not in the model's vocabulary" in result.stderr
+    said = " ".join(result.stderr.split())
+    assert "3 words (75.0%) are not in the model's vocabulary" in said
+    assert "2 documents have no word of the model, so that their weights say nothing about them" in said
 
 
 def test_another_ending_is_refused_before_the_work(refuse, tmp_path):

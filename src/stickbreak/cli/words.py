@@ -101,7 +101,12 @@ class Words(Material):
     @property
     def told(self) -> str:
         """Documents, and the words that the model does not know."""
-        return f"{self.data.n_documents:,} documents; {self.documents.outside_sentence()}"
+        told = f"{self.data.n_documents:,} documents; {self.documents.outside_sentence()}"
+        n_unknown = int((self.data.document_lengths == 0).sum())
+        if not n_unknown:
+            return told
+        have = "document has" if n_unknown == 1 else "documents have"
+        return f"{told}; {n_unknown:,} {have} no word of the model, so that their weights say nothing about them"
 
     def counts(self, fitted: Self | None = None) -> dict[str, Any]:
         """Return documents, words and tokens."""
