@@ -291,7 +291,7 @@ def denoise() -> Figure:
         blurred = max(blurs, key=lambda image: page["psnr"](clean, image))
         shown = {"clean": clean, "noisy": noisy, "Gaussian blur": blurred, "mixture": page["denoised"](noisy, 0.1)}
         for place, (name, image) in zip(places[row], shown.items(), strict=True):
-            place.imshow(image, cmap="gray", vmin=0, vmax=1)
+            place.imshow(image[50:110, 60:135], cmap="gray", vmin=0, vmax=1, interpolation="none")
             place.set_axis_off()
             place.set_title("" if row else name)
     return figure

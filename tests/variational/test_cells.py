@@ -18,6 +18,7 @@ from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.model import Schedule
 from stickbreak.variational.moves import Delete, Merge, Reorder
 from stickbreak.variational.state import GlobalParameters
+from stickbreak.variational.words import observed
 from stickbreak.variational.words.cells import Cells
 
 from .problems import ragged_corpus
@@ -253,3 +254,14 @@ def test_memory_of_cells_is_known_before_the_fit(monkeypatch):
     with pytest.raises(InputError, match="GiB of this machine"):
         VariationalHDP(n_topics=20, n_laps=1, likelihood="poisson")._check(corpus)
     VariationalHDP(n_topics=20, n_laps=1)._check(corpus)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_of_documents_do_not_depend_on_how_many_are_inferred_together(name, monkeypatch):
+    corpus, _, _ = planted("poisson", 10, n_documents=40)
+    model = VariationalHDP(n_topics=4, n_laps=3, likelihood=name, random_state=0).fit(corpus)
+    together = model.transform(corpus)
+    monkeypatch.setattr(observed, "CELLS_PER_BATCH", 100)  # three documents of 30 words
+    assert observed.documents_at_once(name, 30, 4096) == 3
+    assert observed.documents_at_once("multinomial", 30, 4096) == 4096
+    np.testing.assert_array_equal(model.transform(corpus), together)

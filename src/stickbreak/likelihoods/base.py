@@ -110,6 +110,11 @@ class WordLikelihood(Likelihood):
     def n_rows(self) -> int:
         """Rows of S."""
 
+    @classmethod
+    def from_counts(cls, counts: Any, eta: float) -> Self:
+        """Set the prior from a sparse table of counts (D, W). A family may leave this to the user."""
+        raise InputError(f"{cls.__name__} cannot set its prior from the data; give a likelihood object with its prior")
+
     @abstractmethod
     def started(self, counts: Float, documents: Float) -> tuple[Float, Float]:
         """Return S and N of topics with `counts` (W, K) tokens, which hold shares of `documents` (K,) documents."""
@@ -167,11 +172,6 @@ class CountLikelihood(WordLikelihood):
     @abstractmethod
     def statistics(self, words: Int32, counts: Float, R: Float) -> Float:
         """Return S (rows, K) of counts x_n of words w_n with responsibilities R (n, K), summed over documents."""
-
-    @classmethod
-    def from_counts(cls, counts: Any, eta: float) -> Self:
-        """Set the prior from a sparse table of counts (D, W). A family may leave this to the user."""
-        raise InputError(f"{cls.__name__} cannot set its prior from the data; give a likelihood object with its prior")
 
     def started(self, counts: Float, documents: Float) -> tuple[Float, Float]:
         """Return S and N of topics in whose share of the documents every word has its mean count."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import betaln, psi
 
 from stickbreak.exceptions import InputError
-from stickbreak.likelihoods.base import CountLikelihood, overlaps, sums
-from stickbreak.likelihoods.dirichlet_multinomial import ETA_LIMITS
-from stickbreak.likelihoods.priors import checked_positive, checked_vector
+from stickbreak.likelihoods.base import sums
+from stickbreak.likelihoods.word_means import WordMeans
 from stickbreak.numerics.arrays import Float, Int32
-from stickbreak.numerics.maximum import maximiser
 
 
 class BetaPosterior(NamedTuple):
@@ -25,7 +22,7 @@ class BetaPosterior(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BetaBernoulli(CountLikelihood):
+class BetaBernoulli(WordMeans):
     """phi_kw ~ Beta(eta, eta (1 - m_w) / m_w); word w is in a document with probability phi_kw.       math.md (V21)
 
     The prior mean of phi_kw is m_w. It does not matter how often a word is in a document.
@@ -38,28 +35,17 @@ class BetaBernoulli(CountLikelihood):
         m_w, between 0 and 1: usually the share of the documents that hold the word.
     """
 
-    eta: float
-    means: Float
-
-    def __post_init__(self) -> None:
-        checked_positive(eta=self.eta)
-        means = checked_vector("means", self.means, np.size(self.means))
+    def _check_means(self, means: Float) -> None:
         if not ((means > 0) & (means < 1)).all():
             raise InputError(
                 "means holds a number that is not between 0 and 1; give the share of documents with each word"
             )
-        object.__setattr__(self, "means", means)
 
     @classmethod
     def from_counts(cls, counts: Any, eta: float) -> Self:
         """Set the means to the shares of documents that hold each word, with half a document added to either side."""
         holding = np.asarray((counts > 0).sum(axis=0), dtype=np.float64).ravel()
         return cls(eta, (holding + 0.5) / (counts.shape[0] + 1.0))
-
-    @property
-    def n_words(self) -> int:
-        """Number of words W."""
-        return int(self.means.size)
 
     @property
     def n_rows(self) -> int:
@@ -120,24 +106,3 @@ class BetaBernoulli(CountLikelihood):
         there = psi(a) + odds * psi(b) - (1 + odds) * psi(a + b)
         a, b = np.full_like(odds, self.eta), self.eta * odds
         return float((there - (psi(a) + odds * psi(b) - (1 + odds) * psi(a + b))).sum())
-
-    def merge_scores(self, S: Float, N: Float, evidence: Float) -> Float:
-        """Return how alike the documents of the words are in each pair of topics, (K, K); NaN for empty topics."""
-        return overlaps(S[: self.n_words])
-
-    @property
-    def hyperparameters(self) -> dict[str, float]:
-        """The pseudo-count eta."""
-        return {"eta": self.eta}
-
-    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
-        """Return the family with another eta."""
-        return replace(self, eta=values["eta"])
-
-    def learned(self, S: Float, N: Float) -> Self:
-        """Return the family with the eta under which the evidence is largest, within `ETA_LIMITS`.  math.md (V16)"""
-
-        def slope(eta: float) -> float:
-            return replace(self, eta=eta).evidence_slope(S)
-
-        return replace(self, eta=maximiser(slope, self.eta, ETA_LIMITS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import gammaln, psi
@@ -31,6 +31,11 @@ class DirichletMultinomial(TokenLikelihood):
 
     eta: float
     n_words: int
+
+    @classmethod
+    def from_counts(cls, counts: Any, eta: float) -> Self:
+        """Take the number of words; the prior is the same for each of them."""
+        return cls(eta, int(counts.shape[1]))
 
     def posterior(self, S: Float, N: Float) -> Float:
         """Return tau = eta + S, (W, K).                                           math.md (V3)"""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import gammaln, psi
 
 from stickbreak.exceptions import InputError
-from stickbreak.likelihoods.base import CountLikelihood, overlaps, sums
-from stickbreak.likelihoods.dirichlet_multinomial import ETA_LIMITS
-from stickbreak.likelihoods.priors import checked_positive, checked_vector
+from stickbreak.likelihoods.base import sums
+from stickbreak.likelihoods.word_means import WordMeans
 from stickbreak.numerics.arrays import Float, Int32
-from stickbreak.numerics.maximum import maximiser
 
 
 class GammaPosterior(NamedTuple):
@@ -25,7 +22,7 @@ class GammaPosterior(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GammaPoisson(CountLikelihood):
+class GammaPoisson(WordMeans):
     """lambda_kw ~ Gamma(eta, eta / m_w); a document holds word w Poisson(lambda_kw) times.           math.md (V22)
 
     The prior mean of lambda_kw is m_w.
@@ -38,28 +35,17 @@ class GammaPoisson(CountLikelihood):
         m_w, positive: usually the mean count of the word in a document.
     """
 
-    eta: float
-    means: Float
-
-    def __post_init__(self) -> None:
-        checked_positive(eta=self.eta)
-        means = checked_vector("means", self.means, np.size(self.means))
+    def _check_means(self, means: Float) -> None:
         if not (means > 0).all():
             raise InputError(
                 "means holds a number that is not positive; give the mean count of each word in a document"
             )
-        object.__setattr__(self, "means", means)
 
     @classmethod
     def from_counts(cls, counts: Any, eta: float) -> Self:
         """Set the means to the mean counts of the words, with half a token added to each."""
         tokens = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
         return cls(eta, (tokens + 0.5) / (counts.shape[0] + 1.0))
-
-    @property
-    def n_words(self) -> int:
-        """Number of words W."""
-        return int(self.means.size)
 
     @property
     def n_rows(self) -> int:
@@ -114,24 +100,3 @@ class GammaPoisson(CountLikelihood):
         q, prior_rate = self.posterior(S, np.zeros(S.shape[1])), self._rate
         change = psi(q.shape) - np.log(q.rate) - q.shape / q.rate * (prior_rate / self.eta)
         return float((change - psi(self.eta) + np.log(prior_rate) + 1.0).sum())
-
-    def merge_scores(self, S: Float, N: Float, evidence: Float) -> Float:
-        """Return how alike the tokens of the words are in each pair of topics, (K, K); NaN for empty topics."""
-        return overlaps(S[: self.n_words])
-
-    @property
-    def hyperparameters(self) -> dict[str, float]:
-        """The pseudo-count eta."""
-        return {"eta": self.eta}
-
-    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
-        """Return the family with another eta."""
-        return replace(self, eta=values["eta"])
-
-    def learned(self, S: Float, N: Float) -> Self:
-        """Return the family with the eta under which the evidence is largest, within `ETA_LIMITS`.  math.md (V16)"""
-
-        def slope(eta: float) -> float:
-            return replace(self, eta=eta).evidence_slope(S)
-
-        return replace(self, eta=maximiser(slope, self.eta, ETA_LIMITS))

@@ -208,7 +208,7 @@ class DocumentCounts:
     """
 
     n_documents: int
-    held_by: Int  # (K,)   after a merge: at most so many
+    held_by: Int  # (K,)   after a merge an upper bound: the holders of both topics are added
 
     def holders(self, n_topics: int) -> Int:
         """Return how many documents hold each topic, (K,)."""

@@ -26,7 +26,7 @@ class MoveSettings:
     delete_documents: int | None = MAX_DOCUMENTS  # most that deletes infer again in a lap; None: no limit
     delete_tokens: float | None = None  # most tokens of these; None: no limit
     merges_first: bool = False  # deletes wait for a lap that leaves the topics as they are
-    every_merge: bool = False  # every pair gets new sticks, and no fit converges while pairs had no place
+    every_pair: bool = False  # every pair gets new sticks, and no fit converges while pairs had no place
     proposals: Mapping[str, Proposals] = field(default_factory=dict)  # of trials, by the name of the move
 
 

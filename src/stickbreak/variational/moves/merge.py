@@ -64,7 +64,7 @@ class Merge(Move):
     @classmethod
     def made(cls, settings: MoveSettings) -> Self:
         """Return the move with the settings of a fit."""
-        return cls(every_pair=settings.every_merge)
+        return cls(every_pair=settings.every_pair)
 
     def begin(self, state: Inference) -> None:
         """Choose the pairs to track."""

@@ -207,7 +207,7 @@ class VectorFit(VectorModel):
     def _make_moves(self) -> list[Move]:
         """Return the named moves."""
         proposals = {name: proposal() for name, proposal in VECTOR_PROPOSALS.items()}
-        settings = MoveSettings(merges_first=True, every_merge=True, proposals=proposals)
+        settings = MoveSettings(merges_first=True, every_pair=True, proposals=proposals)
         if self._moves_of_documents:
             most = None if self.delete_vectors is None else float(self.delete_vectors)
             return make_moves(self.moves, replace(settings, delete_documents=None, delete_tokens=most))

@@ -36,6 +36,7 @@ from stickbreak.variational.words.fitted import FittedHDP
 from stickbreak.variational.words.observed import (
     LIKELIHOODS,
     batch_loaders,
+    documents_at_once,
     observations,
     sees_cells,
     settled,
@@ -45,7 +46,6 @@ from stickbreak.variational.words.proposals import WORD_PROPOSALS
 from stickbreak.variational.words.requirements import check_learned, check_sizes
 
 DOCUMENTS_PER_BATCH = 10_000
-CELLS_PER_BATCH = 5_000_000
 
 
 class VariationalHDP(FittedHDP):
@@ -331,9 +331,7 @@ class VariationalHDP(FittedHDP):
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""
-        most = DOCUMENTS_PER_BATCH
-        if sees_cells(self.likelihood):
-            most = max(1, min(most, CELLS_PER_BATCH // corpus.n_words))
+        most = documents_at_once(self.likelihood, corpus.n_words, DOCUMENTS_PER_BATCH)
         return min(self.n_batches or -(-corpus.n_documents // most), corpus.n_documents)
 
     def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> VariationalLaps:

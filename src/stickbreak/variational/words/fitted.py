@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,7 +24,7 @@ from stickbreak.variational.local_step import LocalSettings, local_step
 from stickbreak.variational.model import Model
 from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.streaming import StreamingVariational
-from stickbreak.variational.words.observed import LIKELIHOODS, observations, sees_cells
+from stickbreak.variational.words.observed import LIKELIHOODS, documents_at_once, observations, sees_cells
 
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 
@@ -78,8 +77,9 @@ class FittedHDP(TopicModel, StreamingVariational):
         settings = LocalSettings(float(self.local_tolerance), self.local_sweeps)
         weights = np.empty((corpus.n_documents, parameters.n_topics + 1))
         with ThreadExecutor(self.n_jobs) as executor:
-            for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
-                rows = slice(begin, begin + TRANSFORM_BLOCK)
+            size = documents_at_once(self.likelihood_, corpus.n_words, TRANSFORM_BLOCK)
+            for begin in range(0, corpus.n_documents, size):
+                rows = slice(begin, begin + size)
                 batch = observations(corpus[rows], self.likelihood_)
                 visit = local_step(batch, parameters, self.alpha_, None, settings, executor)
                 prior = self._prior()
@@ -154,12 +154,13 @@ class FittedHDP(TopicModel, StreamingVariational):
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
         """Return the model; one that was saved before there was a choice has the likelihood of all models then."""
-        before = {"family": "DirichletMultinomial", "values": {"eta": meta["values"]["eta_"], "n_words": None}}
+        values = {"eta": meta["values"]["eta_"], "n_words": meta["n_features"]}
+        before = {"family": "DirichletMultinomial", "values": values}
         likelihood = from_description(meta.get("likelihood", before), LIKELIHOODS, arrays)
         if parameters.get("likelihood", "") is None:
             parameters["likelihood"] = from_description(meta["given"], LIKELIHOODS, arrays)
         model = super()._from_description(parameters, arrays, meta)
-        model.likelihood_ = likelihood if "likelihood" in meta else replace(likelihood, n_words=model.n_features_in_)
+        model.likelihood_ = likelihood
         return model
 
     def _stored_topics(self) -> tuple[Float, int]:
@@ -181,5 +182,7 @@ class FittedHDP(TopicModel, StreamingVariational):
         if not are_sticks(self.rho_, self.omega_):
             raise ValueError("rho_ or omega_ is out of range")
         check_learned(self, LEARNABLE)
+        if self.likelihood_.hyperparameters.get("eta", self.eta_) != self.eta_:
+            raise ValueError("its likelihood has another eta")
         for name in ("n_steps_", "n_documents_seen_"):
             whole_number(name, getattr(self, name))

@@ -16,6 +16,7 @@ from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.words.batch import Batch
 from stickbreak.variational.words.cells import Cells
 
+CELLS_PER_BATCH = 5_000_000
 LIKELIHOODS: Mapping[str, type[WordLikelihood]] = {
     "multinomial": DirichletMultinomial,
     "bernoulli": BetaBernoulli,
@@ -31,12 +32,8 @@ def settled(likelihood: str | WordLikelihood, corpus: Corpus, eta: float) -> Wor
     InputError
         If an object has another number of words.
     """
-    if likelihood == "multinomial":
-        return DirichletMultinomial(eta, corpus.n_words)
     if isinstance(likelihood, str):
-        family: Any = LIKELIHOODS[likelihood]
-        made: WordLikelihood = family.from_counts(corpus.counts, eta)
-        return made
+        return LIKELIHOODS[likelihood].from_counts(corpus.counts, eta)
     if likelihood.n_words != corpus.n_words:
         raise InputError(
             f"the likelihood has {likelihood.n_words} words, but the documents have {corpus.n_words}; give a "
@@ -49,6 +46,11 @@ def sees_cells(likelihood: str | WordLikelihood) -> bool:
     """Whether every document has an observation of every word."""
     family = LIKELIHOODS[likelihood] if isinstance(likelihood, str) else type(likelihood)
     return issubclass(family, CountLikelihood)
+
+
+def documents_at_once(likelihood: str | WordLikelihood, n_words: int, most: int) -> int:
+    """Return how many documents a batch holds: `most`, or as many as `CELLS_PER_BATCH` allows, at least one."""
+    return max(1, min(most, CELLS_PER_BATCH // n_words)) if sees_cells(likelihood) else most
 
 
 def observations(corpus: Corpus, likelihood: Any) -> Observations:
