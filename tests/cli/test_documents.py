@@ -48,7 +48,7 @@ def test_documents_without_any_common_word_are_refused():
 
 def test_settings_beside_a_model_come_back(tmp_path):
     options = TextOptions(min_df=0.25, ngram_range=(1, 2), token_pattern=r"\w+", lowercase=False)
-    InputSettings(text_field="body", text=options).remember(tmp_path)
+    InputSettings(text_field="body", text=options).remember(tmp_path, None)
     path = tmp_path / "new.csv"
     path.write_text("body,remark,id\nBread the bread,butter,1\n")
     found = read_for_model(path, tmp_path, Model(), InputSettings())
@@ -58,7 +58,7 @@ def test_settings_beside_a_model_come_back(tmp_path):
 
 
 def test_new_text_is_not_pruned_and_outside_words_are_counted(tmp_path):
-    InputSettings(text=TextOptions(min_df=5, max_df=0.1, max_features=1)).remember(tmp_path)
+    InputSettings(text=TextOptions(min_df=5, max_df=0.1, max_features=1)).remember(tmp_path, None)
     path = text_file(tmp_path, "bread and jam", *["butter"] * 99)
     found = read_for_model(path, tmp_path, Model(), InputSettings())
     assert found.corpus.counts.toarray().sum(axis=0).tolist() == [1, 99, 0]
@@ -81,7 +81,7 @@ def test_both_ways_of_reading_new_text_agree(tmp_path, documents, model):
 def test_given_words_are_counted_even_if_they_are_stop_words(tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("bread\nbutter\nthe\n")
-    InputSettings(vocabulary=words, text=TextOptions()).remember(tmp_path)
+    InputSettings(vocabulary=words, text=TextOptions()).remember(tmp_path, None)
     found = read_for_model(text_file(tmp_path, "the bread"), tmp_path, Model(), InputSettings())
     assert found.corpus.counts.toarray().tolist() == [[1, 0, 1]]
 

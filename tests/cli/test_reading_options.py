@@ -28,7 +28,7 @@ def test_a_delimiter_is_remembered_and_limits_are_not(run, tmp_path):
 
 
 def test_a_remembered_delimiter_reads_new_tables(tmp_path):
-    InputSettings(delimiter=";").remember(tmp_path)
+    InputSettings(delimiter=";").remember(tmp_path, None)
     path = tmp_path / "d.csv"
     path.write_text("a,text;note,b\nbread;butter\n")
     found = read_for_model(path, tmp_path, Model(), InputSettings(text_field="a,text"))
@@ -38,10 +38,58 @@ def test_a_remembered_delimiter_reads_new_tables(tmp_path):
     assert read_for_model(path, tmp_path, Model(), given).texts([0]) == ["bread"]
 
 
-def test_settings_of_older_models_have_no_delimiter(tmp_path):
-    InputSettings().remember(tmp_path)
+@pytest.fixture
+def odd(run, tmp_path, records):
+    """Fit to a table that no default can read, and write new rows of the same kind; return the model and the rows."""
+    rows = [f"{one['id']}!{one['text']} café!x\n" for one in records]
+    (tmp_path / "d.table").write_bytes("".join(["key!body!id\n", *rows]).encode("latin-1"))
+    (tmp_path / "new.table").write_bytes("".join(["key!body!id\n", *rows[:3]]).encode("latin-1"))
+    options = ["--format", "csv", "--encoding", "latin-1", "--delimiter", "!", "--text-field", "body"]
+    run("fit", tmp_path / "d.table", "--out", tmp_path / "odd", *FIT, *options, "--name-field", "key")
+    return tmp_path / "odd", tmp_path / "new.table"
+
+
+def names(result):
+    return [line.split(",")[0] for line in result.stdout.splitlines()[1:]]
+
+
+def test_new_documents_are_read_with_the_options_of_the_fit(run, odd, tmp_path):
+    result = run("transform", *odd)
+    assert names(result) == ["sea-0", "kitchen-0", "law-0"]
+    assert "0 words (0.0%) are not in the model's vocabulary" in result.stderr
+    assert json.loads(run("evaluate", *odd, "--json").stdout)["n_tokens_outside_vocabulary"] == 0
+    run("report", *odd, "--out", tmp_path / "r.html")
+    assert "kitchen-0" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_options_go_before_those_of_the_fit(run, odd):
+    assert names(run("transform", *odd, "--name-field", "id")) == ["x", "x", "x"]
+    assert "3 words" in run("transform", *odd, "--encoding", "cp437").stderr  # café
+
+
+def test_a_format_is_that_of_files_with_the_same_ending(run, odd, tmp_path):
+    other = tmp_path / "new.jsonl"
+    other.write_bytes('{"body": "ship café", "key": "one"}\n'.encode("latin-1"))
+    assert names(run("transform", odd[0], other)) == ["one"]
+
+
+def test_a_column_of_the_fit_that_is_missing_is_told_with_the_option(refuse, odd):
+    odd[1].write_text("body!id\nship!1\n", encoding="latin-1")
+    assert "has no field 'key'; name another with --name-field: 'body', 'id'" in refuse("transform", *odd)
+
+
+def test_a_named_delimiter_is_remembered(run, tmp_path):
+    out, path = tmp_path / "model", tmp_path / "d.csv"
+    path.write_text("id\ttext\n" + "1\tbread, butter\n" * 20)
+    run("fit", path, "--out", out, *FIT, "--delimiter", "tab")
+    path.write_text("a,id\ttext\n" + "1\tbread\n")
+    assert names(run("transform", out, path, "--name-field", "a,id")) == ["1"]
+
+
+def test_settings_of_older_models_have_no_delimiter_and_no_ending(tmp_path):
+    InputSettings().remember(tmp_path, None)
     known = json.loads((tmp_path / "input.json").read_text())
-    del known["delimiter"]
+    del known["delimiter"], known["ending"]
     (tmp_path / "input.json").write_text(json.dumps(known))
     found = read_for_model(table(tmp_path / "d.csv", ";"), tmp_path, Model(), InputSettings())
     assert found.corpus.n_documents == 20

@@ -73,7 +73,10 @@ def test_few_documents_are_told_and_many_are_not(quick, records, tmp_path):
 def test_the_next_command_runs_as_it_is_printed(run, quick, documents, tmp_path, monkeypatch):
     given = tmp_path / "my documents.jsonl"
     given.write_bytes(documents.read_bytes().replace(b"captain", b"capit\xe1n"))
-    command = line(quick("--encoding", "latin-1", given=given), "Next   ").split(": ", 1)[1]
+    options = ["--encoding", "latin-1", "--name-field", "id", "--max-document-bytes", "5000"]
+    command = line(quick(*options, given=given), "Next   ").split(": ", 1)[1]
+    assert "--encoding" not in command  # the model remembers it
+    assert "--max-document-bytes 5000" in command
     monkeypatch.chdir(tmp_path)
     run(*shlex.split(command)[1:])
     assert len((tmp_path / "weights.csv").read_text().splitlines()) == 91

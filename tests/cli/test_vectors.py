@@ -177,6 +177,15 @@ def test_columns_are_found_by_their_names(run, place, models, tmp_path):
     assert run("transform", models / "hdp", tmp_path / "v.csv", "--quiet").stdout == expected
 
 
+def test_tables_are_read_with_the_options_of_the_fit(run, place, tmp_path):
+    table, out = tmp_path / "t.table", tmp_path / "m"
+    table.write_bytes((place / "table.csv").read_text().replace(",", "!").replace("left", "größe").encode("latin-1"))
+    options = ["--format", "csv", "--delimiter", "!", "--encoding", "latin-1", "--group-field", "image"]
+    run("fit", table, "--out", out, *options, *HDP)
+    assert len(run("transform", out, table, "--quiet").stdout.splitlines()) == 21
+    assert len(run("transform", out, place / "array.npy", "--quiet", code=2).stderr.splitlines()) == 1  # no groups
+
+
 def test_scores_are_nats_per_vector(run, place, planted, models):
     for name, data in (("hdp", planted), ("mixture", planted.values)):
         score = stickbreak.load(models / name).score(data)

@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from stickbreak.cli.file_reading import FileReading
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.storage.atomic import replace_file
 
@@ -25,7 +26,7 @@ class InputSettings:
     Attributes
     ----------
     format, text_field, name_field, encoding, delimiter : str or None
-        As `stickbreak.corpus.read` takes them.
+        As `stickbreak.corpus.read` takes them; no encoding: UTF-8.
     vocabulary : Path or None
         File of words.
     text : TextOptions or None
@@ -41,7 +42,7 @@ class InputSettings:
     format: str | None = None
     text_field: str | None = None
     name_field: str | None = None
-    encoding: str = "utf-8"
+    encoding: str | None = None
     vocabulary: Path | None = None
     text: "TextOptions | None" = None
     delimiter: str | None = None
@@ -49,6 +50,40 @@ class InputSettings:
     group_field: str | None = None
     patch_size: int | None = None
     n_patches: int | None = None
+
+    @property
+    def known_encoding(self) -> str:
+        """The encoding, also where none was asked for."""
+        return self.encoding or "utf-8"
+
+    def of_file(self, path: Path | None) -> FileReading:
+        """Return what a model remembers of a file that was read with these settings.
+
+        Parameters
+        ----------
+        path : Path or None
+            None where the documents were made.
+        """
+        return FileReading.of(path, self.format, self.encoding, self.delimiter)
+
+    def completed(self, known: FileReading, path: Path, detect: Callable[[str | None, str], str]) -> Self:
+        """Let what a model remembers stand where the command line says nothing.
+
+        Parameters
+        ----------
+        known : FileReading
+            What it remembers.
+        path : Path
+            The new input.
+        detect : callable
+            Finds the format of the new input: format asked for, encoding -> format.
+        """
+        format, encoding = self.format or known.format_of(path), self.encoding or known.encoding
+        settings = replace(self, format=format, encoding=encoding)
+        if self.delimiter is not None or known.delimiter is None:
+            return settings
+        found = detect(format, settings.known_encoding)
+        return replace(settings, delimiter=known.delimiter_of(path, found, settings.known_encoding))
 
     def check_of_words(self) -> None:
         """Refuse what means nothing to words.
@@ -107,7 +142,7 @@ class InputSettings:
             format=self.format,
             text_field=self.text_field,
             name_field=self.name_field,
-            encoding=self.encoding,
+            encoding=self.known_encoding,
             vocabulary=self.vocabulary,
             text=self.text,
             delimiter=self.delimiter,
@@ -135,7 +170,7 @@ class InputSettings:
             rows,
             format=self.format,
             text_field=self.text_field,
-            encoding=self.encoding,
+            encoding=self.known_encoding,
             delimiter=self.delimiter,
             limits=self.limits,
         )
@@ -143,15 +178,17 @@ class InputSettings:
     def _holds_text(self, path: Path) -> bool:
         from stickbreak.corpus.reading.formats import detect_format
 
-        return detect_format(path, self.format, self.encoding) in _TEXT_FORMATS
+        return detect_format(path, self.format, self.known_encoding) in _TEXT_FORMATS
 
-    def remember(self, folder: Path) -> None:
+    def remember(self, folder: Path, path: Path | None) -> None:
         """Write the settings into the folder of a model.
 
         Parameters
         ----------
         folder : Path
             The folder.
+        path : Path or None
+            What was read; None where the documents were made.
 
         Raises
         ------
@@ -160,11 +197,9 @@ class InputSettings:
         """
         known: dict[str, Any] = {
             "version": _VERSION,
-            "format": self.format,
+            **self.of_file(path).as_plain(),
             "text_field": self.text_field,
             "name_field": self.name_field,
-            "encoding": self.encoding,
-            "delimiter": self.delimiter,
             "fixed_vocabulary": self.vocabulary is not None,
             "text": None if self.text is None else asdict(self.text),
         }
@@ -225,19 +260,20 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
         If the documents cannot be read or share no word with the model.
     """
     from stickbreak.corpus import TextOptions, align
+    from stickbreak.corpus.reading.formats import detect_format
 
-    remembered, fixed = _remembered(model_folder)
+    remembered = _Remembered.of(model_folder)
     settings = replace(
-        given,
+        given.completed(remembered.file, path, lambda *asked: detect_format(path, *asked)),
         text_field=given.text_field or remembered.text_field,
-        delimiter=given.delimiter or _still_cuts(path, remembered.delimiter, given),
+        name_field=given.name_field or remembered.name_field,
     )
     if not settings._holds_text(path):
         corpus, n_outside = align(settings.read(path), model.vocabulary_)
         return Documents(corpus, n_outside, None)
     options = remembered.text or TextOptions()
     texts = settings.texts(path)
-    if fixed or options.ngram_range != (1, 1):
+    if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
         from stickbreak.corpus import read
 
         corpus = read(
@@ -245,7 +281,7 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
             format=settings.format,
             text_field=settings.text_field,
             name_field=settings.name_field,
-            encoding=settings.encoding,
+            encoding=settings.known_encoding,
             vocabulary=model.vocabulary_,
             text=options,
             delimiter=settings.delimiter,
@@ -275,41 +311,37 @@ def read_limits(document_bytes: int | None, unpacked_bytes: int | None, declared
     return ReadLimits(**{name: value for name, value in given.items() if value is not None})
 
 
-def _still_cuts(path: Path, delimiter: str | None, given: InputSettings) -> str | None:
-    """Return the delimiter of the fit if it cuts the header of a new table; otherwise its own rows tell."""
-    from stickbreak.corpus.reading.files import decoded_lines
-    from stickbreak.corpus.reading.formats import detect_format
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    """What lies beside a model: how its texts were read, and whether its words were given."""
 
-    if delimiter is None or detect_format(path, given.format, given.encoding) not in ("csv", "tsv"):
-        return None
-    return delimiter if delimiter in next(decoded_lines(path, given.encoding), "") else None
+    file: FileReading
+    text_field: str | None
+    name_field: str | None
+    text: "TextOptions | None"
+    fixed_vocabulary: bool
 
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """Read the settings beside a model; the defaults if there are none."""
+        from stickbreak.corpus import TextOptions
 
-def _remembered(folder: Path) -> tuple[InputSettings, bool]:
-    """Read the settings beside a model, and whether its words were given; the defaults if there are none."""
-    from stickbreak.corpus import TextOptions
-
-    file = folder / _FILE
-    try:
-        known = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return InputSettings(), False
-    except (OSError, ValueError) as error:
-        raise ModelFormatError(f"{file} cannot be read ({error}); fit the model again") from error
-    try:
-        if known["version"] > _VERSION:
-            raise ModelFormatError(f"{file} was written by a newer stickbreak; update stickbreak to read it")
-        text = None if known["text"] is None else TextOptions(**known["text"])
-        return (
-            InputSettings(
-                known["format"],
+        file = folder / _FILE
+        try:
+            known = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return cls(FileReading(), None, None, None, False)
+        except (OSError, ValueError) as error:
+            raise ModelFormatError(f"{file} cannot be read ({error}); fit the model again") from error
+        try:
+            if known["version"] > _VERSION:
+                raise ModelFormatError(f"{file} was written by a newer stickbreak; update stickbreak to read it")
+            return cls(
+                FileReading.from_plain(known),
                 known["text_field"],
                 known["name_field"],
-                known["encoding"],
-                text=text,
-                delimiter=known.get("delimiter"),  # older settings have none
-            ),
-            bool(known["fixed_vocabulary"]),
-        )
-    except (KeyError, TypeError) as error:
-        raise ModelFormatError(f"{file} is damaged ({error}); fit the model again") from error
+                None if known["text"] is None else TextOptions(**known["text"]),
+                bool(known["fixed_vocabulary"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise ModelFormatError(f"{file} is damaged ({error}); fit the model again") from error

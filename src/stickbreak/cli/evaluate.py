@@ -57,7 +57,7 @@ def evaluate(
     text_field: TextField = None,
     name_field: NameField = None,
     vocabulary: Vocabulary = None,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
     delimiter: Delimiter = None,
     group_field: GroupField = None,
     patch_size: PatchSize = None,

@@ -59,7 +59,7 @@ Vocabulary = Annotated[
     ),
 ]
 Encoding = Annotated[
-    str, typer.Option("--encoding", metavar="NAME", rich_help_panel=INPUT, help="Encoding of text files.")
+    str | None, typer.Option("--encoding", metavar="NAME", rich_help_panel=INPUT, help="Encoding of text files.")
 ]
 Delimiter = Annotated[
     str | None,

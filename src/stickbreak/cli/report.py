@@ -38,7 +38,7 @@ def report(
     text_field: TextField = None,
     name_field: NameField = None,
     vocabulary: Vocabulary = None,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
     delimiter: Delimiter = None,
     group_field: GroupField = None,
     patch_size: PatchSize = None,

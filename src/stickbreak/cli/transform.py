@@ -42,7 +42,7 @@ def transform(
     text_field: TextField = None,
     name_field: NameField = None,
     vocabulary: Vocabulary = None,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
     delimiter: Delimiter = None,
     group_field: GroupField = None,
     patch_size: PatchSize = None,
@@ -55,12 +55,12 @@ def transform(
 ) -> None:
     """Write the weights of the topics in documents, one row per document.
 
-    Documents are read as those of the fit were. Words that the model does not know
-    are left out. A document without a known word gets the weights of the whole
-    collection (of a tree: none). A file without documents gives a table without
-    rows. A tree takes only --out FILE.npz. For a model of vectors the rows are
-    groups, or with --method gaussian-mixture single vectors. --json prints JSON
-    lines.
+    Documents are read as those of the fit were, unless an option says otherwise.
+    Words that the model does not know are left out. A document without a known word
+    gets the weights of the whole collection (of a tree: none). A file without
+    documents gives a table without rows. A tree takes only --out FILE.npz. For a
+    model of vectors the rows are groups, or with --method gaussian-mixture single
+    vectors. --json prints JSON lines.
     """
     check_input(documents)
     if out is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from stickbreak.cli.file_reading import FileReading, checked_or_none
 from stickbreak.exceptions import ModelFormatError
 from stickbreak.storage.atomic import replace_file
 
@@ -32,17 +33,20 @@ class VectorSettings:
         What the vectors are, if they are patches of images.
     n_patches : int or None
         Of images: most patches of each.
+    file : FileReading
+        Format, encoding, delimiter.
     """
 
     group_field: str | None = None
     columns: tuple[str, ...] | None = None
     patches: PatchShape | None = None
     n_patches: int | None = None
+    file: FileReading = field(default_factory=FileReading)
 
     @classmethod
-    def of(cls, table: VectorTable, group_field: str | None, n_patches: int | None) -> Self:
+    def of(cls, table: VectorTable, group_field: str | None, n_patches: int | None, file: FileReading) -> Self:
         """Return what is to be remembered of vectors that were read."""
-        return cls(group_field, table.columns, table.patches, n_patches)
+        return cls(group_field, table.columns, table.patches, n_patches, file)
 
     @classmethod
     def remembered(cls, folder: Path) -> Self:
@@ -74,10 +78,11 @@ class VectorSettings:
             if columns is not None and not all(isinstance(name, str) for name in columns):
                 raise TypeError("its columns are not names")
             return cls(
-                _or_none(known["group_field"], str),
+                checked_or_none(known["group_field"], str),
                 None if columns is None else tuple(columns),
                 PatchShape.from_plain(known["patches"]),
-                _or_none(known["n_patches"], int),
+                checked_or_none(known["n_patches"], int),
+                FileReading.from_plain(known),
             )
         except (KeyError, TypeError) as error:
             raise ModelFormatError(f"{file} is damaged ({error}); fit the model again") from error
@@ -101,6 +106,7 @@ class VectorSettings:
             "columns": self.columns,
             "patches": None if self.patches is None else self.patches.as_plain(),
             "n_patches": self.n_patches,
+            **self.file.as_plain(),
         }
         with replace_file(folder / _FILE) as temporary:
             temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="ascii")
@@ -115,9 +121,3 @@ class VectorSettings:
         """
         known = self.columns
         return known if known is not None and len(known) == dim else tuple(f"x{j}" for j in range(dim))
-
-
-def _or_none(value: Any, kind: type) -> Any:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
-        raise TypeError(f"it holds {value!r:.40}")
-    return value

@@ -96,10 +96,11 @@ class Groups(Material):
     @classmethod
     def _read(cls, path: Path, given: InputSettings, known: VectorSettings, asking: str) -> Self:
         from stickbreak.corpus import read_vectors
-        from stickbreak.corpus.reading.vector_sources import has_columns
+        from stickbreak.corpus.reading.vector_sources import TABLES, detect_vector_format
 
         given.check_of_vectors()
-        tables = has_columns(path, given.format)
+        given = given.completed(known.file, path, lambda format, _: detect_vector_format(path, format))
+        tables = detect_vector_format(path, given.format) in TABLES
         size = known.patches.size if known.patches is not None else _PATCH_SIZE
         n_patches = given.n_patches or known.n_patches or _MOST_PATCHES
         table = read_vectors(
@@ -107,7 +108,7 @@ class Groups(Material):
             format=given.format,
             group_field=given.group_field or (known.group_field if tables and cls.needs_groups else None),
             columns=known.columns if tables else None,
-            encoding=given.encoding,
+            encoding=given.known_encoding,
             delimiter=given.delimiter,
             patch_size=given.patch_size or size,
             n_patches=n_patches,
@@ -118,7 +119,8 @@ class Groups(Material):
                 f"{path} has no groups, but {asking} needs them; name their column (--group-field), give a folder of "
                 "vectors, or use --method gaussian-mixture"
             )
-        return cls(table.vectors, VectorSettings.of(table, given.group_field or known.group_field, n_patches))
+        group_field = given.group_field or known.group_field
+        return cls(table.vectors, VectorSettings.of(table, group_field, n_patches, given.of_file(path)))
 
     @classmethod
     def nothing(cls, model: Any, given: InputSettings) -> Self:

@@ -33,9 +33,10 @@ class Words(Material):
 
     documents: Documents
     settings: InputSettings
+    path: Path | None = None
 
     @classmethod
-    def of(cls, corpus: Corpus, settings: InputSettings, texts: Texts | None = None) -> Self:
+    def of(cls, corpus: Corpus, settings: InputSettings, texts: Texts | None = None, path: Path | None = None) -> Self:
         """Return documents that were read already.
 
         Parameters
@@ -45,14 +46,16 @@ class Words(Material):
             How they were read.
         texts : callable, sequence of str or None
             Their texts, for the report.
+        path : Path or None
+            What they were read from; None where they were made.
         """
-        return cls(Documents(corpus, 0, texts), settings)
+        return cls(Documents(corpus, 0, texts), settings, path)
 
     @classmethod
     def read(cls, path: Path, settings: InputSettings, method: str) -> Self:
         """Read what is to be fitted."""
         settings.check_of_words()
-        return cls.of(settings.read(path), settings, settings.texts(path))
+        return cls.of(settings.read(path), settings, settings.texts(path), path)
 
     @classmethod
     def read_for(cls, path: Path, folder: Path, model: Any, given: InputSettings) -> Self:
@@ -135,7 +138,7 @@ class Words(Material):
 
     def remember(self, folder: Path) -> None:
         """Write how they were read into the folder of a model."""
-        self.settings.remember(folder)
+        self.settings.remember(folder, self.path)
 
     def starting(self, model: Any) -> int:
         """Return the number of topics that a fit to them starts with."""

@@ -47,9 +47,9 @@ def choose_fields(
     ('body', 'id')
     """
     exist = _listed(record)
-    for asked in (text_field, name_field):
+    for asked, option in ((text_field, "--text-field"), (name_field, "--name-field")):
         if asked is not None and asked not in record:
-            raise ReadError(f"{where} has no field {asked!r}; the fields are: {exist}")
+            raise ReadError(f"{where} has no field {asked!r}; name another with {option}: {exist}")
     text = text_field if text_field is not None else _only_text(record)
     if text is None:
         raise ReadError(f"{where}: it is not clear which field holds the text; name one with --text-field: {exist}")

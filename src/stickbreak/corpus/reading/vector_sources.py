@@ -22,7 +22,7 @@ from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
 from stickbreak.storage.places import PathLike
 
-__all__ = ["VECTOR_FORMATS", "VectorTable", "has_columns", "read_vectors"]
+__all__ = ["TABLES", "VECTOR_FORMATS", "VectorTable", "detect_vector_format", "read_vectors"]
 
 VECTOR_FORMATS = ("npy", "csv", "tsv", "parquet", "vectors", "images")
 """Names of the formats of vectors, as `format=` takes them."""
@@ -37,7 +37,9 @@ _BY_SUFFIX = {
     **dict.fromkeys(IMAGE_SUFFIXES, "images"),
 }
 _BY_START = ((b"\x93NUMPY", "npy"), (b"PAR1", "parquet"))
-_OF_TABLES = ("csv", "tsv", "parquet")
+TABLES = ("csv", "tsv", "parquet")
+"""The formats whose columns have names."""
+
 _USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
@@ -123,13 +125,13 @@ def read_vectors(
     source = checked_path(path, "read_vectors")
     limits, encoding = checked_limits(limits), checked_encoding(encoding)
     delimiter, group_field = checked_delimiter(delimiter), checked_optional_name(group_field, "group_field")
-    kind = _format_of(source, format)
-    if group_field is not None and kind not in _OF_TABLES:
+    kind = detect_vector_format(source, format)
+    if group_field is not None and kind not in TABLES:
         raise InputError(
             f"{source} has no columns, so --group-field {group_field!r:.40} does not apply; leave it out (in Python: "
             "group_field), or give a table"
         )
-    if kind in _OF_TABLES:
+    if kind in TABLES:
         with _naming(source):
             if kind == "parquet":
                 vectors, names = parquet_numbers(source, group_field, columns, limits)
@@ -143,23 +145,6 @@ def read_vectors(
         return VectorTable(open_vectors(source), grouped=True, patches=patches_in(source))
     vectors = read_patches(source, size=patch_size, n_patches=n_patches, mean="project")
     return VectorTable(vectors, grouped=True, patches=PatchShape(patch_size, projected=True))
-
-
-def has_columns(path: Path, format: str | None = None) -> bool:
-    """Tell whether an input is a table, whose columns have names.
-
-    Parameters
-    ----------
-    path : Path
-    format : str or None
-        As of `read_vectors`.
-
-    Raises
-    ------
-    ReadError, InputError
-        As of `read_vectors`.
-    """
-    return _format_of(path, format) in _OF_TABLES
 
 
 def _array(path: Path) -> GroupedVectors:
@@ -182,8 +167,28 @@ def _naming(path: Path) -> Iterator[None]:
         raise error if isinstance(error, NoDocuments) else ReadError(f"{path}: {error}") from error
 
 
-def _format_of(path: Path, format: str | None) -> str:
-    """Find the format of an input."""
+def detect_vector_format(path: Path, format: str | None = None) -> str:
+    """Find the format of an input that holds vectors.
+
+    Parameters
+    ----------
+    path : Path
+        A file or folder.
+    format : str or None
+        The format asked for, one of VECTOR_FORMATS.
+
+    Returns
+    -------
+    str
+        One of VECTOR_FORMATS.
+
+    Raises
+    ------
+    ReadError
+        If the path does not exist or its format cannot be told.
+    InputError
+        If `format` is unknown.
+    """
     if format is not None and (not isinstance(format, str) or format not in VECTOR_FORMATS):
         raise InputError(f"format {format!r:.40} holds no vectors; use one of {', '.join(VECTOR_FORMATS)}")
     if is_folder(path, format, folders=("vectors",), either=("images",)):
