@@ -48,7 +48,7 @@ def test_documents_without_any_common_word_are_refused():
 
 def test_settings_beside_a_model_come_back(tmp_path):
     options = TextOptions(min_df=0.25, ngram_range=(1, 2), token_pattern=r"\w+", lowercase=False)
-    InputSettings(text_field="body", text=options).remember(tmp_path, None)
+    InputSettings(text_field="body", text=options).remember(tmp_path, None, [1, 1, 1])
     path = tmp_path / "new.csv"
     path.write_text("body,remark,id\nBread the bread,butter,1\n")
     found = read_for_model(path, tmp_path, Model(), InputSettings())
@@ -58,7 +58,7 @@ def test_settings_beside_a_model_come_back(tmp_path):
 
 
 def test_new_text_is_not_pruned_and_outside_words_are_counted(tmp_path):
-    InputSettings(text=TextOptions(min_df=5, max_df=0.1, max_features=1)).remember(tmp_path, None)
+    InputSettings(text=TextOptions(min_df=5, max_df=0.1, max_features=1)).remember(tmp_path, None, [1, 1, 1])
     path = text_file(tmp_path, "bread and jam", *["butter"] * 99)
     found = read_for_model(path, tmp_path, Model(), InputSettings())
     assert found.corpus.counts.toarray().sum(axis=0).tolist() == [1, 99, 0]
@@ -81,7 +81,7 @@ def test_both_ways_of_reading_new_text_agree(tmp_path, documents, model):
 def test_given_words_are_counted_even_if_they_are_stop_words(tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("bread\nbutter\nthe\n")
-    InputSettings(vocabulary=words, text=TextOptions()).remember(tmp_path, None)
+    InputSettings(vocabulary=words, text=TextOptions()).remember(tmp_path, None, [1, 1, 1])
     found = read_for_model(text_file(tmp_path, "the bread"), tmp_path, Model(), InputSettings())
     assert found.corpus.counts.toarray().tolist() == [[1, 0, 1]]
 
@@ -98,6 +98,21 @@ def test_counts_have_no_texts(tmp_path):
     found = read_for_model(path, tmp_path, Model(), InputSettings())
     assert found.texts is None
     assert found.corpus.counts.toarray().tolist() == [[0, 7, 0]]
+
+
+def test_counts_of_other_words_are_left_out(tmp_path):
+    for counts, kept in (([1, 2, 3], (1.0, 2.0, 3.0)), ([1, 2], None)):
+        InputSettings().remember(tmp_path, None, counts)
+        assert read_for_model(text_file(tmp_path, "bread"), tmp_path, Model(), InputSettings()).fit_counts == kept
+
+
+def test_counts_that_are_none_are_told(tmp_path):
+    for counts in ([1, 1, -1], [1, 1, float("inf")], ["a", "b", "c"], 3):
+        InputSettings().remember(tmp_path, None, [1, 1, 1])
+        known = json.loads((tmp_path / "input.json").read_text())
+        (tmp_path / "input.json").write_text(json.dumps(known | {"word_counts": counts}))
+        with pytest.raises(ModelFormatError, match=r"input\.json is damaged"):
+            read_for_model(text_file(tmp_path, "bread"), tmp_path, Model(), InputSettings())
 
 
 @pytest.mark.parametrize("text", ["{", "{}", '{"version": 99}', "[]", '{"version": 1, "text": {"x": 1}}'])

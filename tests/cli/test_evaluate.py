@@ -1,10 +1,11 @@
 import json
 
+import numpy as np
 import pytest
 
 import stickbreak
 from stickbreak.corpus import read
-from stickbreak.evaluation import evaluate
+from stickbreak.evaluation import evaluate, unigram_completion
 
 
 def test_json_holds_the_scores_of_the_library(run, model, documents):
@@ -15,6 +16,34 @@ def test_json_holds_the_scores_of_the_library(run, model, documents):
     assert found["completion"]["perplexity"] == expected.completion.perplexity
     assert found["coherence"] == pytest.approx(expected.coherence.tolist(), nan_ok=True)
     assert (found["seed"], found["n_tokens"], found["n_documents"]) == (3, 2700, 90)
+
+
+def test_words_are_compared_with_their_frequencies_in_the_fit_as_fit_does(run, documents, tmp_path, fast):
+    train, held = tmp_path / "train.jsonl", tmp_path / "held.jsonl"
+    lines = documents.read_text().splitlines(keepends=True)
+    train.write_text("".join(lines[:70]))
+    held.write_text("".join(lines[70:]))
+    run("fit", train, "--out", tmp_path / "m", "--no-report", *fast)
+    printed = run("evaluate", tmp_path / "m", held).stdout
+    found = json.loads(run("evaluate", tmp_path / "m", held, "--json").stdout)["completion"]
+    corpus = read(train)
+    halves = read(held, vocabulary=corpus.words).halves(seed=0)
+    assert found["unigram"] == pytest.approx(unigram_completion(corpus, *halves), rel=1e-12)
+    times = found["times_better_than_unigram"]
+    assert times == pytest.approx(np.exp(found["active"] - found["unigram"]))
+    assert f"guessed {times:.1f} times better than by its frequency alone" in printed
+
+
+def test_documents_that_were_held_out_are_not_in_the_frequencies(run, model, documents):
+    known = json.loads((model / "input.json").read_text())["word_counts"]
+    assert sum(known) == read(documents).split(0.1, seed=1)[0].n_tokens
+
+
+def test_without_frequencies_of_the_fit_there_is_no_comparison(run, documents, tmp_path):
+    stickbreak.CollapsedHDP(n_topics=3, n_laps=2, random_state=0).fit(read(documents)).save(tmp_path / "m")
+    assert "unigram" not in run("evaluate", tmp_path / "m", documents).stdout
+    found = json.loads(run("evaluate", tmp_path / "m", documents, "--json").stdout)["completion"]
+    assert found["unigram"] is found["times_better_than_unigram"] is None
 
 
 def test_seeds_split_documents_differently(run, model, documents):

@@ -33,6 +33,18 @@ def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, f
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_a_held_out_score_that_cannot_be_is_told_also_to_the_quiet(run, tmp_path, fast, quiet):
+    path = tmp_path / "short.txt"
+    path.write_text("ship\nbread\n" * 10)
+    result = run("fit", path, "--out", tmp_path / "m", "--held-out", "0.2", "--max-df", "1.0", "--json", *fast, *quiet)
+    told = [line for line in result.stderr.splitlines() if "there is no held-out score" in line]
+    assert len(told) == 1
+    assert "nothing to complete" in told[0]
+    assert not quiet or result.stderr.splitlines() == told
+    assert json.loads(result.stdout)["held_out"] is None
+
+
 def test_quiet_says_nothing_on_stderr(run, documents, tmp_path, fast):
     result = run("fit", documents, "--out", tmp_path / "model", "--no-report", "--quiet", *fast)
     assert result.stderr == ""

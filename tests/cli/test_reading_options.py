@@ -28,7 +28,7 @@ def test_a_delimiter_is_remembered_and_limits_are_not(run, tmp_path):
 
 
 def test_a_remembered_delimiter_reads_new_tables(tmp_path):
-    InputSettings(delimiter=";").remember(tmp_path, None)
+    InputSettings(delimiter=";").remember(tmp_path, None, [1, 1])
     path = tmp_path / "d.csv"
     path.write_text("a,text;note,b\nbread;butter\n")
     found = read_for_model(path, tmp_path, Model(), InputSettings(text_field="a,text"))
@@ -87,9 +87,9 @@ def test_a_named_delimiter_is_remembered(run, tmp_path):
 
 
 def test_settings_of_older_models_have_no_delimiter_and_no_ending(tmp_path):
-    InputSettings().remember(tmp_path, None)
+    InputSettings().remember(tmp_path, None, [1, 1])
     known = json.loads((tmp_path / "input.json").read_text())
-    del known["delimiter"], known["ending"]
+    del known["delimiter"], known["ending"], known["word_counts"]
     (tmp_path / "input.json").write_text(json.dumps(known))
     found = read_for_model(table(tmp_path / "d.csv", ";"), tmp_path, Model(), InputSettings())
     assert found.corpus.n_documents == 20

@@ -176,7 +176,7 @@ def test_messages_and_progress_speak_of_vectors(capsys):
     X, _ = mixture(0, n=60)
     events = []
     model = GaussianDPMixture(n_laps=3, verbose=True, **SMALL).fit(X, callback=events.append)
-    assert "nats/vector" in lap_text(events[-1])
+    assert "nats per vector" in lap_text(events[-1])
     assert f"{model.n_components_} components" in lap_text(events[-1])
     assert events[-1]["n_components"] == model.trace_["n_components"][-1]
     assert "nats per vector" in GaussianDPMixture(n_laps=60, **SMALL).fit(X).stop_reason_

@@ -1,6 +1,7 @@
 """How documents are read; remembered beside the model, so that new ones are read the same way."""
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -180,7 +181,7 @@ class InputSettings:
 
         return detect_format(path, self.format, self.known_encoding) in _TEXT_FORMATS
 
-    def remember(self, folder: Path, path: Path | None) -> None:
+    def remember(self, folder: Path, path: Path | None, counts: Sequence[float]) -> None:
         """Write the settings into the folder of a model.
 
         Parameters
@@ -189,6 +190,8 @@ class InputSettings:
             The folder.
         path : Path or None
             What was read; None where the documents were made.
+        counts : sequence of float
+            Tokens of each word in the documents of the fit.
 
         Raises
         ------
@@ -202,9 +205,11 @@ class InputSettings:
             "name_field": self.name_field,
             "fixed_vocabulary": self.vocabulary is not None,
             "text": None if self.text is None else asdict(self.text),
+            "word_counts": list(counts),
         }
+        rows = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in known.items())  # counts in one line
         with replace_file(folder / _FILE) as temporary:
-            temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="ascii")
+            temporary.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,11 +224,14 @@ class Documents:
         Tokens of other words, which are left out; None where they were passed over uncounted.
     texts : callable, sequence of str or None
         Function from rows to texts, or the texts, if the input holds texts.
+    fit_counts : tuple of float or None
+        Tokens of each word in the documents of the fit; None where the model does not remember them.
     """
 
     corpus: "Corpus"
     n_outside: int | float | None
     texts: Callable[[Sequence[int]], list[str]] | Sequence[str] | None
+    fit_counts: tuple[float, ...] | None = None
 
     def outside_sentence(self) -> str:
         """Say how the words outside the vocabulary were treated."""
@@ -262,7 +270,7 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     from stickbreak.corpus import TextOptions, align
     from stickbreak.corpus.reading.formats import detect_format
 
-    remembered = _Remembered.of(model_folder)
+    remembered = _Remembered.of(model_folder, len(model.vocabulary_))
     settings = replace(
         given.completed(remembered.file, path, lambda *asked: detect_format(path, *asked)),
         text_field=given.text_field or remembered.text_field,
@@ -270,7 +278,7 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     )
     if not settings._holds_text(path):
         corpus, n_outside = align(settings.read(path), model.vocabulary_)
-        return Documents(corpus, n_outside, None)
+        return Documents(corpus, n_outside, None, remembered.word_counts)
     options = remembered.text or TextOptions()
     texts = settings.texts(path)
     if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
@@ -287,10 +295,10 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
             delimiter=settings.delimiter,
             limits=settings.limits,
         )
-        return Documents(corpus, None, texts)
+        return Documents(corpus, None, texts, remembered.word_counts)
     unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
     corpus, n_outside = align(replace(settings, vocabulary=None, text=unpruned).read(path), model.vocabulary_)
-    return Documents(corpus, n_outside, texts)
+    return Documents(corpus, n_outside, texts, remembered.word_counts)
 
 
 def read_limits(document_bytes: int | None, unpacked_bytes: int | None, declared: int | None) -> "ReadLimits":
@@ -320,17 +328,18 @@ class _Remembered:
     name_field: str | None
     text: "TextOptions | None"
     fixed_vocabulary: bool
+    word_counts: tuple[float, ...] | None
 
     @classmethod
-    def of(cls, folder: Path) -> Self:
-        """Read the settings beside a model; the defaults if there are none."""
+    def of(cls, folder: Path, n_words: int) -> Self:
+        """Read the settings beside a model of n words; the defaults if there are none."""
         from stickbreak.corpus import TextOptions
 
         file = folder / _FILE
         try:
             known = json.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            return cls(FileReading(), None, None, None, False)
+            return cls(FileReading(), None, None, None, False, None)
         except (OSError, ValueError) as error:
             raise ModelFormatError(f"{file} cannot be read ({error}); fit the model again") from error
         try:
@@ -342,6 +351,17 @@ class _Remembered:
                 known["name_field"],
                 None if known["text"] is None else TextOptions(**known["text"]),
                 bool(known["fixed_vocabulary"]),
+                _checked_counts(known.get("word_counts"), n_words),  # older settings have none
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise ModelFormatError(f"{file} is damaged ({error}); fit the model again") from error
+
+
+def _checked_counts(counts: Any, n_words: int) -> tuple[float, ...] | None:
+    """Return the counts of a model's words; None where its words have changed since, as those of a stream may."""
+    if counts is None:
+        return None
+    found = tuple(float(count) for count in counts)
+    if not all(0 <= count < math.inf for count in found):
+        raise ValueError("its word_counts are not counts")
+    return found if len(found) == n_words else None

@@ -70,7 +70,8 @@ def evaluate(
     """Score a model on documents that it has not seen.
 
     The score says how well the model predicts the second half of each document
-    from the first. Coherence says whether the top words of a topic occur together.
+    from the first, and how much better than the frequencies of words alone.
+    Coherence says whether the top words of a topic occur together.
 
     A model of vectors is scored by the log density of half of each group, given
     the other half, or with --method gaussian-mixture of each vector.

@@ -10,6 +10,7 @@ from typing import Any
 from stickbreak.cli.config import write_config
 from stickbreak.cli.material import Material, Score
 from stickbreak.cli.methods import DEFAULT, METHODS
+from stickbreak.cli.notices import tell_notice
 from stickbreak.cli.output import say
 from stickbreak.cli.result import FitResult
 from stickbreak.exceptions import InputError, WriteError
@@ -117,7 +118,7 @@ class FitJob:
         model.forget_state()  # it is as large as the corpus; on this line it is a checkpoint that goes on
         with replace_folder(self.out, overwrite=self.force or self.out.is_dir()) as folder:
             model.save(folder)
-            material.remember(folder)
+            train.remember(folder)
             if self.options is not None:
                 write_config(folder, self.options)
         score = None if held is None else self._score(model, held, train)
@@ -167,12 +168,12 @@ class FitJob:
         return None if start in METHODS[self.method].uncounted_starts else train.starting(model)
 
     def _score(self, model: Any, held: Material, train: Material) -> Score | None:
-        """Score what was held out; None, with a message, if it is too little for that."""
+        """Score what was held out; None, with a notice, if it is too little for that."""
         self._tell(f"scoring {held.size_of_fit.replace(' ', ' held-out ', 1)} ...")
         try:
             return held.score(model, self.seed, train)
         except InputError as error:
-            self._tell(f"no held-out score: {error}")
+            tell_notice(f"there is no held-out score: {error}")
             return None
 
     def _tell(self, text: str) -> None:

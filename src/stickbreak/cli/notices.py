@@ -6,26 +6,32 @@ from typing import Any
 
 from stickbreak.cli.output import say
 
-__all__ = ["tell_notices"]
+__all__ = ["tell_notice", "tell_notices"]
 
 
 class _Notices(logging.Handler):
     """Tells what the library logs as a warning."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        _tell(record.getMessage())
+        tell_notice(record.getMessage())
 
 
 def tell_notices() -> None:
     """Tell from now on, for the rest of this process, each warning and each line of the log at WARNING in one line."""
 
     def tell(message: Warning | str, *where: Any, **how: Any) -> None:
-        _tell(str(message))
+        tell_notice(str(message))
 
     warnings.showwarning = tell
     notices = _Notices(logging.WARNING)
     logging.getLogger("stickbreak").addHandler(notices)
 
 
-def _tell(text: str) -> None:
+def tell_notice(text: str) -> None:
+    """Tell in one line what a user should know, also one who asked for no messages.
+
+    Parameters
+    ----------
+    text : str
+    """
     say("Note: " + " ".join(text.split()))

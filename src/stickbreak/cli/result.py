@@ -19,7 +19,7 @@ from stickbreak.cli.output import (
     show,
     show_rest,
 )
-from stickbreak.cli.wording import explained
+from stickbreak.fitting.progress import explained
 
 __all__ = ["FitResult"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from stickbreak.cli.documents import Documents
 from stickbreak.cli.material import Score, Told
-from stickbreak.cli.wording import explained
+from stickbreak.fitting.progress import explained
 
 if TYPE_CHECKING:
     from stickbreak.evaluation import Completion, Evaluation, LeftToRight
@@ -20,7 +20,9 @@ _NO_BETTER = (
 )
 
 
-def told_scores(scores: "Evaluation", read: Documents, n_particles: int | None, resample: bool) -> Told:
+def told_scores(
+    scores: "Evaluation", read: Documents, unigram: float | None, n_particles: int | None, resample: bool
+) -> Told:
     """Tell the scores of a model on new documents.
 
     Parameters
@@ -28,6 +30,8 @@ def told_scores(scores: "Evaluation", read: Documents, n_particles: int | None, 
     scores : Evaluation
     read : Documents
         The documents.
+    unigram : float or None
+        As from `unigram_completion`, in nats per token; None where it is not known.
     n_particles : int or None
         Of the left-to-right likelihood, if it was asked for.
     resample : bool
@@ -36,11 +40,11 @@ def told_scores(scores: "Evaluation", read: Documents, n_particles: int | None, 
     drawn = {"particles": n_particles, "resample": resample}
     return Told(
         (
-            *_as_text(scores, read),
+            *_as_text(scores, read, unigram),
             *_left_to_right_text(scores.left_to_right, n_particles),
             f"unit           {explained('token')}",
         ),
-        _as_json(scores, read) | _left_to_right_json(scores.left_to_right, drawn),
+        _as_json(scores, read, unigram) | _left_to_right_json(scores.left_to_right, drawn),
     )
 
 
@@ -55,11 +59,6 @@ def completion_score(completion: "Completion", unigram: float) -> Score:
     """
     times = math.exp(completion.active - unigram)
     better = times >= _LEAST_GAIN
-    sentence = (
-        f"Each held-out word is guessed {times:.{1 if times < 99.95 else 0}f} times better than by its frequency alone."
-        if better
-        else f"Held-out words are guessed only {times:.2f} times as well as by their frequency alone."
-    )
     lines = (
         (
             "held-out",
@@ -69,8 +68,22 @@ def completion_score(completion: "Completion", unigram: float) -> Score:
         ("unigram", f"{unigram:.4f} nats per token (perplexity {math.exp(-unigram):,.1f}): word frequencies alone"),
         ("unseen", f"{completion.with_inactive:.4f} nats per token if topics not yet seen keep their share"),
     )
-    values = {**completion_json(completion), "unigram": unigram, "times_better_than_unigram": times}
-    return Score(completion, sentence, lines, values, unigram, None if better else _NO_BETTER)
+    values = _beside_unigram(completion, unigram)
+    return Score(completion, _gain(times), lines, values, unigram, None if better else _NO_BETTER)
+
+
+def _gain(times: float) -> str:
+    """Say how many times better words are guessed than by their frequencies."""
+    if times >= _LEAST_GAIN:
+        shown = f"{times:.{1 if times < 99.95 else 0}f}"
+        return f"Each held-out word is guessed {shown} times better than by its frequency alone."
+    return f"Held-out words are guessed only {times:.2f} times as well as by their frequency alone."
+
+
+def _beside_unigram(completion: "Completion", unigram: float | None) -> dict[str, Any]:
+    """Return a completion score for `print_json`, beside that of word frequencies if it is known."""
+    times = None if unigram is None else math.exp(completion.active - unigram)
+    return {**completion_json(completion), "unigram": unigram, "times_better_than_unigram": times}
 
 
 def completion_json(completion: "Completion") -> dict[str, Any]:
@@ -88,14 +101,14 @@ def completion_json(completion: "Completion") -> dict[str, Any]:
     return {**asdict(completion), "perplexity": completion.perplexity, "unit": "nats per token"}
 
 
-def _as_json(scores: "Evaluation", read: Documents) -> dict[str, Any]:
+def _as_json(scores: "Evaluation", read: Documents, unigram: float | None) -> dict[str, Any]:
     return {
         "n_documents": scores.n_documents,
         "n_tokens": read.corpus.n_tokens,
         "n_tokens_outside_vocabulary": read.n_outside,
         "words_outside_vocabulary": "left out",
         "seed": scores.seed,
-        "completion": completion_json(scores.completion),
+        "completion": _beside_unigram(scores.completion, unigram),
         "mean_coherence": scores.mean_coherence,
         "coherence": scores.coherence.tolist(),
     }
@@ -118,12 +131,19 @@ def _left_to_right_json(scores: "LeftToRight | None", drawn: dict[str, Any]) -> 
     }
 
 
-def _as_text(scores: "Evaluation", read: Documents) -> list[str]:
+def _as_text(scores: "Evaluation", read: Documents, unigram: float | None) -> list[str]:
     done = scores.completion
+    beside = []
+    if unigram is not None:
+        beside = [
+            f"unigram        {unigram:.4f} nats per token: the frequencies of words in the documents of the fit alone",
+            f"gain           {_gain(math.exp(done.active - unigram))}",
+        ]
     return [
         f"documents      {scores.n_documents:,}, of which {done.n_documents:,} have words in both halves",
         f"words          {read.corpus.n_tokens:,}; {read.outside_sentence()}",
         f"held-out       {done.active:.4f} nats per token: {done.n_tokens:,.0f} words of second halves from the first",
+        *beside,
         f"unseen         {done.with_inactive:.4f} nats per token if topics not yet seen keep their share",
         f"perplexity     {done.perplexity:,.1f}: as uncertain as a choice among this many equally probable words",
         f"coherence      {scores.mean_coherence:.1f}: whether the 10 top words of a topic occur together; 0 is best",

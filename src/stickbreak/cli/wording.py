@@ -1,20 +1,14 @@
-"""Lists of words in a sentence, and what a unit means."""
+"""Lists of words in a sentence."""
 
 from collections.abc import Mapping, Sequence
 
-__all__ = ["by_method", "explained", "joined"]
+__all__ = ["by_method", "joined"]
 
 
 def joined(words: Sequence[str], last: str) -> str:
     """Return "a", "a or b", "a, b or c", with the word `last` before the last one."""
     *several, end = words
     return f"{', '.join(several)} {last} {end}" if several else end
-
-
-def explained(unit: str) -> str:
-    """Say what nats per token, or per vector, are."""
-    of = "probability of a word" if unit == "token" else "density of a vector"
-    return f"nats per {unit}: the mean natural logarithm of the {of}; 0.1 higher is 1.105 times as likely"
 
 
 def by_method(facts: Mapping[str, str]) -> str:

@@ -138,7 +138,9 @@ class Words(Material):
 
     def remember(self, folder: Path) -> None:
         """Write how they were read into the folder of a model."""
-        self.settings.remember(folder, self.path)
+        import numpy as np
+
+        self.settings.remember(folder, self.path, np.asarray(self.data.counts.sum(axis=0)).ravel().tolist())
 
     def starting(self, model: Any) -> int:
         """Return the number of topics that a fit to them starts with."""
@@ -153,10 +155,14 @@ class Words(Material):
 
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
         """Score a model by completion, coherence, and perhaps from left to right."""
-        from stickbreak.evaluation import evaluate
+        from stickbreak.corpus import Corpus
+        from stickbreak.evaluation import evaluate, unigram_completion
 
         scores = evaluate(model, self.data, seed=seed, n_particles=particles, resample=resample)
-        return told_scores(scores, self.documents, particles, resample)
+        counts, unigram = self.documents.fit_counts, None
+        if counts is not None:
+            unigram = unigram_completion(Corpus.from_counts([counts]), *self.data.halves(seed=seed))
+        return told_scores(scores, self.documents, unigram, particles, resample)
 
     def weights(self, model: Any) -> WeightTable:
         """Return the weights of the topics in the documents."""

@@ -12,7 +12,7 @@ from stickbreak.exceptions import InputError
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["FitProgress", "lap_text", "progress_bar"]
+__all__ = ["FitProgress", "explained", "lap_text", "progress_bar"]
 
 
 class FitProgress:
@@ -71,6 +71,7 @@ class FitProgress:
         if self._progress is None:
             return
         if self._laps is None:
+            self._progress.console.print(explained(_unit(event)), highlight=False, markup=False)
             self._laps = self._progress.add_task("passes", total=event.get("n_laps"), state="")
         self._progress.update(self._laps, completed=event["lap"], state=lap_text(event))
 
@@ -97,15 +98,36 @@ def lap_text(event: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> lap_text({"objective": -7.25, "n_topics": 93, "merge_accepted": 7, "restarts_accepted": 3})
-    '-7.2500 nats/token, 93 topics, merge 7'
+    '-7.2500 nats per token, 93 topics, merge 7'
     """
     moves = [
         f"{name.removesuffix('_accepted')} {accepted:g}"
         for name, accepted in event.items()
         if name.endswith("_accepted") and accepted and name not in ("restarts_accepted", "reorder_accepted")
     ]
-    unit, parts = ("vector", "components") if event.get("unit") == "vector" else ("token", "topics")
-    return ", ".join([f"{event['objective']:.4f} nats/{unit}, {event['n_topics']} {parts}", *moves])
+    unit = _unit(event)
+    parts = "components" if unit == "vector" else "topics"
+    return ", ".join([f"{event['objective']:.4f} nats per {unit}, {event['n_topics']} {parts}", *moves])
+
+
+def explained(unit: str) -> str:
+    """Say what nats per token, or per vector, are.
+
+    Parameters
+    ----------
+    unit : {"token", "vector"}
+
+    Examples
+    --------
+    >>> explained("token")
+    'nats per token: the mean natural logarithm of the probability of a word; 0.1 higher is 1.105 times as likely'
+    """
+    of = "probability of a word" if unit == "token" else "density of a vector"
+    return f"nats per {unit}: the mean natural logarithm of the {of}; 0.1 higher is 1.105 times as likely"
+
+
+def _unit(event: Mapping[str, Any]) -> str:
+    return "vector" if event.get("unit") == "vector" else "token"
 
 
 @contextmanager

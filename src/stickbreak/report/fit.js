@@ -9,7 +9,7 @@ function fitSection(fit, names) {
     if (fit.stop_reason) parts.push(sentence(fit.stop_reason));
     byId("fit-text").textContent = parts.join(" ");
     const columns = ["lap", ...Object.keys(fit.trace).filter((name) => name !== "lap")];
-    const table = el("table", {}, el("thead", {}, el("tr", {}, ...columns.map((name) => el("th", { scope: "col" }, (name === "objective" ? fit.objective_name : name === "lap" ? "pass" : name).replaceAll("_", " "))))));
+    const table = el("table", {}, el("thead", {}, el("tr", {}, ...columns.map((name) => el("th", { scope: "col" }, (name === "objective" ? fit.objective_name : name === "lap" ? "pass" : name === names.column ? names.noun : name).replaceAll("_", " "))))));
     const body = el("tbody");
     const cell = (v) => (v === null || v === undefined ? "–" : Number.isInteger(v) ? whole(v) : fixed(v, 4));
     (fit.trace.lap ?? []).forEach((_, i) => body.append(el("tr", {}, ...columns.map((name) => el("td", {}, cell(fit.trace[name][i]))))));
