@@ -37,11 +37,11 @@ FAMILIES: dict[str, dict[str, Command]] = {
     },
     "Variational": {
         "starts": Command("variational.starts", "what each start gives: objective, topics, completion, seconds"),
-        "bars": Command("variational.bars", "are the ten topics of toy bars found, and in which lap"),
+        "bars": Command("variational.bars", "are the ten topics of toy bars found, and in which pass"),
         "moves": Command("variational.moves", "what each move, restart, schedule and start contributes: hours"),
         "schedules": Command("variational.schedules", "the stochastic schedule beside the memoized one"),
         "hyperparameters": Command("variational.hyperparameters", "each bound with each set of learned parameters"),
-        "speed": Command("variational.speed", "seconds of a lap beside a pass of scikit-learn's batch LDA"),
+        "speed": Command("variational.speed", "seconds of a pass beside one of scikit-learn's batch LDA"),
         "threads": Command("variational.threads", "two threads beside one"),
         "local-cost": Command("variational.local_cost", "nanoseconds of the local step"),
         "memory": Command("variational.memory", "peak memory with many topics, words and batches"),
@@ -50,7 +50,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "collapsed": Command("collapsed.peers", "completion against processor seconds, beside the peers"),
         "collapsed-learning": Command("collapsed.learning", "what learning the hyperparameters changes"),
         "collapsed-stream": Command("collapsed.stream", "a stream beside the batch form"),
-        "collapsed-cost": Command("collapsed.cost", "seconds of a lap and memory, by the number of topics"),
+        "collapsed-cost": Command("collapsed.cost", "seconds of a pass and memory, by the number of topics"),
         "collapsed-shares": Command("collapsed.shares", "what rounding small shares changes"),
         "collapsed-prune": Command("collapsed.prune", "merges beside dropping small topics"),
         "short-documents": Command("collapsed.short_documents", "settings for short documents; needs no corpora"),
@@ -79,7 +79,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
     "Vectors": {
         "vectors": Command("vectors.scores", "held-out score of image patches"),
         "vectors-peer": Command("vectors.peer", "seconds and score beside scikit-learn"),
-        "vectors-peak": Command("vectors.peak", "share of the speed of matrix products that a lap reaches"),
+        "vectors-peak": Command("vectors.peak", "share of the speed of matrix products that a pass reaches"),
         "vectors-memory": Command("vectors.memory", "peak memory of a memory-mapped collection"),
     },
 }

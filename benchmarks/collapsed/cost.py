@@ -22,7 +22,7 @@ def cost(names: list[str], topics: list[int]) -> list[dict[str, object]]:
             for n_jobs in (1, 2):
                 model = fit_of(n_topics=n_topics, n_laps=12, merge_laps=0, n_jobs=n_jobs)
                 model.fit(train)
-                row[f"s per lap, {n_jobs} threads"] = f"{np.median(model.trace_['seconds'][-5:]):.3f}"
+                row[f"s per pass, {n_jobs} threads"] = f"{np.median(model.trace_['seconds'][-5:]):.3f}"
             row["MiB of q(z)"] = f"{sum(array.nbytes for array in model._kept.arrays.values()) / 2**20:.0f}"
             row["MiB of the process, at most"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             rows.append(row)

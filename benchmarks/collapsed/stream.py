@@ -45,7 +45,7 @@ def stream(n_tokens: int, n_topics: int) -> list[dict[str, object]]:
     note("stream")
     began = time.process_time()
     model = fit_of(n_topics=n_topics, n_laps=40, merge_laps=30).fit(train)
-    note("batch, 40 laps")
+    note("batch, 40 passes")
     return rows
 
 

@@ -43,9 +43,9 @@ def fit_row(model: VariationalHDP, split: Split) -> dict[str, object]:
         "K (99 % of tokens)": topics_holding(model, split.train, 0.99),
         "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
         "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
-        "s/lap": f"{np.median(model.trace_['seconds']):.3f}",
+        "s/pass": f"{np.median(model.trace_['seconds']):.3f}",
         "s in all": f"{seconds:.1f}",
-        "laps": model.n_laps_,
+        "passes": model.n_laps_,
         "fell": largest_fall(model.trace_),
     }
 

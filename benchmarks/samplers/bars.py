@@ -111,7 +111,7 @@ def summary(run: Run, records: list[Record]) -> Record:
         "accepted": f"{sum(r['accepted'] for r in records)} of {tried}" if tried else "",
         "CPU s": f"{np.median([r['seconds'] for r in records]):.1f}",
         "CPU s of the fit": f"{np.median([r['seconds after'] for r in records]):.1f}",
-        "its laps": spread([r["laps"] for r in records], "d"),
+        "its passes": spread([r["laps"] for r in records], "d"),
     }
 
 

@@ -139,8 +139,8 @@ def summary(run: Run, records: list[Record]) -> Record:
         "right": f"{sum(r['right'] for r in records)} of {len(records)}",
         "K": spread(n_topics, "d"),
         "bars matched": spread([r["matched"] for r in records], "d"),
-        "ten topics from lap": f"{np.median(laps):g} ({spread(laps, 'd')})" if laps else "",
-        "laps": spread([r["laps"] for r in records], "d"),
+        "ten topics from pass": f"{np.median(laps):g} ({spread(laps, 'd')})" if laps else "",
+        "passes": spread([r["laps"] for r in records], "d"),
         "objective": f"{np.mean([r['objective'] for r in records]):.4f}",
         "minus that from the bars": f"{gains.min():+.5f} to {gains.max():+.5f}",
         "not below": f"{int((gains >= -EQUAL).sum())} of {len(records)}",
@@ -199,7 +199,7 @@ def plot(results: list[tuple[Run, list[Record]]], path: Path) -> None:
     for panel, level in zip(panels, (N_BARS, 0.0), strict=True):
         panel.axhline(level, color="black", linewidth=0.8, linestyle=":")
         panel.spines[["top", "right"]].set_visible(False)
-        panel.set(xlabel="laps", xlim=(1, None))
+        panel.set(xlabel="passes", xlim=(1, None))
     ticks = [3, 5, 10, 20, 50, 100]
     panels[0].set(yscale="log", yticks=ticks, yticklabels=map(str, ticks), ylabel="topics K")
     panels[0].set_yticks([], minor=True)

@@ -52,8 +52,8 @@ def fit(folder: Path, options: argparse.Namespace) -> dict[str, object]:
         "counts stored": corpus.counts.nnz,
         "peak before the fit, MiB": f"{before:.0f}",
         "peak, MiB": f"{peak_mebibytes():.0f}",
-        "first lap, s": f"{seconds[0]:.1f}",
-        "later laps, s": f"{np.median(seconds[1:]):.1f}" if seconds.size > 1 else "",
+        "first pass, s": f"{seconds[0]:.1f}",
+        "later passes, s": f"{np.median(seconds[1:]):.1f}" if seconds.size > 1 else "",
         "processor, s in all": f"{processor:.0f}",
         "objective": f"{model.objective_:.6f}",
     }

@@ -87,7 +87,7 @@ def row(record: Record) -> Record:
         "held-out, collapsed weights": f"{record['held-out, collapsed']:.4f}",
         "start, s": f"{record['start s']:.1f}",
         "s in all": f"{record['s']:.1f}",
-        "laps": record["laps"],
+        "passes": record["laps"],
         **{f"{name}s": "/".join(map(str, counts[name])) if name in counts else "" for name in COUNTED},
         "restarts": f"{accepted / tried:.1%} of {tried}" if tried else "",
         "fell": record["fell"],

@@ -44,11 +44,11 @@ def run(options: argparse.Namespace) -> str:
                     "sticks": run.get("stick_rule", "interpolate") if stochastic else "",
                     "offset": f"{run['learning_offset']:g}" if stochastic else "",
                     "decay": run.get("learning_decay", 0.5) if stochastic else "",
-                    "laps": model.n_laps_,
+                    "passes": model.n_laps_,
                     "objective": f"{model.objective_:.4f}",
                     "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
                     "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
-                    "s/lap": f"{model.trace_['seconds'].mean():.2f}",
+                    "s/pass": f"{model.trace_['seconds'].mean():.2f}",
                 }
             )
     return table(rows)

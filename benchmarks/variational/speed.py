@@ -77,16 +77,16 @@ def beside_sklearn(split, n_topics: int, passes: Iterator[float], options: argpa
         "K": n_topics,
         "threads": options.jobs,
         f"start ({options.sweeps} sweeps), s": f"{np.median(starts):.2f}",
-        "first lap, s": f"{first:.3f}",
-        "later laps, s": f"{later:.3f}",
+        "first pass, s": f"{first:.3f}",
+        "later passes, s": f"{later:.3f}",
     }
     if theirs:
         peer = float(np.median(theirs))
         row |= {
             "scikit-learn pass, s": f"{peer:.2f}",
-            "ratio, first lap": f"{peer / first:.1f}",
-            "ratio, mean of the laps": f"{peer / whole:.1f}",
-            "ratio, later laps": f"{peer / later:.1f}",
+            "ratio, first pass": f"{peer / first:.1f}",
+            "ratio, mean of the passes": f"{peer / whole:.1f}",
+            "ratio, later passes": f"{peer / later:.1f}",
         }
     return row
 

@@ -28,7 +28,7 @@ def two_threads(split, n_topics: int, options: argparse.Namespace) -> dict[str, 
             firsts[jobs].append(seconds[0])
             laters[jobs].append(float(np.median(seconds[1:])))
     row: dict[str, object] = {"corpus": split.name, "K": n_topics}
-    for name, taken in (("start", starts), ("first lap", firsts), ("later laps", laters)):
+    for name, taken in (("start", starts), ("first pass", firsts), ("later passes", laters)):
         one, two = (np.array(taken[jobs]) for jobs in (1, 2))
         row |= {
             f"{name}, one thread, s": f"{np.median(one):.3f}",

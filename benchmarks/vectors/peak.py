@@ -42,9 +42,9 @@ def peak(n_patches: int, components: int) -> list[Record]:
                     "precision": np.dtype(dtype).name,
                     "patches": f"{train.n_vectors:,}",
                     "components": components,
-                    "seconds of a lap": f"{seconds:.2f}",
+                    "seconds of a pass": f"{seconds:.2f}",
                     "matrix products, GFLOP/s": f"{np.median(speeds) / 1e9:.1f}",
-                    "lap, GFLOP/s": f"{needed / seconds / 1e9:.1f}",
+                    "pass, GFLOP/s": f"{needed / seconds / 1e9:.1f}",
                     "share of the peak": f"{needed / seconds / float(np.median(speeds)):.2f}",
                 }
             )

@@ -51,8 +51,8 @@ def _peer_row(name: str, model: Any, components: int, laps: int, seconds: float,
     return {
         "model": name,
         "components": components,
-        "laps": laps,
-        "seconds of a lap, start included": f"{seconds / laps:.1f}",
+        "passes": laps,
+        "seconds of a pass, start included": f"{seconds / laps:.1f}",
         "held-out score": f"{model.score(test):.4f}",
     }
 

@@ -50,7 +50,7 @@ def rows_of(records: list[Record]) -> list[Record]:
             "model": record["model"],
             "moves": record["moves"],
             "patches": f"{record['patches']:,}",
-            "laps": row["laps"],
+            "passes": row["laps"],
             "components": row["components"],
             "objective": f"{row['objective']:.4f}",
             "held-out score": f"{row['score']:.4f}",

@@ -17,7 +17,7 @@ Verbose = Annotated[
     bool,
     typer.Option("--verbose", rich_help_panel=OUTPUT, help="Also print numbers for experts."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no messages except warnings.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and warnings only.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="NUMBER", help="Seed of the random numbers.")]
 Jobs = Annotated[
     int | None,
