@@ -1,16 +1,18 @@
-"""What the build of the site adds to MkDocs: the changelog as a page, and typeset equations.
+"""What the build of the site adds to MkDocs: the changelog as a page, notebooks, and typeset equations.
 
 An equation is a fenced block of the language "math" with an environment "aligned" of LaTeX, which code hosts show, too.
 It becomes MathML here. Browsers typeset that without a script or a network.
 """
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from notebooks import is_notebook_page, notebook_text, with_link
 
 _ROOT = Path(__file__).parents[1]
 _MATH = re.compile(r"^```math\n\\begin\{aligned\}\n(.*?)\n\\end\{aligned\}\n```$", re.DOTALL | re.MULTILINE)
@@ -18,14 +20,22 @@ _LABEL = re.compile(r"^\\text\{(\([A-Z]\d+\))\}$")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add CHANGELOG.md, which stands outside the folder of pages; its links are from the root of the repository."""
+    """Add CHANGELOG.md, which stands outside the folder of pages, and the notebooks of the gallery.
+
+    The links of CHANGELOG.md are from the root of the repository.
+    """
     text = (_ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
     files.append(File.generated(config, "changelog.md", content=text))
+    for name in filter(is_notebook_page, list(files.src_uris)):
+        content = notebook_text(Path(config.docs_dir, name))
+        files.append(File.generated(config, name.removesuffix(".md") + ".ipynb", content=content))
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Typeset the equations of a page."""
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Typeset the equations of a page, and lead to its notebook."""
+    if is_notebook_page(page.file.src_uri):
+        markdown = with_link(markdown, PurePosixPath(page.file.src_uri).with_suffix(".ipynb").name)
     return _MATH.sub(_equations, markdown)
 
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -95,6 +96,15 @@ def test_site_has_every_page(site):
     files = (file.relative_to(DOCS) for file in DOCS.rglob("*.md"))
     pages = {file.with_suffix(".html") for file in files if "generated" not in file.parts}
     assert pages <= {file.relative_to(site) for file in site.rglob("*.html")}
+
+
+def test_every_page_of_the_gallery_leads_to_its_notebook(site):
+    for file in sorted(DOCS.glob("gallery/*.md")):
+        page = read((site / "gallery" / f"{file.stem}.html").read_text(encoding="utf-8"))
+        assert (f"{file.stem}.ipynb" in page.links) == (file.stem != "index"), file.name
+    notebooks = list(site.rglob("*.ipynb"))
+    assert len(notebooks) == 8
+    assert all(json.loads(file.read_text(encoding="utf-8"))["nbformat"] == 4 for file in notebooks)
 
 
 def test_site_loads_nothing_from_another_host(site):
