@@ -1,4 +1,4 @@
-"""What the build of the site adds to MkDocs: the changelog as a page, notebooks, and typeset equations.
+"""What the build of the site adds to MkDocs: the changelog as a page, notebooks, typeset equations, and names.
 
 An equation is a fenced block of the language "math" with an environment "aligned" of LaTeX, which code hosts show, too.
 It becomes MathML here. Browsers typeset that without a script or a network.
@@ -16,6 +16,13 @@ from notebooks import is_notebook_page, notebook_text, with_link
 
 _ROOT = Path(__file__).parents[1]
 _MATH = re.compile(r"^```math\n\\begin\{aligned\}\n(.*?)\n\\end\{aligned\}\n```$", re.DOTALL | re.MULTILINE)
+_SEARCH = 'data-md-component="search" role="dialog"'
+_MENU = re.compile(
+    r'aria-labelledby="(__nav_\w+)_label"'
+    r'(.*?<label class="md-nav__title" for="\1">\s*<span[^>]*></span>\s*)([^<]+?)\s*<',
+    re.DOTALL,
+)
+_CORNER = re.compile(r"<th[^>]*></th>")
 _LABEL = re.compile(r"^\\text\{(\([A-Z]\d+\))\}$")
 
 
@@ -37,6 +44,27 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     if is_notebook_page(page.file.src_uri):
         markdown = with_link(markdown, PurePosixPath(page.file.src_uri).with_suffix(".ipynb").name)
     return _MATH.sub(_equations, markdown)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Give a page the names that the theme leaves out."""
+    return _named(output)
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Do the same for the page that is shown in place of a missing one."""
+    return _named(output_content)
+
+
+def _named(output: str) -> str:
+    """Mend what readers by ear miss in the pages of the theme.
+
+    The search has no name, nor has the menu of a section with a page of its own, and the empty corner of a table is not
+    a heading.
+    """
+    output = output.replace(_SEARCH, _SEARCH + ' aria-label="Search"')
+    output = _MENU.sub(lambda menu: f'aria-label="{menu[3]}"{menu[2]}{menu[3]}<', output)
+    return _CORNER.sub("<td></td>", output)
 
 
 def _equations(found: re.Match[str]) -> str:

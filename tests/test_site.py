@@ -166,6 +166,16 @@ def test_every_picture_frame_and_field_has_a_name(site):
         assert unlabelled == [], name
 
 
+def test_search_menus_and_headings_of_tables_have_names(site):
+    for file in site.rglob("*.html"):
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r'role="dialog"(?! aria-label="Search")', text), file.name
+        menus = re.findall(r'<nav class="md-nav" data-md-level="[^0]"([^>]*)>', text)
+        assert menus
+        assert [menu for menu in menus if not re.search(r'aria-label="[^"]+"', menu)] == [], file.name
+        assert not re.search(r"<th[^>]*>\s*</th>", text), file.name
+
+
 def test_no_page_has_an_id_twice(site):
     for name, found in read_all(site).items():
         assert sorted(found.ids) == sorted(set(found.ids)), name
