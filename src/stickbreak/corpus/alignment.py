@@ -107,4 +107,5 @@ def in_columns(corpus: Corpus, column: np.ndarray, words: tuple[str, ...]) -> Co
         (entries.data[inside], (entries.row[inside], column[inside])),
         shape=(corpus.n_documents, len(words)),
     )
+    counts.sort_indices()  # the oldest SciPy leaves them in the order of the entries
     return Corpus(counts, words, corpus.names)
