@@ -60,6 +60,7 @@ class Material(ABC):
     row: ClassVar[str]  # what gets weights of topics
     unit: ClassVar[str]  # what its objective counts by
     columns: ClassVar[tuple[str, ...]]  # of the table of topics
+    expert_columns: ClassVar[tuple[str, ...]]  # of the one with all numbers
 
     @classmethod
     @abstractmethod

@@ -88,7 +88,8 @@ class FitResult:
             print_json(self._as_json(lines))
             return
         if topics_shown:
-            print_topics(lines[:topics_shown], material.columns)
+            columns = material.expert_columns if verbose else material.columns
+            print_topics(lines[:topics_shown], columns, verbose=verbose)
             show_rest(material.n_topics(self.model) - min(topics_shown, len(lines)), self.out)
             show("")
         if verbose:

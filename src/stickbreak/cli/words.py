@@ -29,7 +29,8 @@ class Words(Material):
     topic: ClassVar[str] = "topic"
     row: ClassVar[str] = "document"
     unit: ClassVar[str] = "token"
-    columns: ClassVar[tuple[str, ...]] = ("topic", "weight", "words")
+    columns: ClassVar[tuple[str, ...]] = ("topic", "share of tokens", "words")
+    expert_columns: ClassVar[tuple[str, ...]] = ("topic", "share of tokens", "corpus weight", "words")
 
     documents: Documents
     settings: InputSettings

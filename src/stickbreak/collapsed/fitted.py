@@ -18,6 +18,7 @@ from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_OFFSET
+from stickbreak.prediction.topics import shares_of
 
 
 class FittedCollapsed(ExpectedCounts):
@@ -48,6 +49,12 @@ class FittedCollapsed(ExpectedCounts):
         """Expected corpus weights M_k / (M + gamma), (K,). They follow the tables, so they need not descend."""
         tables = self.tables_
         return tables / (self._topics.tables.sum() + self.gamma_)
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the tokens that each topic has, N_k / sum N, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self._topics.N[alive(self._topics.N)])
 
     @property
     def n_topics_(self) -> int:

@@ -19,6 +19,7 @@ from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_OFFSET
+from stickbreak.prediction.topics import shares_of
 from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
 
@@ -55,6 +56,12 @@ class FittedHybrid(ExpectedCounts):
         """Expected corpus weights M_k / (M + gamma), (K,)."""
         check_is_fitted(self)
         return self.tables_ / (self._state.tables.sum() + self.gamma_)
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the expected tokens that each topic has, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self._state.tokens[self._state.alive()])
 
     @property
     def n_topics_(self) -> int:

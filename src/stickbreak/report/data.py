@@ -87,10 +87,8 @@ class TopicReport:
         Place of the topic in the report.
     number : int
         What it is called: its row in ``topic_word_``, its leaf in a tree.
-    weight : float
-        Expected corpus weight E[beta_k]; share of the tokens of the fit, of a tree.
     token_share : float
-        Share of the tokens of the documents, sum_d n_d pi_dk / sum_d n_d.
+        Share of the tokens of the fit.
     n_present, n_largest : int
         Documents in which the topic holds at least 5 %, and in which no topic is larger.
     coherence : float or None
@@ -111,7 +109,6 @@ class TopicReport:
 
     index: int
     number: int
-    weight: float
     token_share: float
     n_present: int
     n_largest: int
@@ -258,7 +255,6 @@ class ReportData(Page):
     fit: FitReport
     held_out: HeldOut | None
     mean_coherence: float | None
-    inactive_share: float
     topics: tuple[TopicReport, ...]
     tree: TreeReport | None
 

@@ -18,6 +18,7 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import SMALLEST, are_sums, are_tables
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import TopicRule
+from stickbreak.prediction.topics import shares_of
 from stickbreak.sampling.laps import COLUMNS, GibbsLaps, best_chain, show_chain
 from stickbreak.sampling.to_arviz import arviz_samples
 
@@ -96,6 +97,12 @@ class FittedGibbs(TopicModel):
         """Expected corpus weights M_k / (M + gamma), (K,). They follow the tables, so they need not descend."""
         check_is_fitted(self)
         return self.tables_ / (self.tables_.sum() + self.gamma_)
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the tokens that each topic has in the state, or in the mean over samples, of the topics, (K,)."""
+        check_is_fitted(self)
+        return shares_of(np.maximum(self.components_ - self.eta_, 0.0).sum(axis=1))
 
     def to_arviz(self, *, thin: int = 1) -> Any:
         """Return the sweeps of all chains after burn-in, for ArviZ, which has R-hat, effective sample sizes and plots.

@@ -20,6 +20,7 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import are_sticks, are_sums
 from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule
+from stickbreak.prediction.topics import shares_of
 from stickbreak.variational.local_step import LocalSettings, local_step
 from stickbreak.variational.model import Model
 from stickbreak.variational.state import GlobalParameters, expected_beta
@@ -134,6 +135,12 @@ class FittedHDP(TopicModel, StreamingVariational):
         """Expected corpus weights E[beta_k], (K,)."""
         check_is_fitted(self)
         return expected_beta(self.rho_)[:-1]
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the expected tokens that each topic has, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self.likelihood_.tokens(self.components_.T))
 
     def _parameters(self) -> GlobalParameters:
         """Return the global parameters of the fitted model."""
