@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,10 +16,12 @@ from stickbreak.fitting.checkpoint import require, saved_seed
 from stickbreak.fitting.laps import Packed
 from stickbreak.hybrid.laps import Room, packed, unpacked
 from stickbreak.hybrid.state import HybridState, Priors
+from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LARGEST_OFFSET
+from stickbreak.path.pooled import pooled
 from stickbreak.prediction.topics import shares_of
 from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
@@ -130,6 +133,22 @@ class FittedHybrid(ExpectedCounts):
         if self._columns is None or self._columns.words is not self.vocabulary_:
             self._columns = NamedColumns(self.vocabulary_)
         return self._columns
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k], in the column of the largest; the other columns are free."""
+        self._check_whole()
+        state, shown = self._state, self._state.alive()
+        column = shown[np.unique(to, return_index=True)[1]]
+        parts = []
+        for table in (state.pairs.dense(np.arange(state.n_topics)), state.tokens, state.tables):
+            sums, of_all = pooled(table[shown], to), table.copy()
+            of_all[shown] = 0.0
+            of_all[column] = sums
+            parts.append(of_all)
+        self._state = replace(state, pairs=WordTopics.from_dense(parts[0].T), tokens=parts[1], tables=parts[2])
+
+    def _topic_tokens(self) -> Float:
+        return self._state.tokens[self._state.alive()]
 
     def _take_state(self, state: HybridState, priors: Priors, seed: int) -> None:
         """Copy a state into the fitted attributes."""
