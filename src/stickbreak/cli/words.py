@@ -16,6 +16,7 @@ from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
     from stickbreak.corpus import Corpus
+    from stickbreak.path.topic_path import TopicPath
 
 __all__ = ["Words"]
 
@@ -155,6 +156,24 @@ class Words(Material):
 
         scores = evaluate(model, self.data, seed=seed, n_particles=particles, resample=resample)
         return told_scores(scores, self.documents, particles, resample)
+
+    @classmethod
+    def joins(cls, model: Any) -> bool:
+        """Return whether the topics of a model can be joined."""
+        return bool(model.joins_topics)
+
+    def find_path(self, model: Any) -> TopicPath | None:
+        """Join the topics pair by pair; None for too small a collection."""
+        try:
+            found: TopicPath = model.find_path(self.data)
+            return found
+        except InputError:  # too few tokens to hold some out
+            return None
+
+    @classmethod
+    def reduced(cls, model: Any, number: int | str) -> Any:
+        """Return the model at one point of its path."""
+        return model.reduced(getattr(model.path_, number) if isinstance(number, str) else number)
 
     def weights(self, model: Any) -> WeightTable:
         """Return the weights of the topics in the documents."""

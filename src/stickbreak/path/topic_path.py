@@ -44,7 +44,7 @@ class TopicPath:
 
     @classmethod
     def of(cls, joins: Int, by_document: Float, lengths: Float) -> Self:
-        """Return the path with these log probabilities of documents, (K, D), for the tokens of each, (D,).  math.md (J4)"""
+        """Return the path of these log probabilities of documents, (K, D), of these lengths, (D,).      math.md (J4)"""
         n = float(lengths.sum())
         scores = by_document.sum(axis=1) / n
         lost = by_document[int(np.argmax(scores))] - by_document
