@@ -11,13 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError, NoPath
 from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.estimator import Estimator
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.path.held_out import hold_out
 from stickbreak.path.joining import find_path
 from stickbreak.path.pooled import pooled
 from stickbreak.path.topic_path import TopicPath
-from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.topics import DescribedPath, FlatTopics
+from stickbreak.prediction.words import top_word_indices
 
 
 class JoinedTopics(FlatTopics, Estimator):
@@ -100,6 +102,25 @@ class JoinedTopics(FlatTopics, Estimator):
     def hierarchy_(self) -> Float:
         """The path in the form of SciPy's hierarchical clustering, (K - 1, 4): see `TopicPath.linkage`."""
         return self.path_.linkage()
+
+    def described_path(self, n_words: int = 10) -> DescribedPath | None:
+        """Return the joins of the topics down to one, with top words; None without `find_path`.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            Words of what each join makes.
+        """
+        path, words = self._path, []
+        if path is None:
+            return None
+        counts = self._expected_counts()[0]
+        for a, b in path.joins:
+            counts[a] += counts[b]
+            (top,) = top_word_indices(counts[a : a + 1], check_whole("n_words", n_words, 1))
+            words.append([str(self.vocabulary_[w]) for w in top])
+        numbers = path.best, path.smallest_within_one_error, path.overview
+        return DescribedPath(path.linkage(), words, path.scores, path.standard_errors, *numbers)
 
     def reduced(self, n_topics: int) -> Self:
         """Return a model with fewer topics: those at one point of the path.

@@ -41,6 +41,31 @@ class ShownTopics:
     words: list[list[tuple[str, float]]]
 
 
+@dataclass(frozen=True, slots=True)
+class DescribedPath:
+    """The joins of K topics down to one, with the words of what they make.
+
+    Attributes
+    ----------
+    linkage : ndarray of shape (K - 1, 4)
+        The joins in SciPy's form.
+    words : list of lists of str
+        Top words of what each join makes.
+    scores, standard_errors : ndarray of shape (K,)
+        Of K, K - 1, ..., 1 topics.
+    best, fewest, overview : int
+        Numbers of topics: that of the best score, the least within one standard error of it, one to read at a glance.
+    """
+
+    linkage: Float
+    words: list[list[str]]
+    scores: Float
+    standard_errors: Float
+    best: int
+    fewest: int
+    overview: int
+
+
 class FlatTopics:
     """What can be asked of the topics of any fitted model, answered from one table of them (K topics, W words).
 
@@ -102,6 +127,10 @@ class FlatTopics:
     @property
     def tree_(self) -> Any:
         """The root of the tree of topics; None if the topics do not form a tree, as here."""
+        return None
+
+    def described_path(self, n_words: int = 10) -> DescribedPath | None:
+        """Return the joins of the topics down to one, with top words; None if they are not known, as here."""
         return None
 
     def word_distributions(self, topics: ArrayLike) -> Float:

@@ -25,6 +25,7 @@ from stickbreak.report.data import (
     finite_or_none,
 )
 from stickbreak.report.fit import FittedRun, describe_fit, package_version
+from stickbreak.report.path import describe_path
 from stickbreak.report.shares import TopicShares
 from stickbreak.report.shown import ReportTopics, report_topics
 from stickbreak.report.snippets import Texts, best_passage, fetch_texts
@@ -136,6 +137,7 @@ def build_report(
         mean_coherence=float(np.mean(defined)) if defined else None,
         topics=topics,
         tree=tree,
+        path=describe_path(asked),
     )
 
 

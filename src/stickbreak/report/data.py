@@ -243,11 +243,52 @@ class TreeReport:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinReport:
+    """A join of two groups of topics.
+
+    Attributes
+    ----------
+    left, right : int
+        The groups: topic k is group k, and join i makes group K + i.
+    words : tuple of str
+        Top words of what it makes.
+    """
+
+    left: int
+    right: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathReport:
+    """The joins of K topics down to one.
+
+    Attributes
+    ----------
+    scores, standard_errors : tuple of float
+        Held-out score of K, K - 1, ..., 1 topics, nats per token; errors of its difference from the best.
+    heights : tuple of float
+        Largest price of the joins so far, nats; they never fall.
+    joins : tuple of JoinReport
+    best, fewest, overview : int
+        Numbers of topics: that of the best score, the least within one standard error of it, one to read at a glance.
+    """
+
+    scores: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+    heights: tuple[float, ...]
+    joins: tuple[JoinReport, ...]
+    best: int
+    fewest: int
+    overview: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReportData(Page):
-    """Everything a report shows; of a tree the largest topics, and `tree`, which is None for other models."""
+    """Everything a report shows; of a tree the largest topics, and `tree`. `tree` and `path` are None without one."""
 
     body: ClassVar[str] = "topics.html"
-    programs: ClassVar[tuple[str, ...]] = ("page.js", "fit.js", "tree.js", "report.js")
+    programs: ClassVar[tuple[str, ...]] = ("page.js", "fit.js", "tree.js", "path.js", "report.js")
 
     title: str
     version: str
@@ -257,6 +298,7 @@ class ReportData(Page):
     mean_coherence: float | None
     topics: tuple[TopicReport, ...]
     tree: TreeReport | None
+    path: PathReport | None
 
 
 def finite_or_none(value: float | None) -> float | None:

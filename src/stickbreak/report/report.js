@@ -227,6 +227,9 @@
     document.querySelector('nav a[href="#tree"]').hidden = false;
   }
 
+  const path = data.path === null ? null
+    : pathSection(data.path, topics, { byId, el, svg, word, whole, fixed, plural, percent, bar, textAt, textWidth, openTopic });
+
   // ------------------------------------------------------------------------------------------------ settings, notes
   function drawAbout() {
     fit.drawSettings();
@@ -235,6 +238,7 @@
     if (corpus.n_empty) note(`${plural(corpus.n_empty, "document")} without a known word ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`);
     note(data.tree === null ? "The number of a topic is its row in topic_word_ and its column in the result of transform." : "The number of a topic is the place of its leaf in the tree, counted from the left, and its column in the result of transform.");
     note("Share of tokens: the share of all words of the fit that belong to the topic. A word counts as often as it occurs.");
+    if (data.path !== null) note("Fewer topics: a tenth of the words of some documents is taken out of the topics and predicted, with topic weights from the other words. The topics were learned together with these documents. So compare these scores with each other, not with the held-out score.");
     if (data.tree !== null) note("Words of topics and of nodes of the tree are ranked by P(w | node) P(node | w): words that are frequent there and rare elsewhere come first. The bars show P(w | node).");
     note("Documents with most of a topic are ranked by the lower end of the 95% Wilson interval of its share. A document of three words thus does not come before a long one.");
     note("Coherence (Mimno et al. 2011) says how often the ten most probable words of a topic occur in the same documents. 0 is best. A pair of words that never occur together costs 27.6 or more.");
@@ -250,13 +254,13 @@
   }
 
   function start() {
-    drawHeadline(); fit.drawText(); drawAbout(); drawStick(); if (tree !== null) tree.draw(); drawMap(); refresh();
+    drawHeadline(); fit.drawText(); drawAbout(); drawStick(); if (tree !== null) tree.draw(); drawMap(); refresh(); if (path !== null) path.start();
     byId("query").addEventListener("input", refresh);
     byId("order").addEventListener("change", refresh);
     byId("controls").addEventListener("submit", (event) => event.preventDefault());
     byId("more").addEventListener("click", () => { limit += 10 * PAGE; drawList(); });
     let width = innerWidth;
-    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStick(); if (tree !== null) tree.draw(); drawMap(); } });
+    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStick(); if (tree !== null) tree.draw(); if (path !== null) path.draw(); drawMap(); } });
     addEventListener("hashchange", openFromAddress);
     document.addEventListener("DOMContentLoaded", () => { fit.draw(); openFromAddress(); }); // plotly.js comes after this script
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit.draw);
