@@ -208,6 +208,8 @@ def test_models_without_expected_counts_say_so():
     poisson = unfitted("VariationalHDP", likelihood="poisson").fit(data_of("VariationalHDP"))
     for model, name in ((fitted("BackoffTreeTopics"), "BackoffTreeTopics"), (poisson, "VariationalHDP")):
         assert not model.joins_topics
+        assert not hasattr(model, "path_")
+        assert not hasattr(model, "hierarchy_")
         asks = (lambda: model.find_path(data_of(name)), lambda: model.joined([[0, 1]]), lambda: model.reduced(2))  # noqa: B023
         for ask in asks:
             with pytest.raises(InputError, match=f"the topics of this {name} cannot be joined: only expected counts"):

@@ -163,11 +163,11 @@ class Words(Material):
         return bool(model.joins_topics)
 
     def find_path(self, model: Any) -> TopicPath | None:
-        """Join the topics pair by pair; None for too small a collection."""
+        """Join the topics pair by pair; None for too small a collection or too many topics."""
         try:
             found: TopicPath = model.find_path(self.data)
             return found
-        except InputError:  # too few tokens to hold some out
+        except InputError:
             return None
 
     @classmethod

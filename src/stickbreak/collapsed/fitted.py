@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,7 +73,7 @@ class FittedCollapsed(ExpectedCounts):
             np.concatenate([pooled(of[shown], to), of[kept]]) for of in (topics.counts.T, topics.N, topics.tables)
         )
         counts, N, tables = by_topic
-        self._topics = Topics(np.ascontiguousarray(counts.T), topics.scale, N, tables, topics.opened, topics.n_steps)
+        self._topics = replace(topics, counts=np.ascontiguousarray(counts.T), N=N, tables=tables, overwritten=None)
 
     def _topic_tokens(self) -> Float:
         return self._topics.N[alive(self._topics.N)]

@@ -49,7 +49,7 @@ class JoinedTopics(FlatTopics, Estimator):
         return self._expected_counts()[0].sum(axis=1)
 
     def _refuse_joins(self) -> NoReturn:
-        raise InputError(
+        raise NoPath(
             f"the topics of this {type(self).__name__} cannot be joined: only expected counts of tokens can, those of "
             "CollapsedHDP, HybridHDP, GibbsHDP, and VariationalHDP with likelihood='multinomial'."
         )
@@ -78,7 +78,7 @@ class JoinedTopics(FlatTopics, Estimator):
         Raises
         ------
         InputError
-            If the topics of this model cannot be joined, or the documents hold too few tokens.
+            If the topics of this model cannot be joined or are more than 2,000, or the documents hold too few tokens.
         """
         self._check_joinable()
         corpus = self._corpus(X)

@@ -15,6 +15,7 @@ from stickbreak.numerics.streams import stream
 
 SHARE = 0.1  # of the tokens of a document
 MOST_TOKENS = 50_000  # about, in all
+MOST_TOPICS = 2000  # that are joined pair by pair: the work grows with the third power of their number
 MOST_WEIGHTS = 1 << 23  # of topics in documents: 64 MiB
 
 
@@ -76,8 +77,12 @@ def hold_out(corpus: Corpus, n_topics: int, seed: int) -> tuple[Corpus, HeldOutT
     Raises
     ------
     InputError
-        If no token was taken.
+        If no token was taken, or there are more topics than can be joined in a few minutes.
     """
+    if n_topics > MOST_TOPICS:
+        raise InputError(
+            f"the model has {n_topics} topics, too many to join pair by pair; fit with {MOST_TOPICS} or fewer."
+        )
     rng = stream(seed, "tokens held out of joined topics")
     order = rng.permutation(corpus.n_documents)
     expected = SHARE * np.cumsum(np.asarray(corpus.document_lengths, dtype=np.float64)[order])
