@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.path.problems import problem, tokens_of
-from tests.path.reference import greedy, joined, log_p, without
+from tests.path.reference import greedy, joined, log_p, shares, without
 
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path import joining
@@ -50,6 +50,12 @@ def test_gain_of_a_pair_is_the_difference_of_two_models(seed, executor):
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
     assert (bounds >= found - 1e-10).all()
+    p = theta @ shares(bare, eta)
+    linear = [
+        (held * (of[1] @ shares(of[0], eta) - p) / p).sum()
+        for of in (joined(bare, theta, a, b) for a, b in zip(*np.divmod(flat, K), strict=True))
+    ]
+    np.testing.assert_allclose(bounds, linear, rtol=1e-9, atol=1e-10)
 
 
 def test_bounds_that_follow_a_join_are_those_made_again_with_the_same_probabilities():

@@ -135,10 +135,10 @@ class FittedHybrid(ExpectedCounts):
         return self._columns
 
     def _join_topics(self, to: Int) -> None:
-        """Make topic k a part of topic to[k], in the column of the largest; the other columns are free."""
+        """Make topic k a part of topic to[k], in the columns of the largest; the other columns are free."""
         self._check_whole()
         state, shown = self._state, self._state.alive()
-        column = shown[np.unique(to, return_index=True)[1]]
+        column = shown[: int(to.max()) + 1]
         parts = []
         for table in (state.pairs.dense(np.arange(state.n_topics)), state.tokens, state.tables):
             sums, of_all = pooled(table[shown], to), table.copy()
