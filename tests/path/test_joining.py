@@ -73,6 +73,17 @@ def test_bounds_that_follow_a_join_are_those_made_again_with_the_same_probabilit
     assert np.isneginf(followed[np.tril_indices(len(followed))]).all()
 
 
+def test_gains_of_a_joined_topic_are_not_those_from_before():
+    S, eta, theta, held = problem(1)
+    state = JoiningState(S, eta, theta, tokens_of(held))
+    state._known[:] = -1.0
+    state.join(1, 4)
+    others = np.delete(np.arange(len(S)), [1, 4])
+    assert np.isposinf(state._known[1]).all()
+    assert np.isposinf(state._known[:, 1]).all()
+    assert (state._known[np.ix_(others, others)] == -1.0).all()
+
+
 def test_copies_of_a_topic_join_first(executor):
     S, eta, theta, held = problem(2, K=5, D=200)
     S *= 5000.0 / S.sum(axis=1, keepdims=True)
