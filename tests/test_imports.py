@@ -21,6 +21,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {"likelihoods"},
     {"fitting"},
     {"prediction"},
+    {"path"},
     {"model"},
     {"collapsed"},
     {"initialization"},

@@ -5,6 +5,7 @@ __all__ = [
     "InvalidCorpus",
     "ModelFormatError",
     "NoDocuments",
+    "NoPath",
     "ReadError",
     "StickbreakError",
     "WriteError",
@@ -45,6 +46,10 @@ class ReadError(InputError):
 
 class NoDocuments(ReadError):
     """A file that can be read and holds no document at all."""
+
+
+class NoPath(InputError, AttributeError):
+    """A model without a path of joined topics that is asked for it."""
 
 
 class ModelFormatError(InputError):

@@ -7,7 +7,7 @@ import stickbreak
 
 def test_topics_are_printed_by_decreasing_weight(run, model):
     header, *lines = run("topics", model, "--words", "4").stdout.splitlines()
-    assert header.split() == ["topic", "weight", "words"]
+    assert header.split() == ["topic", "share", "of", "tokens", "words"]
     fitted = stickbreak.load(model)
     order = [int(line.split()[0]) for line in lines]
     assert sorted(order) == list(range(fitted.n_topics_))
@@ -31,7 +31,8 @@ def test_json_holds_probabilities_and_weights(run, model):
     fitted = stickbreak.load(model)
     assert found["n_topics"] == fitted.n_topics_
     for topic in found["topics"]:
-        assert topic["weight"] == fitted.topic_weights_[topic["id"]]
+        assert topic["share_of_tokens"] == fitted.topic_shares_[topic["id"]]
+        assert topic["corpus_weight"] == fitted.topic_weights_[topic["id"]]
         assert topic["words"][0]["probability"] == fitted.topic_word_[topic["id"]].max()
 
 

@@ -11,7 +11,7 @@ from tests.contract.small import OF_WORDS, SMALL, data_of, fitted, unfitted
 import stickbreak
 from stickbreak.evaluation import document_completion, evaluate
 from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.prediction.topics import FlatTopics, ForeignTopics, as_topics
+from stickbreak.prediction.topics import FlatTopics, ForeignTopics, as_topics, shares_of
 from stickbreak.prediction.words import top_word_indices
 
 ROOMS = ("evaluation", "prediction", "report", "cli")
@@ -52,13 +52,35 @@ def test_flat_models_show_all_topics_in_order_and_a_tree_its_largest(name, model
     if model.tree_ is None:
         np.testing.assert_array_equal(shown.numbers, np.arange(model.n_topics_))
         np.testing.assert_array_equal(shown.weights, model.topic_weights_)
+        np.testing.assert_array_equal(shown.shares, model.topic_shares_)
         assert [[word for word, _ in words] for words in shown.words] == model.top_words(2)
     else:
         assert name == "BackoffTreeTopics"
         assert len(shown.numbers) == 2 < model.n_topics_
-        assert shown.weights.tolist() == sorted(model.topic_weights_, reverse=True)[:2]
+        assert shown.shares.tolist() == shown.weights.tolist() == sorted(model.topic_weights_, reverse=True)[:2]
         assert shown.words == [model.tree_.leaf(leaf).words(2) for leaf in shown.numbers.tolist()]
         assert shown.words == [model.node_of(leaf).words(2) for leaf in shown.numbers.tolist()]
+
+
+def test_shares_of_tokens_sum_to_one_and_are_saved(model, tmp_path):
+    assert model.topic_shares_.shape == (model.n_topics_,)
+    assert model.topic_shares_.sum() == pytest.approx(1.0)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(stickbreak.load(tmp_path / "model").topic_shares_, model.topic_shares_)
+
+
+def test_share_of_tokens_is_that_of_the_expected_counts(name, model):
+    if name == "BackoffTreeTopics":
+        counts = model.leaf_tokens_
+    else:
+        counts = (model.components_ - model.eta_).sum(axis=1)
+    np.testing.assert_allclose(model.topic_shares_, counts / counts.sum(), atol=1e-12)
+    if name != "GibbsHDP":  # its mean over samples leaves out what the samples do not share
+        assert counts.sum() == pytest.approx(data_of(name).n_tokens, rel=0.02)
+
+
+def test_topics_without_tokens_have_equal_shares():
+    np.testing.assert_array_equal(shares_of(np.zeros(4)), np.full(4, 0.25))
 
 
 def test_top_word_indices_are_those_of_the_table(model):

@@ -43,14 +43,12 @@ def test_report_states_the_corpus_and_the_fit(model, corpus):
     assert (data.fit.objective, data.fit.seconds) == (-8.25, 1.0)
     assert data.fit.trace["lap"] == (1, 2, 3)
     assert data.fit.trace["merge_gain"] == (None, 1.5, None)
-    assert data.inactive_share == pytest.approx(0.05)
     assert data.held_out is None
 
 
-def test_report_weighs_shares_by_the_length_of_documents(model, corpus):
+def test_report_counts_topics_in_documents_and_gives_the_shares_of_the_fit(model, corpus):
     topics = build_report(model, corpus).topics
-    mass = [8 + 80 * 0.97 + 20 * 0.05, 10 + 80 * 0.03 + 20 * 0.05, 20 * 0.9]
-    assert [t.token_share for t in topics] == pytest.approx([m / 118 for m in mass])
+    assert [t.token_share for t in topics] == pytest.approx([0.5 / 0.95, 0.3 / 0.95, 0.15 / 0.95])
     assert [t.n_largest for t in topics] == [2, 1, 1]
     assert [t.n_present for t in topics] == [3, 2, 1]
     assert [sum(t.histogram) for t in topics] == [4, 4, 4]
@@ -157,7 +155,7 @@ def test_report_names_what_was_learned(corpus):
 def test_report_of_a_corpus_without_a_token_is_made(model):
     nothing = Corpus.from_counts(np.zeros((3, 6), dtype=int), vocabulary=list(model.vocabulary_))
     data = build_report(model, nothing)
-    assert [t.token_share for t in data.topics] == [0, 0, 0]
+    assert [t.n_present for t in data.topics] == [0, 0, 0]
     assert all(t.documents == () for t in data.topics)
     data.to_json()
 

@@ -80,6 +80,8 @@ class BackoffTreeTopics(FittedTree):
         The leaves with tokens. The node of a leaf at level h is ``leaf // (leaves below a node of level h)``.
     leaf_tokens_ : ndarray of shape (K,)
         Number of tokens of each leaf in `leaves_`.
+    topic_shares_ : ndarray of shape (K,)
+        Share of the tokens of the fit that each topic has. They sum to one.
     topic_weights_ : ndarray of shape (K,)
         Share of all tokens that each of these leaves has.
     leaf_word_ : scipy.sparse.csr_array of shape (K, W)

@@ -93,6 +93,11 @@ class FittedTree(TopicModel):
         return self.leaf_tokens_ / self.leaf_tokens_.sum()
 
     @property
+    def topic_shares_(self) -> Float:
+        """The same as `topic_weights_`, (K,)."""
+        return self.topic_weights_
+
+    @property
     def alpha_(self) -> float:
         """Sum of the discounts of documents."""
         check_is_fitted(self)
@@ -241,7 +246,8 @@ class FittedTree(TopicModel):
             [(str(self.vocabulary_[w]), float(p)) for w, p in zip(found, probability, strict=True)]
             for found, probability in self._ranked(check_whole("n_words", n_words, 1), leaves)
         ]
-        return ShownTopics(leaves, self.topic_weights_[order], words)
+        shares = self.topic_shares_[order]
+        return ShownTopics(leaves, shares, shares, words)
 
     def expected_weights(self, X: Any) -> Float:
         """Raise an InputError: a dense table of documents and leaves is what a tree of this size avoids."""

@@ -12,6 +12,7 @@ from stickbreak.cli.evaluate import evaluate
 from stickbreak.cli.fit import fit
 from stickbreak.cli.help import BriefCommand
 from stickbreak.cli.output import complain
+from stickbreak.cli.reduce import reduce
 from stickbreak.cli.report import report
 from stickbreak.cli.topics import topics
 from stickbreak.cli.transform import transform
@@ -89,7 +90,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=BriefCommand)(fit)
-for _command in (topics, tree, transform, evaluate, report, demo, warm):
+for _command in (topics, tree, reduce, transform, evaluate, report, demo, warm):
     app.command()(_command)
 
 

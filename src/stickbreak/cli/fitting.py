@@ -114,6 +114,7 @@ class FitJob:
 
         train, held = (material, None) if self.held_out is None else material.split(self.held_out, self.seed)
         model = self._fit(train)
+        path = self._find_path(model, train)
         check_target(self.out, overwrite=self.force)
         model.forget_state()  # it is as large as the corpus; on this line it is a checkpoint that goes on
         with replace_folder(self.out, overwrite=self.force or self.out.is_dir()) as folder:
@@ -136,6 +137,7 @@ class FitJob:
             self.report,
             self.input,
             self.options,
+            path,
         )
 
     def _fit(self, train: Material) -> Any:
@@ -157,6 +159,17 @@ class FitJob:
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train.data, callback=progress.update, **options)
         return model
+
+    def _find_path(self, model: Any, train: Material) -> Any:
+        """Join the topics, down to one; Ctrl-C leaves it and keeps the model."""
+        if not train.joins(model):
+            return None
+        self._tell("joining the topics pair by pair, to offer fewer ...")
+        try:
+            return train.find_path(model)
+        except KeyboardInterrupt:
+            self._tell("interrupted: the model has no path of joined topics")
+            return None
 
     def _starting(self, model: Any, train: Material) -> str:
         n_topics = self.n_topics_start(model, train)

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.output import MOST_LEAVES, Line
+from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
     from stickbreak.cli.documents import InputSettings
     from stickbreak.cli.weights import WeightTable
+    from stickbreak.path.topic_path import TopicPath
 
 __all__ = ["Material", "Score", "Told"]
 
@@ -60,6 +62,7 @@ class Material(ABC):
     row: ClassVar[str]  # what gets weights of topics
     unit: ClassVar[str]  # what its objective counts by
     columns: ClassVar[tuple[str, ...]]  # of the table of topics
+    expert_columns: ClassVar[tuple[str, ...]]  # of the one with all numbers
 
     @classmethod
     @abstractmethod
@@ -162,6 +165,20 @@ class Material(ABC):
     @abstractmethod
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
         """Score a model on it, in all ways; `particles` and `resample` as the options of the command."""
+
+    @classmethod
+    def joins(cls, model: Any) -> bool:
+        """Return whether the topics of a model can be joined; components of vectors cannot."""
+        return False
+
+    def find_path(self, model: Any) -> TopicPath | None:
+        """Join the topics of a model fitted to it, down to one; None where they cannot be joined, as here."""
+        return None
+
+    @classmethod
+    def reduced(cls, model: Any, number: int | str) -> Any:
+        """Return a model with fewer topics: a number of them, or the one that this attribute of its path has."""
+        raise InputError(f"the {cls.topic}s of a {type(model).__name__} cannot be joined: they are not counts of words")
 
     @abstractmethod
     def weights(self, model: Any) -> WeightTable:

@@ -47,12 +47,16 @@ class Line(Protocol):
         """Its row in the model."""
 
     @property
-    def weight(self) -> float:
-        """Its corpus weight."""
+    def size(self) -> float:
+        """Its share of the tokens; of a component, its weight."""
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What a table has beside number and weight."""
+        """What a table has beside number and size."""
+
+    @property
+    def expert_cells(self) -> tuple[str, ...]:
+        """The same of a table with all numbers."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it for `print_json`."""
@@ -60,22 +64,28 @@ class Line(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TopicLine:
-    """A topic as it is printed: its row, its corpus weight, its top words and their probabilities."""
+    """A topic as it is printed: row, share of the tokens, corpus weight, top words and their probabilities."""
 
     id: int
+    size: float
     weight: float
     words: tuple[str, ...]
     probabilities: tuple[float, ...]
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What a table has beside number and weight."""
+        """What a table has beside number and share."""
         return (" ".join(self.words),)
+
+    @property
+    def expert_cells(self) -> tuple[str, ...]:
+        """The corpus weight, too."""
+        return f"{self.weight:.2%}", *self.cells
 
     def as_json(self) -> dict[str, Any]:
         """Return the topic for `print_json`."""
         words = words_as_json(zip(self.words, self.probabilities, strict=True))
-        return {"id": self.id, "weight": self.weight, "words": words}
+        return {"id": self.id, "share_of_tokens": self.size, "corpus_weight": self.weight, "words": words}
 
 
 def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
@@ -107,13 +117,13 @@ def describe_topics(model: "FlatTopics", n_words: int, most: int = MOST_LEAVES) 
     """
     shown = model.shown_topics(n_words, most=most)
     lines = [
-        TopicLine(int(number), float(weight), tuple(word for word, _ in words), tuple(p for _, p in words))
-        for number, weight, words in zip(shown.numbers, shown.weights, shown.words, strict=True)
+        TopicLine(int(number), float(share), float(weight), *(tuple(column) for column in zip(*words, strict=True)))
+        for number, share, weight, words in zip(shown.numbers, shown.shares, shown.weights, shown.words, strict=True)
     ]
-    return sorted(lines, key=lambda line: -line.weight)
+    return sorted(lines, key=lambda line: -line.size)
 
 
-def print_topics(topics: Sequence[Line], columns: Sequence[str] = ("topic", "weight", "words")) -> None:
+def print_topics(topics: Sequence[Line], columns: Sequence[str], *, verbose: bool = False) -> None:
     """Print a table of topics: ruled and folded on a terminal, one line a topic elsewhere.
 
     Parameters
@@ -121,13 +131,15 @@ def print_topics(topics: Sequence[Line], columns: Sequence[str] = ("topic", "wei
     topics : sequence of Line
         In the order of printing.
     columns : sequence of str
-        The head of the table: of the number, the weight and the cells.
+        The head of the table: of the number, the size and the cells.
+    verbose : bool, default=False
+        Print the cells for experts; the columns are those of these.
     """
-    rows = [(str(t.id), f"{t.weight:.2%}", *map(printable, t.cells)) for t in topics]
+    rows = [(str(t.id), f"{t.size:.2%}", *map(printable, t.expert_cells if verbose else t.cells)) for t in topics]
     if not sys.stdout.isatty():
         lines = [tuple(columns), *rows]
         widths = [max(len(line[j]) for line in lines) for j in range(len(columns) - 1)]
-        widths[:2] = max(len(columns[0]), 5), 7
+        widths[:2] = max(len(columns[0]), 5), max(len(columns[1]), 7)
         for line in lines:
             show("  ".join([*(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=False)), line[-1]]))
         return

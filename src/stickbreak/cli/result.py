@@ -55,6 +55,8 @@ class FitResult:
         What was read; None where it was not a file or folder.
     options : mapping or None
         What `fit` was given.
+    path : TopicPath or None
+        The joins of its topics; None where they cannot be joined.
     """
 
     model: Any
@@ -67,6 +69,7 @@ class FitResult:
     report: Path | None
     input: Path | None
     options: Mapping[str, Any] | None
+    path: Any = None
 
     def show(self, topics_shown: int = TOPICS_SHOWN, *, as_json: bool = False, verbose: bool = False) -> None:
         """Print the largest topics, and below them what was found and what to do next.
@@ -86,7 +89,8 @@ class FitResult:
             print_json(self._as_json(lines))
             return
         if topics_shown:
-            print_topics(lines[:topics_shown], material.columns)
+            columns = material.expert_columns if verbose else material.columns
+            print_topics(lines[:topics_shown], columns, verbose=verbose)
             show_rest(material.n_topics(self.model) - min(topics_shown, len(lines)), self.out)
             show("")
         if verbose:
@@ -113,6 +117,7 @@ class FitResult:
             },
             "seconds": float(sum(trace["seconds"])),
             "held_out": None if self.score is None else self.score.values,
+            "path": _path_as_json(self.path),
             f"{material.topic}s": [topic.as_json() for topic in topics],
         }
 
@@ -125,6 +130,9 @@ def _result_lines(result: FitResult) -> Iterator[str]:
     yield _wrapped("Wrote", _written(result))
     # Not wrapped: a command that is cut into lines cannot be copied.
     yield f"Next   {_next(result)}"
+    fewer = _fewer(result)
+    if fewer:
+        yield f"       {fewer}"
 
 
 def _expert_lines(result: FitResult) -> Iterator[str]:
@@ -197,6 +205,33 @@ def _next(result: FitResult) -> str:
         if result.options is not None and argument in result.options:
             command += ["--" + argument.replace("_", "-"), str(result.options[argument])]
     return f"see the {result.material.topic}s of each {result.material.row}: {shlex.join(command)}"
+
+
+def _fewer(result: FitResult) -> str:
+    """Return the command that joins topics, and the numbers that it could be given; nothing if no number is less."""
+    path = result.path
+    if path is None:
+        return ""
+    n_topics, fewest = path.scores.size, path.smallest_within_one_error
+    number = path.overview if path.overview < n_topics else fewest
+    if number == n_topics:
+        return ""
+    numbers = f"{path.best} predict held-out words best, {fewest} within one standard error"
+    overview = f", {path.overview} for an overview" if path.overview < n_topics else ""
+    command = ["stickbreak", "reduce", str(result.out), "--topics", str(number), "--out", f"{result.out}-{number}"]
+    return f"join topics ({numbers}{overview}): {shlex.join(command)}"
+
+
+def _path_as_json(path: Any) -> dict[str, Any] | None:
+    """Return what a path offers for `print_json`."""
+    if path is None:
+        return None
+    names = ("best", "smallest_within_one_error", "overview")
+    return {
+        **{name: int(getattr(path, name)) for name in names},
+        "scores": path.scores.tolist(),
+        "standard_errors": path.standard_errors.tolist(),
+    }
 
 
 def _wrapped(label: str, text: str, indent: int = 7) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from stickbreak.cli.models import load_model
-from stickbreak.cli.options import Json, ModelPath, TopicsShown
+from stickbreak.cli.options import Json, ModelPath, TopicsShown, Verbose
 from stickbreak.cli.output import MOST_LEAVES, TOPICS_SHOWN, print_json, print_topics, show_rest
 
 
@@ -16,12 +16,14 @@ def topics(
     ] = 10,
     topics_shown: TopicsShown = TOPICS_SHOWN,
     all_topics: Annotated[bool, typer.Option("--all", help="Print all topics.")] = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
-    """Print the largest topics of a model: number, weight, most probable words.
+    """Print the largest topics of a model: number, share of tokens, words.
 
-    The weight of a topic is its expected share of the words of the collection.
-    JSON has all topics; of a tree the 100 largest, or with --all every one. A
+    The share of tokens is the share of all words of the fit that belong to the
+    topic. --verbose adds its corpus weight: the share that the model expects in
+    a new collection. JSON has all topics and both numbers; of a tree the 100 largest, or with --all every one. A
     model of vectors has components: spread is the standard deviation of a
     coordinate, directions are the shares of the variance along the three leading
     ones, and the means are those that differ most from the other components.
@@ -34,5 +36,5 @@ def topics(
         found = f"{material.topic}s"
         print_json({f"n_{found}": n_topics, found: [line.as_json() for line in lines]})
     else:
-        print_topics(lines[:wanted], material.columns)
+        print_topics(lines[:wanted], material.expert_columns if verbose else material.columns, verbose=verbose)
         show_rest(n_topics - min(wanted, len(lines)), model)

@@ -38,7 +38,7 @@ class ComponentLine:
         return self.shown.number
 
     @property
-    def weight(self) -> float:
+    def size(self) -> float:
         """Its expected weight."""
         return self.shown.weight
 
@@ -50,11 +50,16 @@ class ComponentLine:
         means = [f"{self.coordinates[j]} {self.shown.mean[j]:.3g} ± {self.shown.spread[j]:.2g}" for j in self.telling]
         return f"{spread:.4g}", directions, ", ".join(means)
 
+    @property
+    def expert_cells(self) -> tuple[str, ...]:
+        """The same: it has no other number."""
+        return self.cells
+
     def as_json(self) -> dict[str, Any]:
         """Return the component for `print_json`."""
         return {
             "id": self.id,
-            "weight": self.weight,
+            "weight": self.size,
             "n_vectors": self.shown.count,
             "mean": self.shown.mean.tolist(),
             "spread": self.shown.spread.tolist(),
@@ -71,6 +76,7 @@ class Groups(Material):
     row: ClassVar[str] = "group"
     unit: ClassVar[str] = "vector"
     columns: ClassVar[tuple[str, ...]] = ("component", "weight", "spread", "directions", "mean")
+    expert_columns: ClassVar[tuple[str, ...]] = columns
 
     needs_groups: ClassVar[bool] = True
 

@@ -16,6 +16,7 @@ from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
     from stickbreak.corpus import Corpus
+    from stickbreak.path.topic_path import TopicPath
 
 __all__ = ["Words"]
 
@@ -29,7 +30,8 @@ class Words(Material):
     topic: ClassVar[str] = "topic"
     row: ClassVar[str] = "document"
     unit: ClassVar[str] = "token"
-    columns: ClassVar[tuple[str, ...]] = ("topic", "weight", "words")
+    columns: ClassVar[tuple[str, ...]] = ("topic", "share of tokens", "words")
+    expert_columns: ClassVar[tuple[str, ...]] = ("topic", "share of tokens", "corpus weight", "words")
 
     documents: Documents
     settings: InputSettings
@@ -163,6 +165,24 @@ class Words(Material):
         if counts is not None:
             unigram = unigram_completion(Corpus.from_counts([counts]), *self.data.halves(seed=seed))
         return told_scores(scores, self.documents, unigram, particles, resample)
+
+    @classmethod
+    def joins(cls, model: Any) -> bool:
+        """Return whether the topics of a model can be joined."""
+        return bool(model.joins_topics)
+
+    def find_path(self, model: Any) -> TopicPath | None:
+        """Join the topics pair by pair; None for too small a collection or too many topics."""
+        try:
+            found: TopicPath = model.find_path(self.data)
+            return found
+        except InputError:
+            return None
+
+    @classmethod
+    def reduced(cls, model: Any, number: int | str) -> Any:
+        """Return the model at one point of its path."""
+        return model.reduced(getattr(model.path_, number) if isinstance(number, str) else number)
 
     def weights(self, model: Any) -> WeightTable:
         """Return the weights of the topics in the documents."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,8 +18,10 @@ from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_names
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LARGEST_OFFSET
+from stickbreak.path.pooled import pooled
+from stickbreak.prediction.topics import shares_of
 
 
 class FittedCollapsed(ExpectedCounts):
@@ -50,10 +54,29 @@ class FittedCollapsed(ExpectedCounts):
         return tables / (self._topics.tables.sum() + self.gamma_)
 
     @property
+    def topic_shares_(self) -> Float:
+        """Share of the tokens that each topic has, N_k / sum N, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self._topics.N[alive(self._topics.N)])
+
+    @property
     def n_topics_(self) -> int:
         """Number of topics with at least half an expected token."""
         check_is_fitted(self)
         return int(alive(self._topics.N).size)
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k]; topics without half a token stay as they are, behind the others."""
+        topics, shown = self._topics, alive(self._topics.N)
+        kept = np.setdiff1d(np.arange(topics.N.size), shown)
+        by_topic = (
+            np.concatenate([pooled(of[shown], to), of[kept]]) for of in (topics.counts.T, topics.N, topics.tables)
+        )
+        counts, N, tables = by_topic
+        self._topics = replace(topics, counts=np.ascontiguousarray(counts.T), N=N, tables=tables, overwritten=None)
+
+    def _topic_tokens(self) -> Float:
+        return self._topics.N[alive(self._topics.N)]
 
     def _take_topics(self, topics: Topics, priors: Priors, seed: int) -> None:
         """Copy topics into the fitted attributes."""

@@ -109,6 +109,8 @@ class HybridHDP(FittedHybrid):
         Number of topics with at least half an expected token.
     topic_word_ : ndarray of shape (n_topics_, W)
         Expected word distribution of each topic, the largest topic first.
+    topic_shares_ : ndarray of shape (n_topics_,)
+        Share of the tokens of the fit that each topic has. They sum to one.
     topic_weights_ : ndarray of shape (n_topics_,)
         Expected corpus weights M_k / (M + gamma). They sum to less than one; the rest belongs to topics that are not
         shown or unseen.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,10 +16,13 @@ from stickbreak.fitting.checkpoint import require, saved_seed
 from stickbreak.fitting.laps import Packed
 from stickbreak.hybrid.laps import Room, packed, unpacked
 from stickbreak.hybrid.state import HybridState, Priors
+from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LARGEST_OFFSET
+from stickbreak.path.pooled import pooled
+from stickbreak.prediction.topics import shares_of
 from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
 
@@ -55,6 +59,12 @@ class FittedHybrid(ExpectedCounts):
         """Expected corpus weights M_k / (M + gamma), (K,)."""
         check_is_fitted(self)
         return self.tables_ / (self._state.tables.sum() + self.gamma_)
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the expected tokens that each topic has, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self._state.tokens[self._state.alive()])
 
     @property
     def n_topics_(self) -> int:
@@ -123,6 +133,22 @@ class FittedHybrid(ExpectedCounts):
         if self._columns is None or self._columns.words is not self.vocabulary_:
             self._columns = NamedColumns(self.vocabulary_)
         return self._columns
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k], in the columns of the largest; the other columns are free."""
+        self._check_whole()
+        state, shown = self._state, self._state.alive()
+        column = shown[: int(to.max()) + 1]
+        parts = []
+        for table in (state.pairs.dense(np.arange(state.n_topics)), state.tokens, state.tables):
+            sums, of_all = pooled(table[shown], to), table.copy()
+            of_all[shown] = 0.0
+            of_all[column] = sums
+            parts.append(of_all)
+        self._state = replace(state, pairs=WordTopics.from_dense(parts[0].T), tokens=parts[1], tables=parts[2])
+
+    def _topic_tokens(self) -> Float:
+        return self._state.tokens[self._state.alive()]
 
     def _take_state(self, state: HybridState, priors: Priors, seed: int) -> None:
         """Copy a state into the fitted attributes."""

@@ -127,6 +127,10 @@ class WordLikelihood(Likelihood):
     def word_distributions(self, tau: Float) -> Float:
         """Return the expected shares of the words in each topic, (W, K); columns sum to one."""
 
+    def tokens(self, tau: Float) -> Float:
+        """Return the expected number of observations of each topic, (K,): of tokens, unless the family says another."""
+        return self.counts(tau, self.table_totals(tau))[1]
+
     def prior_words(self) -> Float:
         """Return the shares of the words in a topic that has no documents, (W,); here they are equal."""
         return np.full(self.n_words, 1.0 / self.n_words)

@@ -59,6 +59,10 @@ class WordMeans(CountLikelihood):
 
         return replace(self, eta=maximiser(slope, self.eta, ETA_LIMITS))
 
+    def tokens(self, tau: Float) -> Float:
+        """Return what each topic has of all words together, (K,)."""
+        return np.asarray(tau[: self.n_words].sum(axis=0), dtype=np.float64)
+
     def merge_scores(self, S: Float, N: Float, evidence: Float) -> Float:
         """Return how alike the words of each pair of topics are, (K, K); NaN for empty topics."""
         return overlaps(S[: self.n_words])

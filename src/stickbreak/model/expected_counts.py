@@ -70,6 +70,14 @@ class ExpectedCounts(TopicModel, StreamingEstimator):
         return prior_and_rest(self.alpha_, self.topic_weights_)
 
     @property
+    def joins_topics(self) -> bool:
+        """Whether the topics are expected counts of tokens, and so can be joined: they are."""
+        return True
+
+    def _expected_counts(self) -> tuple[Float, float]:
+        return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
+
+    @property
     def topic_word_(self) -> Float:
         """Expected word distributions, (K, W)."""
         topics = self.components_

@@ -18,23 +18,23 @@ from stickbreak.exceptions import InvalidCorpus
 from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, whole_number
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.loop import logger
+from stickbreak.fitting.loop import Trace, logger
 from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
 from stickbreak.fitting.run import Identity
-from stickbreak.model.estimator import Estimator
+from stickbreak.model.joining import JoinedTopics
 from stickbreak.model.parameters import names_in
 from stickbreak.model.tables import checked_table
 from stickbreak.numerics.arrays import Float
+from stickbreak.path.topic_path import TopicPath
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
-from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, Estimator):
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, JoinedTopics):
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`
-    asks of its fit. What else can be asked of topics comes from `FlatTopics`.
+    asks of its fit. What else can be asked of topics comes from `FlatTopics` and `JoinedTopics`.
     """
 
     _stream_only: ClassVar[tuple[str, ...]] = ()  # parameters that only `partial_fit` uses
@@ -244,13 +244,21 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
         return {**super()._saved_parameters(), **self._plain_init()}
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
-        return {"vocabulary": list(self.vocabulary_), "n_features": self.n_features_in_}
+        named = {"vocabulary": list(self.vocabulary_), "n_features": self.n_features_in_}
+        if self._path is None:
+            return named
+        path, values = self._path.packed()
+        arrays |= {f"path.{name}": array for name, array in path.items()}
+        return {**named, "path": values}
 
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
         model = cls(**parameters)
         model.n_features_in_ = whole_number("n_features", meta["n_features"])
         model.vocabulary_ = tuple(names_in(meta["vocabulary"], model.n_features_in_, "words"))
+        if "path" in meta:
+            path = {name.removeprefix("path."): array for name, array in arrays.items() if name.startswith("path.")}
+            model._path = TopicPath.unpacked(path, meta["path"])
         return model
 
     def _stored_topics(self) -> tuple[Float, int]:
@@ -273,6 +281,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlatTopics, 
             raise ValueError(f"it has topics over {topics.shape[1]} words, but {n_columns} features")
         check_end(self)
         self._check_parameters()
+        if self._path is not None and self._path.scores.size != self.n_topics_:
+            raise ValueError(f"its path is of {self._path.scores.size} topics, but it has {self.n_topics_}")
+
+    def _record(self, trace: Trace) -> None:
+        super()._record(trace)
+        self._path = None  # of the topics before
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
         """Check documents and make them a Corpus over the words of the model."""

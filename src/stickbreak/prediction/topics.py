@@ -27,15 +27,43 @@ class ShownTopics:
     ----------
     numbers : ndarray of int, of shape (n,)
         Number of each topic: its row in ``topic_word_`` or its leaf in a tree, and its column in `transform`.
+    shares : ndarray of shape (n,)
+        Shares of the tokens of the fit.
     weights : ndarray of shape (n,)
-        Expected corpus weights; for a tree the shares of the tokens of the fit.
+        Expected corpus weights; for a tree they are the shares.
     words : list of lists of (str, float)
         Top words with their probabilities, in the order in which the model ranks them.
     """
 
     numbers: Int
+    shares: Float
     weights: Float
     words: list[list[tuple[str, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedPath:
+    """The joins of K topics down to one, with the words of what they make.
+
+    Attributes
+    ----------
+    linkage : ndarray of shape (K - 1, 4)
+        The joins in SciPy's form.
+    words : list of lists of str
+        Top words of what each join makes.
+    scores, standard_errors : ndarray of shape (K,)
+        Of K, K - 1, ..., 1 topics.
+    best, fewest, overview : int
+        Numbers of topics: that of the best score, the least within one standard error of it, one to read at a glance.
+    """
+
+    linkage: Float
+    words: list[list[str]]
+    scores: Float
+    standard_errors: Float
+    best: int
+    fewest: int
+    overview: int
 
 
 class FlatTopics:
@@ -56,6 +84,11 @@ class FlatTopics:
     @abstractmethod
     def topic_weights_(self) -> Float:
         """Expected corpus weights of the topics, (K,)."""
+
+    @property
+    @abstractmethod
+    def topic_shares_(self) -> Float:
+        """Share of the tokens of the fit that each topic has, (K,); they sum to one."""
 
     @property
     @abstractmethod
@@ -94,6 +127,10 @@ class FlatTopics:
     @property
     def tree_(self) -> Any:
         """The root of the tree of topics; None if the topics do not form a tree, as here."""
+        return None
+
+    def described_path(self, n_words: int = 10) -> DescribedPath | None:
+        """Return the joins of the topics down to one, with top words; None if they are not known, as here."""
         return None
 
     def word_distributions(self, topics: ArrayLike) -> Float:
@@ -165,7 +202,8 @@ class FlatTopics:
         phi = np.asarray(self.topic_word_, dtype=np.float64)
         top = top_word_indices(phi, check_whole("n_words", n_words, 1))
         words = [[(self.vocabulary_[w], float(phi[k, w])) for w in row] for k, row in enumerate(top)]
-        return ShownTopics(np.arange(len(phi)), np.asarray(self.topic_weights_, dtype=np.float64), words)
+        shares, weights = (np.asarray(of, dtype=np.float64) for of in (self.topic_shares_, self.topic_weights_))
+        return ShownTopics(np.arange(len(phi)), shares, weights, words)
 
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
         """Score the held-out halves of documents, with topic weights from the observed halves.
@@ -229,6 +267,11 @@ class ForeignTopics(FlatTopics):
         return self.model.topic_weights_
 
     @property
+    def topic_shares_(self) -> Float:
+        """The weights of the object, as shares: nothing else is known of the size of its topics."""
+        return shares_of(self.model.topic_weights_)
+
+    @property
     def rest_word_(self) -> Float:
         """That of the object."""
         return self.model.rest_word_
@@ -247,6 +290,19 @@ class ForeignTopics(FlatTopics):
             f"a {type(self.model).__name__} has no left_to_right; give its topics and prior to "
             "stickbreak.evaluation.left_to_right."
         )
+
+
+def shares_of(tokens: ArrayLike) -> Float:
+    """Return the share of each topic in the tokens of all, (K,); without tokens all shares are equal.
+
+    Examples
+    --------
+    >>> shares_of([6.0, 2.0]).tolist(), shares_of([0.0, 0.0]).tolist()
+    ([0.75, 0.25], [0.5, 0.5])
+    """
+    N = np.asarray(tokens, dtype=np.float64)
+    total = N.sum()
+    return N / total if total > 0 else np.full(N.size, 1.0 / N.size)
 
 
 def as_topics(model: FittedTopics) -> FlatTopics:

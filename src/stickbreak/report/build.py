@@ -25,6 +25,7 @@ from stickbreak.report.data import (
     finite_or_none,
 )
 from stickbreak.report.fit import FittedRun, describe_fit, package_version
+from stickbreak.report.path import describe_path
 from stickbreak.report.shares import TopicShares
 from stickbreak.report.shown import ReportTopics, report_topics
 from stickbreak.report.snippets import Texts, best_passage, fetch_texts
@@ -119,8 +120,7 @@ def build_report(
     rows = _described_rows(lengths, max_documents, seed)
     shown = report_topics(asked, corpus, weights, n_words)
     shares = _gather_shares(shown, rows, lengths, n_examples)
-    mass = float(lengths[rows].sum())
-    topics = _TopicWriter(shown, corpus, model.vocabulary_, lengths, shares, mass, texts, snippet_length).write()
+    topics = _TopicWriter(shown, corpus, model.vocabulary_, lengths, shares, texts, snippet_length).write()
     defined = [t.coherence for t in topics if t.coherence is not None]
     return ReportData(
         title=title or f"Topics of {corpus.n_documents:,} documents",
@@ -135,9 +135,9 @@ def build_report(
         fit=describe_fit(model),
         held_out=_describe_held_out(held_out, unigram),
         mean_coherence=float(np.mean(defined)) if defined else None,
-        inactive_share=max(0.0, 1.0 - float(np.sum(shown.weights))),
         topics=topics,
         tree=tree,
+        path=describe_path(asked),
     )
 
 
@@ -174,7 +174,6 @@ class _TopicWriter:
     vocabulary: Sequence[str]
     lengths: NDArray[np.float64]
     shares: TopicShares
-    mass: float  # tokens of the described documents
     texts: Texts | None
     snippet_length: int
 
@@ -186,13 +185,11 @@ class _TopicWriter:
         similar = most_similar(affinity, _SIMILAR_TOPICS)
         positions = map_positions(affinity)
         found = self._texts_by_row()
-        mass = max(self.mass, np.finfo(float).tiny)
         return tuple(
             TopicReport(
                 index=k,
                 number=number,
-                weight=float(shown.weights[k]),
-                token_share=float(shares.token_mass[k]) / mass,
+                token_share=float(shown.shares[k]),
                 n_present=int(shares.n_present[k]),
                 n_largest=int(shares.n_largest[k]),
                 coherence=finite_or_none(scores[k]),

@@ -87,10 +87,8 @@ class TopicReport:
         Place of the topic in the report.
     number : int
         What it is called: its row in ``topic_word_``, its leaf in a tree.
-    weight : float
-        Expected corpus weight E[beta_k]; share of the tokens of the fit, of a tree.
     token_share : float
-        Share of the tokens of the documents, sum_d n_d pi_dk / sum_d n_d.
+        Share of the tokens of the fit.
     n_present, n_largest : int
         Documents in which the topic holds at least 5 %, and in which no topic is larger.
     coherence : float or None
@@ -111,7 +109,6 @@ class TopicReport:
 
     index: int
     number: int
-    weight: float
     token_share: float
     n_present: int
     n_largest: int
@@ -246,11 +243,52 @@ class TreeReport:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinReport:
+    """A join of two groups of topics.
+
+    Attributes
+    ----------
+    left, right : int
+        The groups: topic k is group k, and join i makes group K + i.
+    words : tuple of str
+        Top words of what it makes.
+    """
+
+    left: int
+    right: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathReport:
+    """The joins of K topics down to one.
+
+    Attributes
+    ----------
+    scores, standard_errors : tuple of float
+        Held-out score of K, K - 1, ..., 1 topics, nats per token; errors of its difference from the best.
+    heights : tuple of float
+        Largest price of the joins so far, nats; they never fall.
+    joins : tuple of JoinReport
+    best, fewest, overview : int
+        Numbers of topics: that of the best score, the least within one standard error of it, one to read at a glance.
+    """
+
+    scores: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+    heights: tuple[float, ...]
+    joins: tuple[JoinReport, ...]
+    best: int
+    fewest: int
+    overview: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReportData(Page):
-    """Everything a report shows; of a tree the largest topics, and `tree`, which is None for other models."""
+    """Everything a report shows; of a tree the largest topics, and `tree`. `tree` and `path` are None without one."""
 
     body: ClassVar[str] = "topics.html"
-    programs: ClassVar[tuple[str, ...]] = ("page.js", "fit.js", "tree.js", "report.js")
+    programs: ClassVar[tuple[str, ...]] = ("page.js", "fit.js", "tree.js", "path.js", "report.js")
 
     title: str
     version: str
@@ -258,9 +296,9 @@ class ReportData(Page):
     fit: FitReport
     held_out: HeldOut | None
     mean_coherence: float | None
-    inactive_share: float
     topics: tuple[TopicReport, ...]
     tree: TreeReport | None
+    path: PathReport | None
 
 
 def finite_or_none(value: float | None) -> float | None:

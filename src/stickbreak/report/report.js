@@ -6,7 +6,6 @@
   const topics = data.topics; // of a tree only the largest
   const byNumber = new Map(topics.map((topic) => [topic.number, topic]));
   const nTopics = data.tree === null ? topics.length : data.tree.n_topics;
-  const weightName = data.tree === null ? "Expected weight" : "Share in the fit";
   const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, capital, duration, textAt, textWidth } = pageTools();
   const fit = fitSection(data.fit, { unit: "token", column: "n_topics", noun: "topics", over: "the documents" });
   const PAGE = 30;
@@ -46,7 +45,7 @@
   function withTip(node, topic) {
     node.addEventListener("pointermove", (event) => {
       if (event.pointerType === "touch") return;
-      showTip(`#${topic.number} · ${percent(topic.token_share)} of the words · ${gist(topic, 7)}`, event.clientX, event.clientY);
+      showTip(`#${topic.number} · ${percent(topic.token_share)} of the tokens · ${gist(topic, 7)}`, event.clientX, event.clientY);
     });
     node.addEventListener("pointerleave", hideTip);
     node.addEventListener("click", () => { hideTip(); openTopic(topic.index); });
@@ -55,20 +54,18 @@
 
   function drawStick() {
     if (data.tree !== null) { byId("stick-figure").hidden = true; return; } // the tree has a picture of its own
-    const holder = byId("stick"), width = holder.clientWidth, height = 56, broken = [...topics].sort((a, b) => b.weight - a.weight);
-    const total = topics.reduce((sum, topic) => sum + topic.weight, 0) + data.inactive_share;
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Expected weights of ${topics.length} topics, from ${percent(broken[0].weight)} down; the list below has them all` });
+    const holder = byId("stick"), width = holder.clientWidth, height = 56, broken = [...topics].sort((a, b) => b.token_share - a.token_share);
+    const total = topics.reduce((sum, topic) => sum + topic.token_share, 0);
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Shares of tokens of ${topics.length} topics, from ${percent(broken[0].token_share)} down; the list below has them all` });
     let x = 0;
     broken.forEach((topic, i) => {
-      const length = (topic.weight / total) * width, gap = length > 4 ? 1.5 : 0, shade = i % 2 ? "b" : "a";
+      const length = (topic.token_share / total) * width, gap = length > 4 ? 1.5 : 0, shade = i % 2 ? "b" : "a";
       picture.append(withTip(svg("rect", { x, y: 0, width: Math.max(0, length - gap), height, rx: Math.min(3, length / 4), class: shade }), topic));
       const name = topic.words[0].word;
       if (length > 34 && textWidth(name) < length - 14) picture.append(textAt(name, { x: x + 8, y: height - 10, class: `on-${shade}` }));
       x += length;
     });
-    if (width - x > 0.5) picture.append(svg("rect", { x, y: 0, width: width - x, height, class: "rest" }));
     holder.replaceChildren(picture);
-    byId("stick-rest").textContent = data.inactive_share >= 0.001 ? `The pale end, ${percent(data.inactive_share)}, is kept for topics that no document has shown yet.` : "";
   }
 
   function drawMap() {
@@ -158,7 +155,7 @@
     return el("div", {}, el("h3", {}, "Topics with similar words"), list);
   }
   function detail(topic) {
-    const numbers = el("dl", { class: "numbers" }, term("Share of the words", percent(topic.token_share)), term(weightName, percent(topic.weight)),
+    const numbers = el("dl", { class: "numbers" }, term("Share of tokens", percent(topic.token_share)),
       term("Documents with 5% or more", whole(topic.n_present)), term("Documents where it is largest", whole(topic.n_largest)),
       topic.coherence === null ? null : term("Coherence", fixed(topic.coherence, 1)));
     return el("div", { class: "detail" }, wordList(topic), el("div", {}, numbers, pictures(topic), topic.documents.length ? documentList(topic) : null, similarList(topic), tree === null ? null : tree.placeOf(topic.number)));
@@ -181,7 +178,7 @@
     return item;
   }
   const orders = {
-    share: (t) => -t.token_share, weight: (t) => -t.weight, index: (t) => t.number, present: (t) => -t.n_present,
+    share: (t) => -t.token_share, index: (t) => t.number, present: (t) => -t.n_present,
     coherence: (t) => (t.coherence === null ? Infinity : -t.coherence), focus: (t) => -t.words.slice(0, 10).reduce((sum, entry) => sum + entry.probability, 0),
   };
   const haystacks = topics.map((topic) => [`#${topic.number}`, ...topic.words.map((entry) => entry.word), ...topic.documents.map((entry) => entry.name)].join("\n").toLowerCase());
@@ -226,10 +223,12 @@
   const tree = data.tree === null ? null
     : topicTree(data.tree, { byId, el, svg, word, whole, plural, percent, term, textAt, textWidth, wordList, showTip, hideTip, hasTopic: (number) => byNumber.has(number) });
   if (tree !== null) {
-    byId("order-weight").textContent = weightName.toLowerCase();
     byId("tree").hidden = false;
     document.querySelector('nav a[href="#tree"]').hidden = false;
   }
+
+  const path = data.path === null ? null
+    : pathSection(data.path, topics, { byId, el, svg, word, whole, fixed, plural, percent, bar, textAt, textWidth, openTopic });
 
   // ------------------------------------------------------------------------------------------------ settings, notes
   function drawAbout() {
@@ -238,7 +237,8 @@
     if (corpus.n_described < corpus.n_documents - corpus.n_empty) note(`Shares and examples are those of a random sample of ${whole(corpus.n_described)} of the ${plural(corpus.n_documents, "document")}.`);
     if (corpus.n_empty) note(`${plural(corpus.n_empty, "document")} without a known word ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`);
     note(data.tree === null ? "The number of a topic is its row in topic_word_ and its column in the result of transform." : "The number of a topic is the place of its leaf in the tree, counted from the left, and its column in the result of transform.");
-    note(`Share of the words: the weight of the topic in each document, averaged over the documents by their length. ${weightName}: ${data.tree === null ? "the weight that the model itself gives the topic in the whole collection" : "the share of the words that the topic had at the end of the fit"}.`);
+    note("Share of tokens: the share of all words of the fit that belong to the topic. A word counts as often as it occurs.");
+    if (data.path !== null) note("Fewer topics: a tenth of the words of some documents is taken out of the topics and predicted, with topic weights from the other words. The topics were learned together with these documents. So compare these scores with each other, not with the held-out score.");
     if (data.tree !== null) note("Words of topics and of nodes of the tree are ranked by P(w | node) P(node | w): words that are frequent there and rare elsewhere come first. The bars show P(w | node).");
     note("Documents with most of a topic are ranked by the lower end of the 95% Wilson interval of its share. A document of three words thus does not come before a long one.");
     note("Coherence (Mimno et al. 2011) says how often the ten most probable words of a topic occur in the same documents. 0 is best. A pair of words that never occur together costs 27.6 or more.");
@@ -254,13 +254,13 @@
   }
 
   function start() {
-    drawHeadline(); fit.drawText(); drawAbout(); drawStick(); if (tree !== null) tree.draw(); drawMap(); refresh();
+    drawHeadline(); fit.drawText(); drawAbout(); drawStick(); if (tree !== null) tree.draw(); drawMap(); refresh(); if (path !== null) path.start();
     byId("query").addEventListener("input", refresh);
     byId("order").addEventListener("change", refresh);
     byId("controls").addEventListener("submit", (event) => event.preventDefault());
     byId("more").addEventListener("click", () => { limit += 10 * PAGE; drawList(); });
     let width = innerWidth;
-    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStick(); if (tree !== null) tree.draw(); drawMap(); } });
+    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStick(); if (tree !== null) tree.draw(); if (path !== null) path.draw(); drawMap(); } });
     addEventListener("hashchange", openFromAddress);
     document.addEventListener("DOMContentLoaded", () => { fit.draw(); openFromAddress(); }); // plotly.js comes after this script
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit.draw);

@@ -16,8 +16,6 @@ class TopicShares:
 
     Attributes
     ----------
-    token_mass : ndarray of shape (K,)
-        sum_d n_d pi_dk.
     n_present, n_largest : ndarray of int64, of shape (K,)
         Documents with a share of at least `PRESENT_SHARE`, and documents where the topic is the largest.
     histogram : ndarray of int64, of shape (K, HISTOGRAM_BINS)
@@ -32,7 +30,6 @@ class TopicShares:
         Their scores (`wilson_lower_bound`) and shares.
     """
 
-    token_mass: NDArray[np.float64]
     n_present: NDArray[np.int64]
     n_largest: NDArray[np.int64]
     histogram: NDArray[np.int64]
@@ -57,7 +54,6 @@ class TopicShares:
             Zeros.
         """
         return cls(
-            token_mass=np.zeros(n_topics),
             n_present=np.zeros(n_topics, dtype=np.int64),
             n_largest=np.zeros(n_topics, dtype=np.int64),
             histogram=np.zeros((n_topics, HISTOGRAM_BINS), dtype=np.int64),
@@ -92,7 +88,6 @@ class TopicShares:
             Bin of each document along the corpus.
         """
         n_topics = weights.shape[1]
-        self.token_mass += lengths @ weights
         self.n_present += (weights >= PRESENT_SHARE).sum(axis=0)
         led = (largest > 0) & (weights.max(axis=1) >= largest)  # documents of unknown words have no topic at all
         self.n_largest += np.bincount(weights[led].argmax(axis=1), minlength=n_topics)

@@ -27,8 +27,8 @@ class ReportTopics:
     numbers : tuple of int
         What each is called (`ShownTopics`); its column in the result of ``transform``.
     topic_word : ndarray of shape (n, W)
-    weights : ndarray of shape (n,)
-        Expected corpus weights; shares of the tokens of the fit, of a tree.
+    shares : ndarray of shape (n,)
+        Shares of the tokens of the fit.
     words : list of lists of (str, float)
         Top words, with their probabilities, in the order that the model ranks them by.
     model : FlatTopics
@@ -41,7 +41,7 @@ class ReportTopics:
 
     numbers: tuple[int, ...]
     topic_word: Float
-    weights: Float
+    shares: Float
     words: list[list[tuple[str, float]]]
     model: FlatTopics
     corpus: Corpus
@@ -80,7 +80,7 @@ def report_topics(model: FlatTopics, corpus: Corpus, given: Any, n_words: int) -
     shown = model.shown_topics(n_words, most=max(1, min(_MOST_TOPICS, _MOST_NUMBERS // corpus.n_words)))
     known = None if given is None else _checked(given, corpus, model.n_columns_)
     phi = model.word_distributions(shown.numbers)
-    return ReportTopics(tuple(shown.numbers.tolist()), phi, shown.weights, shown.words, model, corpus, known)
+    return ReportTopics(tuple(shown.numbers.tolist()), phi, shown.shares, shown.words, model, corpus, known)
 
 
 def _checked(given: ArrayLike, corpus: Corpus, n_columns: int) -> Any:

@@ -160,7 +160,7 @@ function topicTree(tree, tools) {
     return el("div", {}, ...parts);
   }
   function drawNode() {
-    const numbers = el("dl", { class: "numbers" }, term("Share of the words", percent(zoomed.share)), term("Words", whole(zoomed.n_tokens)),
+    const numbers = el("dl", { class: "numbers" }, term("Share of tokens", percent(zoomed.share)), term("Words", whole(zoomed.n_tokens)),
       zoomed.topic === null ? term("Topics below", whole(zoomed.n_topics)) : term("Topic", `#${zoomed.topic}`), term("Level", `${zoomed.level} of ${tree.branching.length}`));
     const right = el("div", {}, numbers);
     if (zoomed.topic === null) right.append(childList());
@@ -195,6 +195,6 @@ function topicTree(tree, tools) {
   }
 
   const part = nodes.length < tree.n_nodes ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page. The others are pale, or only counted.` : "";
-  byId("tree-hint").textContent = `Each row is a level of the tree. The width of a node is its share of the words. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
+  byId("tree-hint").textContent = `Each row is a level of the tree. The width of a node is its share of the tokens. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
   return { draw, openFromAddress, placeOf };
 }

@@ -110,6 +110,8 @@ class GibbsHDP(FittedGibbs):
         Number of topics K.
     topic_word_ : ndarray of shape (K, W)
         Expected word distribution of each topic, the topic with the most tokens first.
+    topic_shares_ : ndarray of shape (K,)
+        Share of the tokens of the fit that each topic has. They sum to one.
     topic_weights_ : ndarray of shape (K,)
         Expected corpus weights M_k / (M + gamma). They sum to less than one; the rest belongs to unseen topics. They
         follow the tables, not the tokens, so they need not descend.

@@ -14,10 +14,12 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.topic_model import TopicModel
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import SMALLEST, are_sums, are_tables
+from stickbreak.path.pooled import pooled
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import TopicRule
+from stickbreak.prediction.topics import shares_of
 from stickbreak.sampling.laps import COLUMNS, GibbsLaps, best_chain, show_chain
 from stickbreak.sampling.to_arviz import arviz_samples
 
@@ -96,6 +98,25 @@ class FittedGibbs(TopicModel):
         """Expected corpus weights M_k / (M + gamma), (K,). They follow the tables, so they need not descend."""
         check_is_fitted(self)
         return self.tables_ / (self.tables_.sum() + self.gamma_)
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the tokens that each topic has in the state, or in the mean over samples, of the topics, (K,)."""
+        check_is_fitted(self)
+        return shares_of(np.maximum(self.components_ - self.eta_, 0.0).sum(axis=1))
+
+    @property
+    def joins_topics(self) -> bool:
+        """Whether the topics are expected counts of tokens, and so can be joined: they are."""
+        return True
+
+    def _expected_counts(self) -> tuple[Float, float]:
+        return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k]: counts and tables add up."""
+        counts, eta = self._expected_counts()
+        self.components_, self.tables_ = pooled(counts, to) + eta, pooled(self.tables_, to)
 
     def to_arviz(self, *, thin: int = 1) -> Any:
         """Return the sweeps of all chains after burn-in, for ArviZ, which has R-hat, effective sample sizes and plots.

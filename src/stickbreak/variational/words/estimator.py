@@ -148,6 +148,8 @@ class VariationalHDP(FittedHDP):
         Number of topics K that were kept.
     topic_word_ : ndarray of shape (K, W)
         Expected word distribution of each topic.
+    topic_shares_ : ndarray of shape (K,)
+        Share of the tokens of the fit that each topic has. They sum to one.
     topic_weights_ : ndarray of shape (K,)
         Expected corpus weights E[beta_k]. They sum to less than one; the rest belongs to unseen topics.
     components_ : ndarray of shape (K, W)

@@ -16,10 +16,13 @@ from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.model.chosen_likelihood import described_both, from_description
 from stickbreak.model.topic_model import TopicModel
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import are_sticks, are_sums
+from stickbreak.path.pooled import pooled
 from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule
+from stickbreak.prediction.topics import shares_of
+from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, local_step
 from stickbreak.variational.model import Model
 from stickbreak.variational.state import GlobalParameters, expected_beta
@@ -134,6 +137,28 @@ class FittedHDP(TopicModel, StreamingVariational):
         """Expected corpus weights E[beta_k], (K,)."""
         check_is_fitted(self)
         return expected_beta(self.rho_)[:-1]
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the expected tokens that each topic has, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self.likelihood_.tokens(self.components_.T))
+
+    @property
+    def joins_topics(self) -> bool:
+        """Whether the topics are expected counts of tokens, and so can be joined; it depends on the likelihood."""
+        return not sees_cells(self.likelihood_)
+
+    def _expected_counts(self) -> tuple[Float, float]:
+        return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k]: counts and expected weights add up, omega is that of the largest."""
+        omega = np.zeros(int(to.max()) + 1)
+        np.maximum.at(omega, to, self.omega_)
+        self.rho_, self.omega_ = sticks_of(pooled(self.topic_weights_, to), omega)
+        counts, eta = self._expected_counts()
+        self.components_ = pooled(counts, to) + eta
 
     def _parameters(self) -> GlobalParameters:
         """Return the global parameters of the fitted model."""

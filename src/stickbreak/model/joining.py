@@ -1,0 +1,193 @@
+"""Fitted topics that can be joined: down a path to one, to a number of them, or as a reader wishes."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.exceptions import InputError, NoPath
+from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.requirements import check_whole
+from stickbreak.model.estimator import Estimator
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.path.held_out import hold_out
+from stickbreak.path.joining import find_path
+from stickbreak.path.pooled import pooled
+from stickbreak.path.topic_path import TopicPath
+from stickbreak.prediction.topics import DescribedPath, FlatTopics
+from stickbreak.prediction.words import top_word_indices
+
+
+class JoinedTopics(FlatTopics, Estimator):
+    """The side of `TopicModel` that joins topics.
+
+    A family whose topics are expected counts says so (`joins_topics`), and implements `_expected_counts` and
+    `_join_topics`.
+    """
+
+    _path: TopicPath | None = None
+
+    @property
+    def joins_topics(self) -> bool:
+        """Whether the topics are expected counts of tokens, and so can be joined."""
+        return False
+
+    def _expected_counts(self) -> tuple[Float, float]:
+        """Return the expected tokens of each word in each topic, (K, W), and eta."""
+        self._refuse_joins()
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k], with the sums of all statistics."""
+        self._refuse_joins()
+
+    def _topic_tokens(self) -> Float:
+        """Return the expected tokens of each topic, (K,), which a joined model orders its topics by."""
+        return self._expected_counts()[0].sum(axis=1)
+
+    def _refuse_joins(self) -> NoReturn:
+        raise NoPath(
+            f"the topics of this {type(self).__name__} cannot be joined: only expected counts of tokens can, those of "
+            "CollapsedHDP, HybridHDP, GibbsHDP, and VariationalHDP with likelihood='multinomial'."
+        )
+
+    def _check_joinable(self) -> None:
+        check_is_fitted(self)
+        if not self.joins_topics:
+            self._refuse_joins()
+
+    def find_path(self, X: Any) -> TopicPath:
+        """Join the topics pair by pair, down to one, each time the pair that costs held-out tokens least.
+
+        A tenth of the tokens of some documents, about 50,000 tokens at most, is held out: taken out of the expected
+        counts of the topics, and predicted with document weights from the other tokens. The path stays with the model
+        (`path_`) and is saved with it. The topics of the model do not change.                  math.md (J1) to (J4)
+
+        Parameters
+        ----------
+        X : Corpus, sparse matrix or array of shape (D, W)
+            The documents of the fit, or a random part of them.
+
+        Returns
+        -------
+        TopicPath
+
+        Raises
+        ------
+        InputError
+            If the topics of this model cannot be joined or are more than 2,000, or the documents hold too few tokens.
+        """
+        self._check_joinable()
+        corpus = self._corpus(X)
+        seed = int(self.random_state) if isinstance(self.random_state, int | np.integer) else 0
+        observed, tokens = hold_out(corpus, self.n_topics_, seed)
+        theta = np.asarray(self.transform(observed), dtype=np.float64)
+        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+            self._path = find_path(*self._expected_counts(), theta, tokens, executor)
+        return self._path
+
+    @property
+    def path_(self) -> TopicPath:
+        """The joins of the topics down to one, with scores: what `find_path` returned."""
+        check_is_fitted(self)
+        if self._path is None:
+            self._check_joinable()
+            raise NoPath("this model has no path of joins yet; call find_path with the documents of its fit.")
+        return self._path
+
+    @property
+    def hierarchy_(self) -> Float:
+        """The path in the form of SciPy's hierarchical clustering, (K - 1, 4): see `TopicPath.linkage`."""
+        return self.path_.linkage()
+
+    def described_path(self, n_words: int = 10) -> DescribedPath | None:
+        """Return the joins of the topics down to one, with top words; None without `find_path`.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            Words of what each join makes.
+        """
+        path, words = self._path, []
+        if path is None:
+            return None
+        counts = self._expected_counts()[0]
+        for a, b in path.joins:
+            counts[a] += counts[b]
+            (top,) = top_word_indices(counts[a : a + 1], check_whole("n_words", n_words, 1))
+            words.append([str(self.vocabulary_[w]) for w in top])
+        numbers = path.best, path.smallest_within_one_error, path.overview
+        return DescribedPath(path.linkage(), words, path.scores, path.standard_errors, *numbers)
+
+    def reduced(self, n_topics: int) -> Self:
+        """Return a model with fewer topics: those at one point of the path.
+
+        The model is fitted, of the same class, and can do all that this one can. Only `continue_fit` cannot go on from
+        it, as the state of the fit belongs to the topics before. The topics are in order of their size.
+
+        Parameters
+        ----------
+        n_topics : int
+            From 1 to the number of topics of this model.
+
+        Raises
+        ------
+        InputError
+            If there is no path (`find_path`), or it has no such number of topics.
+        """
+        path = self.path_
+        model, number = self._with_groups(path.groups(n_topics))
+        model._path = path.below(n_topics, number)
+        return model
+
+    def joined(self, groups: Iterable[Sequence[int]]) -> Self:
+        """Return a model in which the topics of each group are one topic.
+
+        The model is fitted, of the same class, as that of `reduced`. It has no path.
+
+        Parameters
+        ----------
+        groups : iterable of sequences of int
+            Numbers of topics, as `top_words` and all lists of topics show them; each in one group at most. Other topics
+            stay as they are.
+
+        Raises
+        ------
+        InputError
+            If a number is not that of a topic, or stands twice.
+        """
+        self._check_joinable()
+        K = self.n_topics_
+        given = [_numbers(group, K) for group in groups]
+        named = [k for group in given for k in group]
+        if len(set(named)) < len(named):
+            twice = next(k for k in named if named.count(k) > 1)
+            raise InputError(f"topic {twice} stands twice in the groups to join; name each topic once.")
+        alone = [[k] for k in range(K) if k not in set(named)]
+        return self._with_groups([group for group in given if group] + alone)[0]
+
+    def _with_groups(self, groups: list[list[int]]) -> tuple[Self, Int]:
+        """Return a copy whose topics are these groups, the largest first, and the number of each group there."""
+        to = np.empty(self.n_topics_, np.int64)
+        for group, topics in enumerate(groups):
+            to[topics] = group
+        number = np.empty(len(groups), np.int64)
+        number[np.argsort(-pooled(self._topic_tokens(), to), kind="stable")] = np.arange(len(groups))
+        model = copy.copy(self)
+        model._kept, model._path = None, None
+        model._join_topics(number[to])
+        if len(groups) < self.n_topics_:
+            model.stop_reason_ += f" Then {self.n_topics_} topics were joined to {len(groups)}."
+        return model, number
+
+
+def _numbers(group: Sequence[int], n_topics: int) -> list[int]:
+    """Return the topics of a group as numbers; refuse what is none."""
+    given = np.asarray(group)
+    whole = given.ndim == 1 and (given.dtype.kind in "iu" or not given.size)
+    if not whole or (given.size and not 0 <= given.min() <= given.max() < n_topics):
+        raise InputError(f"a group of topics is {group!r}; give a list of numbers from 0 to {n_topics - 1}.")
+    return [int(k) for k in given]

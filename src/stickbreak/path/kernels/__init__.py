@@ -1,0 +1,1 @@
+"""Compiled loops over tokens that are held out."""

@@ -1,0 +1,123 @@
+"""`stickbreak reduce`, and what a fit says of fewer topics."""
+
+import json
+import re
+import shlex
+
+import numpy as np
+import pytest
+
+import stickbreak
+
+
+@pytest.fixture
+def fitted(model):
+    return stickbreak.load(model)
+
+
+def test_model_with_fewer_topics_works_with_all_commands(run, model, documents, fitted, tmp_path):
+    out = tmp_path / "three"
+    told = run("reduce", model, "--topics", "3", "--out", out)
+    assert told.stderr.splitlines() == [f"{fitted.n_topics_} topics joined to 3, written to {out}"]
+    assert stickbreak.load(out).n_topics_ == 3
+    np.testing.assert_array_equal(stickbreak.load(out).topic_word_, fitted.reduced(3).topic_word_)
+    assert len(run("topics", out).stdout.splitlines()) == 4
+    assert run("transform", out, documents, "--quiet").stdout.count("\n") == 91
+    assert "held-out" in run("evaluate", out, documents).stdout
+    run("report", out, documents, "--out", tmp_path / "report.html")
+    assert (out / "input.json").read_bytes() == (model / "input.json").read_bytes()
+    run("reduce", out, "--topics", "2", "--out", tmp_path / "two")
+    assert stickbreak.load(tmp_path / "two").n_topics_ == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "attribute"),
+    [("best", "best"), ("within-one-error", "smallest_within_one_error"), ("overview", "overview")],
+)
+def test_words_stand_for_numbers_of_the_path(run, model, fitted, tmp_path, word, attribute):
+    found = json.loads(run("reduce", model, "--topics", word, "--out", tmp_path / "m", "--json").stdout)
+    n = getattr(fitted.path_, attribute)
+    assert found == {"model": str(tmp_path / "m"), "n_topics_before": fitted.n_topics_, "n_topics": n}
+
+
+@pytest.mark.parametrize("wrong", ["0", "-3", "2.5", "many", ""])
+def test_what_is_no_number_of_topics_is_refused(refuse, model, tmp_path, wrong):
+    assert "give a number of topics, overview, best or within-one-error" in refuse(
+        "reduce", model, f"--topics={wrong}", "--out", tmp_path / "m"
+    )
+
+
+def test_more_topics_than_there_are_is_refused(refuse, model, fitted, tmp_path):
+    K = fitted.n_topics_
+    assert f"the model has {K} topics; give a number from 1 to {K}" in refuse(
+        "reduce", model, "--topics", "99", "--out", tmp_path / "m"
+    )
+
+
+def test_model_without_a_path_says_how_to_find_one(refuse, fitted, tmp_path):
+    fitted._path = None
+    fitted.save(tmp_path / "without")
+    assert "call find_path with the documents of its fit" in refuse(
+        "reduce", tmp_path / "without", "--out", tmp_path / "m"
+    )
+    assert not (tmp_path / "m").exists()
+
+
+def test_tree_cannot_be_reduced(refuse, tree_model, tmp_path):
+    assert "the topics of this BackoffTreeTopics cannot be joined" in refuse(
+        "reduce", tree_model, "--out", tmp_path / "m"
+    )
+
+
+def test_components_of_vectors_cannot_be_joined(run, refuse, tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "vectors.npy", rng.normal(size=(80, 2)))
+    fit = ("fit", tmp_path / "vectors.npy", "--method", "gaussian-mixture", "--laps", "2", "--no-report")
+    run(*fit, "--out", tmp_path / "mixture")
+    assert "the components of a GaussianDPMixture cannot be joined" in refuse(
+        "reduce", tmp_path / "mixture", "--out", tmp_path / "m"
+    )
+
+
+def test_another_model_is_replaced_only_if_asked(run, refuse, model, tmp_path):
+    run("reduce", model, "--topics", "2", "--out", tmp_path / "m")
+    assert "already exists" in refuse("reduce", model, "--topics", "3", "--out", tmp_path / "m")
+    run("reduce", model, "--topics", "3", "--out", tmp_path / "m", "--force")
+    assert stickbreak.load(tmp_path / "m").n_topics_ == 3
+
+
+def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, tmp_path):
+    many = tmp_path / "many.jsonl"
+    rng = np.random.default_rng(0)
+    words = [f"{record['id'].split('-')[0]}{a}{b}" for record in records[:3] for a in "abcdef" for b in "qrstuvwx"]
+    texts = (" ".join(rng.choice(words, 40)) for _ in range(200))
+    many.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    out = tmp_path / "m"
+    fit = ("fit", many, "--out", out, "--topics", "25", "--laps", "3", "--seed", "1", "--no-report")
+    lines = run(*fit).stdout.splitlines()
+    path = stickbreak.load(out).path_
+    assert lines[-2].startswith("Next   ")
+    told = re.fullmatch(r" {7}join topics \((.*)\): (stickbreak reduce .*)", lines[-1])
+    near = f"{path.smallest_within_one_error} within one standard error"
+    assert told[1] == f"{path.best} predict held-out words best, {near}, 20 for an overview"
+    run(*shlex.split(told[2])[1:])
+    assert stickbreak.load(tmp_path / "m-20").n_topics_ == 20
+    found = json.loads(run(*fit, "--force", "--json").stdout)
+    assert (found["path"]["best"], found["path"]["overview"]) == (path.best, 20)
+    assert len(found["path"]["scores"]) == found["n_topics"]
+
+
+def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):
+    options = ["--method", "tree", "--branching", "2,2", "--laps", "2", "--no-report", "--out", tmp_path / "m"]
+    assert "join topics" not in run("fit", documents, *options).stdout
+    assert json.loads(run("fit", documents, *options, "--force", "--json").stdout)["path"] is None
+
+
+def test_interrupted_path_leaves_the_model(run, documents, tmp_path, fast, monkeypatch):
+    monkeypatch.setattr(
+        "stickbreak.CollapsedHDP.find_path", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt), raising=False
+    )
+    told = run("fit", documents, "--out", tmp_path / "m", "--no-report", *fast)
+    assert "interrupted: the model has no path of joined topics" in told.stderr
+    assert stickbreak.load(tmp_path / "m").n_topics_ >= 1
+    assert "join topics" not in told.stdout

@@ -1,0 +1,221 @@
+"""Topics of every family joined: by a path, to a number of them, by hand; and models that say why theirs cannot be."""
+
+import copy
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
+from tests.contract.small import OF_WORDS, bits, data_of, fitted, frozen, unfitted
+
+import stickbreak
+from stickbreak.exceptions import InputError, ModelFormatError, NoPath
+from stickbreak.path.held_out import hold_out
+from stickbreak.storage.persistence import read_folder, write_folder
+
+JOINING = tuple(name for name in OF_WORDS if name != "BackoffTreeTopics")
+TABLES = {"CollapsedHDP", "HybridHDP", "GibbsHDP"}
+
+
+SEVERAL = {
+    "VariationalHDP": {"moves": ()},
+    "GibbsHDP": {"init": "random", "gamma": 5.0, "learn": (), "estimate": "last", "split_merge_trials": 0},
+}
+
+
+@cache
+def _fitted_with_several(name):
+    return unfitted(name, **SEVERAL[name]).fit(data_of(name))
+
+
+def several_topics(name):
+    """Return a fitted model of several topics; some of the small fits of the contract have one in the end."""
+    return copy.deepcopy(_fitted_with_several(name)) if name in SEVERAL else fitted(name)
+
+
+@pytest.fixture(params=JOINING)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def model(name):
+    found = several_topics(name)
+    found.find_path(data_of(name))
+    return found
+
+
+def counts(model):
+    return model.components_ - model.eta_
+
+
+def test_path_leads_from_all_topics_to_one(model):
+    path = model.path_
+    assert path.n_topics.tolist() == list(range(model.n_topics_, 0, -1))
+    assert path.joins.shape == (model.n_topics_ - 1, 2)
+    assert is_valid_linkage(model.hierarchy_)
+    assert is_monotonic(model.hierarchy_)
+
+
+def test_path_leaves_the_model_as_it_was(name, model):
+    before = several_topics(name)
+    after = {key: value for key, value in vars(model).items() if key != "_path"}
+    assert frozen(after) == frozen({key: value for key, value in vars(before).items() if key != "_path"})
+
+
+def test_statistics_of_joined_topics_are_sums(name, model):
+    for n in (2, 3, model.n_topics_):
+        reduced, groups = model.reduced(n), model.path_.groups(n)
+        assert reduced.n_topics_ == n == len(reduced.top_words(3))
+        sums = np.array([counts(model)[group].sum(axis=0) for group in groups])
+        order = np.argsort(-sums.sum(axis=1), kind="stable")
+        np.testing.assert_allclose(counts(reduced), sums[order], atol=1e-9)
+        weights = np.array([model.topic_weights_[group].sum() for group in groups])[order]
+        np.testing.assert_allclose(reduced.topic_weights_, weights, rtol=1e-9)
+        shares = np.array([model.topic_shares_[group].sum() for group in groups])[order]
+        np.testing.assert_allclose(reduced.topic_shares_, shares, rtol=1e-9)
+        if name in TABLES:
+            tables = np.array([model.tables_[group].sum() for group in groups])[order]
+            np.testing.assert_allclose(reduced.tables_, tables, rtol=1e-9)
+
+
+def test_all_topics_of_a_path_are_those_of_the_model(name, model):
+    same = model.reduced(model.n_topics_)
+    order = np.argsort(-model.topic_shares_, kind="stable")
+    np.testing.assert_allclose(same.topic_word_, model.topic_word_[order], rtol=1e-12)
+    np.testing.assert_allclose(same.transform(data_of(name)), model.transform(data_of(name))[:, order], atol=1e-4)
+
+
+def test_scores_along_the_path_are_those_of_the_reduced_models(name, model):
+    """The tokens held out are scored by the topics of the reduced model without them."""
+    observed, tokens = hold_out(model._corpus(data_of(name)), model.n_topics_, 3)
+    theta = model.transform(observed)
+    S, eta = counts(model), model.eta_
+    phi = (S + eta) / (S + eta).sum(axis=1, keepdims=True)
+    held = np.zeros((tokens.n_documents, S.shape[1]))
+    held[tokens.document, tokens.words[tokens.word]] = tokens.count
+    taken = np.zeros_like(S)
+    for d, w in zip(*np.nonzero(held), strict=True):
+        taken[:, w] += held[d, w] * theta[d] * phi[:, w] / (theta[d] @ phi[:, w])
+    taken = np.minimum(taken, S)
+    for n in model.path_.n_topics:
+        reduced, groups = model.reduced(int(n)), model.path_.groups(int(n))
+        groups = sorted(groups, key=lambda group: -S[group].sum())
+        bare = counts(reduced) - [taken[group].sum(axis=0) for group in groups] + eta
+        of_groups = np.column_stack([theta[:, group].sum(axis=1) for group in groups])
+        p = of_groups @ (bare / bare.sum(axis=1, keepdims=True))
+        expected = (held * np.log(p)).sum() / held.sum()
+        assert model.path_.scores[model.n_topics_ - n] == pytest.approx(expected, rel=1e-9)
+
+
+def test_reduced_model_does_all_that_a_model_does(name, model, tmp_path):
+    reduced = model.reduced(3)
+    documents = data_of(name)
+    assert reduced.transform(documents).shape == (documents.n_documents, 3)
+    assert np.isfinite(reduced.score(documents))
+    assert "joined to 3" in reduced.stop_reason_
+    reduced.save(tmp_path / "three")
+    again = stickbreak.load(tmp_path / "three")
+    assert type(again) is type(model)
+    assert bits(again, name) == bits(reduced, name)
+    np.testing.assert_array_equal(again.path_.scores, reduced.path_.scores)
+    assert reduced.get_params() == model.get_params()
+    if hasattr(reduced, "partial_fit"):
+        assert again.partial_fit(documents).n_topics_ >= 1
+
+
+def test_reduced_model_goes_on_down_the_path_of_the_model(model):
+    once, twice = model.reduced(2), model.reduced(4).reduced(2)
+    np.testing.assert_allclose(counts(twice), counts(once), atol=1e-9)
+    np.testing.assert_array_equal(twice.path_.scores, once.path_.scores)
+
+
+def test_model_stays_as_it_was_when_another_is_made_of_it(name, model):
+    before = frozen(vars(model))
+    reduced = model.reduced(2)
+    model.joined([[0, 1]])
+    if hasattr(reduced, "partial_fit"):
+        reduced.partial_fit(data_of(name))
+    assert frozen(vars(model)) == before
+
+
+def test_joined_model_cannot_continue_the_fit(name, model):
+    with pytest.raises(InputError, match="a join of topics"):
+        model.reduced(2).continue_fit(data_of(name), n_laps=1)
+
+
+def test_topics_joined_by_hand_are_the_groups_that_were_named(model):
+    K = model.n_topics_
+    joined = model.joined([[1, 3], [K - 1, 0]])
+    assert joined.n_topics_ == K - 2
+    wanted = [counts(model)[[1, 3]].sum(axis=0), counts(model)[[K - 1, 0]].sum(axis=0)]
+    for row in wanted:
+        assert np.abs(counts(joined) - row).sum(axis=1).min() < 1e-9
+    with pytest.raises(NoPath):
+        joined.path_  # noqa: B018
+    assert model.joined([]).n_topics_ == model.joined([[2], []]).n_topics_ == K
+
+
+@pytest.mark.parametrize(
+    ("groups", "problem"),
+    [
+        ([[0, 99]], r"a group of topics is \[0, 99\]; give a list of numbers from 0 to"),
+        ([[0, -1]], "numbers from 0"),
+        ([[0.0, 1.0]], "numbers from 0"),
+        ([0, 1], "a group of topics is 0"),
+        ([[0, 1], [1, 2]], "topic 1 stands twice"),
+        ([[2, 2]], "topic 2 stands twice"),
+    ],
+)
+def test_groups_that_cannot_be_are_refused(model, groups, problem):
+    with pytest.raises(InputError, match=problem):
+        model.joined(groups)
+
+
+@pytest.mark.parametrize("wrong", [0, 10_000, 2.5])
+def test_number_of_topics_that_is_not_on_the_path_is_refused(model, wrong):
+    with pytest.raises(InputError, match="n_topics is"):
+        model.reduced(wrong)
+
+
+def test_path_is_saved_and_another_fit_forgets_it(name, model, tmp_path):
+    model.save(tmp_path / "model")
+    again = stickbreak.load(tmp_path / "model")
+    assert frozen(again.path_) == frozen(model.path_)
+    assert bits(again.reduced(2), name) == bits(model.reduced(2), name)
+    model.continue_fit(data_of(name), n_laps=1)
+    with pytest.raises(NoPath, match="no path of joins yet; call find_path"):
+        model.path_  # noqa: B018
+    assert not hasattr(model, "path_")
+
+
+def test_saved_path_of_another_number_of_topics_is_refused(model, tmp_path):
+    model.save(tmp_path / "model")
+    arrays, meta = read_folder(tmp_path / "model")
+    arrays["path.joins"], arrays["path.scores"] = arrays["path.joins"][:0], arrays["path.scores"][-1:]
+    arrays["path.standard_errors"] = arrays["path.standard_errors"][-1:]
+    write_folder(tmp_path / "model", kind=type(model).__name__, arrays=arrays, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError, match="its path is of 1 topics"):
+        stickbreak.load(tmp_path / "model")
+
+
+def test_path_is_the_same_for_the_same_seed(name):
+    first, second = several_topics(name), several_topics(name).set_params(n_jobs=2)
+    assert frozen(first.find_path(data_of(name))) == frozen(second.find_path(data_of(name)))
+
+
+def test_models_without_expected_counts_say_so():
+    poisson = unfitted("VariationalHDP", likelihood="poisson").fit(data_of("VariationalHDP"))
+    for model, name in ((fitted("BackoffTreeTopics"), "BackoffTreeTopics"), (poisson, "VariationalHDP")):
+        assert not model.joins_topics
+        assert not hasattr(model, "path_")
+        assert not hasattr(model, "hierarchy_")
+        asks = (lambda: model.find_path(data_of(name)), lambda: model.joined([[0, 1]]), lambda: model.reduced(2))  # noqa: B023
+        for ask in asks:
+            with pytest.raises(InputError, match=f"the topics of this {name} cannot be joined: only expected counts"):
+                ask()
+
+
+def test_documents_with_too_few_tokens_are_refused(name, model):
+    with pytest.raises(InputError, match="too few to hold some of them out"):
+        model.find_path(data_of(name)[:0])

@@ -1,0 +1,145 @@
+"""The greedy path against all pairs tried by definition, its bounds, and planted copies of topics."""
+
+import numpy as np
+import pytest
+from tests.path.problems import problem, tokens_of
+from tests.path.reference import greedy, joined, log_p, shares, without
+
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.path import joining
+from stickbreak.path.joining import JoiningState, find_path
+
+
+@pytest.fixture
+def executor():
+    with ThreadExecutor(1) as one:
+        yield one
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_path_is_that_of_trying_every_pair(seed, executor):
+    S, eta, theta, held = problem(seed)
+    joins, by_document = greedy(S, eta, theta, held)
+    path = find_path(S, eta, theta, tokens_of(held), executor)
+    np.testing.assert_array_equal(path.joins, joins)
+    np.testing.assert_allclose(path.scores, by_document.sum(axis=1) / held.sum(), rtol=1e-10)
+
+
+def test_tokens_held_out_are_not_in_the_topics_that_predict_them():
+    S, eta, theta, held = problem(0)
+    state = JoiningState(S, eta, theta, tokens_of(held))
+    bare = without(S, eta, theta, held)
+    words = tokens_of(held).words
+    np.testing.assert_allclose(state.tau - eta, bare[:, words], atol=1e-12)
+    np.testing.assert_allclose(state.mass, bare.sum(axis=1) + S.shape[1] * eta)
+    assert S.sum() - bare.sum() == pytest.approx(held.sum(), rel=0.05)
+    np.testing.assert_allclose(state.log_p(), log_p(bare, eta, theta, held))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gain_of_a_pair_is_the_difference_of_two_models(seed, executor):
+    S, eta, theta, held = problem(seed)
+    state = JoiningState(S, eta, theta, tokens_of(held))
+    bare = without(S, eta, theta, held)
+    K = len(S)
+    flat = np.array([a * K + b for a in range(K) for b in range(a + 1, K)])
+    found, bounds = state._gains(flat, executor), state._bounds.ravel()[flat]
+    expected = [
+        log_p(*(of := joined(bare, theta, a, b))[:1], eta, of[1], held).sum() - log_p(bare, eta, theta, held).sum()
+        for a, b in zip(*np.divmod(flat, K), strict=True)
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
+    assert (bounds >= found - 1e-10).all()
+    p = theta @ shares(bare, eta)
+    linear = [
+        (held * (of[1] @ shares(of[0], eta) - p) / p).sum()
+        for of in (joined(bare, theta, a, b) for a, b in zip(*np.divmod(flat, K), strict=True))
+    ]
+    np.testing.assert_allclose(bounds, linear, rtol=1e-9, atol=1e-10)
+
+
+def test_bounds_that_follow_a_join_are_those_made_again_with_the_same_probabilities():
+    S, eta, theta, held = problem(1)
+    state = JoiningState(S, eta, theta, tokens_of(held))
+    p = state.p.copy()
+    state.join(1, 4)
+    followed = state._bounds[np.ix_(state._alive, state._alive)]
+    X, Y = state._X[np.ix_(state._alive, state._alive)], state._Y[state._alive]
+    tokens, theta, phi = state.tokens, state.theta[state._alive], (state.tau / state.mass[:, None])[state._alive]
+    weighed = theta[:, state._document] * (tokens.count / p)
+    np.testing.assert_allclose(X, weighed @ phi[:, tokens.word].T)
+    np.testing.assert_allclose(Y, weighed.sum(axis=1))
+    assert np.isfinite(followed[np.triu_indices(len(followed), 1)]).all()
+    assert np.isneginf(followed[np.tril_indices(len(followed))]).all()
+
+
+def test_gains_of_a_joined_topic_are_not_those_from_before():
+    S, eta, theta, held = problem(1)
+    state = JoiningState(S, eta, theta, tokens_of(held))
+    state._known[:] = -1.0
+    state.join(1, 4)
+    others = np.delete(np.arange(len(S)), [1, 4])
+    assert np.isposinf(state._known[1]).all()
+    assert np.isposinf(state._known[:, 1]).all()
+    assert (state._known[np.ix_(others, others)] == -1.0).all()
+
+
+def test_copies_of_a_topic_join_first(executor):
+    S, eta, theta, held = problem(2, K=5, D=200)
+    S *= 5000.0 / S.sum(axis=1, keepdims=True)
+    split = np.random.default_rng(0).uniform(0.2, 0.8, (3, 1))
+    S = np.vstack([S[:2], S[2:] * split, S[2:] * (1 - split)])
+    part = np.random.default_rng(1).uniform(0.2, 0.8, (200, 3))
+    theta = np.hstack([theta[:, :2], theta[:, 2:] * part, theta[:, 2:] * (1 - part)])
+    path = find_path(S, eta, theta, tokens_of(held), executor)
+    assert sorted(map(tuple, path.joins[:3].tolist())) == [(2, 5), (3, 6), (4, 7)]
+    assert path.prices[:3].max() < 0.3 * path.prices[3]
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_path_does_not_depend_on_threads(threads, executor):
+    S, eta, theta, held = problem(3, K=60, W=120, D=150)
+    one = find_path(S, eta, theta, tokens_of(held), executor)
+    with ThreadExecutor(threads) as several:
+        other = find_path(S, eta, theta, tokens_of(held), several)
+    np.testing.assert_array_equal(one.joins, other.joins)
+    np.testing.assert_array_equal(one.scores, other.scores)
+
+
+def test_few_candidates_lose_little_and_no_score(executor, monkeypatch):
+    S, eta, theta, held = problem(4, K=60, W=120, D=150)
+    many = find_path(S, eta, theta, tokens_of(held), executor)
+    monkeypatch.setattr(joining, "ROUNDS", 1)
+    monkeypatch.setattr(joining, "ALWAYS", 2)
+    few = find_path(S, eta, theta, tokens_of(held), executor)
+    assert np.abs(few.scores - many.scores).max() < 0.02
+    _, by_document = _follow(S, eta, theta, held, few.joins)
+    np.testing.assert_allclose(few.scores, by_document / held.sum(), rtol=1e-9)
+
+
+def _follow(S, eta, theta, held, joins):
+    """Return the totals of log p along given joins."""
+    S = without(S, eta, theta, held)
+    number, found = list(range(len(S))), [log_p(S, eta, theta, held).sum()]
+    for a, b in joins.tolist():
+        S, theta = joined(S, theta, number.index(a), number.index(b))
+        number.remove(b)
+        found.append(log_p(S, eta, theta, held).sum())
+    return S, np.array(found)
+
+
+def test_probabilities_that_rounding_could_spoil_are_made_again(executor, monkeypatch):
+    monkeypatch.setattr(joining, "ROUNDED", 0.999)  # every join
+    S, eta, theta, held = problem(5)
+    joins, by_document = greedy(S, eta, theta, held)
+    path = find_path(S, eta, theta, tokens_of(held), executor)
+    np.testing.assert_array_equal(path.joins, joins)
+    np.testing.assert_allclose(path.scores, by_document.sum(axis=1) / held.sum(), rtol=1e-10)
+
+
+def test_one_topic_has_a_path_without_joins(executor):
+    S, eta, theta, held = problem(0, K=1)
+    path = find_path(S, eta, theta, tokens_of(held), executor)
+    assert path.joins.shape == (0, 2)
+    assert path.best == path.overview == path.smallest_within_one_error == 1
+    assert path.linkage().shape == (0, 4)

@@ -1,0 +1,73 @@
+"""The joins of topics in a report: those of the path, with the words of the reduced models."""
+
+import json
+import re
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from stickbreak import CollapsedHDP
+from stickbreak.corpus import planted_lda
+from stickbreak.report import build_report, render_html
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return planted_lda(120, 40, n_topics=5, mean_tokens=40.0, seed=0)[0]
+
+
+@pytest.fixture(scope="module")
+def fitted(documents):
+    model = CollapsedHDP(n_topics=12, n_laps=6, merge_laps=0, random_state=0).fit(documents)
+    model.find_path(documents)
+    return model
+
+
+def test_report_has_the_path_of_the_model(fitted, documents):
+    found, path = build_report(fitted, documents).path, fitted.path_
+    assert found.scores == tuple(path.scores)
+    assert (found.best, found.fewest, found.overview) == (path.best, path.smallest_within_one_error, path.overview)
+    assert [(join.left, join.right) for join in found.joins] == [
+        tuple(row) for row in path.linkage()[:, :2].astype(int)
+    ]
+    assert list(found.heights) == sorted(found.heights)
+
+
+def test_groups_of_the_report_have_the_words_of_the_reduced_model(fitted, documents):
+    report = build_report(fitted, documents)
+    K = fitted.n_topics_
+    made = {k: tuple(word.word for word in topic.words) for k, topic in enumerate(report.topics)}
+    shares = {k: topic.token_share for k, topic in enumerate(report.topics)}
+    for i, join in enumerate(report.path.joins):
+        made[K + i], made[join.left], made[join.right] = join.words, None, None
+        shares[K + i] = shares.pop(join.left) + shares.pop(join.right)
+        reduced = fitted.reduced(K - 1 - i)
+        groups = sorted(shares, key=lambda k: -shares[k])
+        assert [list(made[k][:6]) for k in groups] == reduced.top_words(6)
+        np.testing.assert_allclose([shares[k] for k in groups], reduced.topic_shares_, rtol=1e-9)
+
+
+def test_model_without_joins_has_no_path_in_its_report(fitted, documents, model, corpus):
+    assert build_report(model, corpus).path is None
+    assert build_report(fitted.reduced(1), documents).path is None
+    fresh = fitted.joined([[0, 1]])
+    assert fresh.described_path() is None
+    assert build_report(fresh, documents).path is None
+
+
+def test_report_of_a_reduced_model_goes_on_down_the_path(fitted, documents):
+    found = build_report(fitted.reduced(4), documents)
+    assert (len(found.topics), len(found.path.scores), len(found.path.joins)) == (4, 4, 3)
+
+
+def test_page_has_every_part_that_its_program_asks_for(fitted, documents):
+    page = render_html(build_report(fitted, documents))
+    program = resources.files("stickbreak.report").joinpath("path.js").read_text(encoding="utf-8")
+    asked = set(re.findall(r'byId\("([\w-]+)"\)', program))
+    assert {"path-slider", "path-groups", "path-tree", "fewer"} <= asked
+    for name in asked:
+        assert f'id="{name}"' in page
+    assert 'aria-labelledby="fewer-heading" hidden' in page  # shown by the program, where there is a path
+    assert '<label for="path-slider">' in page
+    assert json.loads(build_report(fitted, documents).to_json())["path"]["joins"][0]["left"] >= 0
