@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import stickbreak
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.initialization import StartSettings, make_start
 from stickbreak.variational import VariationalHDP
@@ -227,3 +228,18 @@ def test_births_deletes_and_refinement_find_exactly_the_planted_number():
     assert state.topic_ids.size == 10
     topic_word = (state.parameters.tau / state.parameters.tau_sum).T
     assert distances(topic_word, truth.topic_word).max() < 0.12
+
+
+def test_fit_with_births_goes_on_to_the_same_bits(tmp_path):
+    """A birth on either side of the cut: topics from a collapsed start, then halves."""
+    corpus, _ = toy_bars(100, size=6, n_bars=4, tokens=40, seed=2)
+    settings = {"n_topics": 1, "tolerance": 0.0, "random_state": 0}
+    whole = VariationalHDP(n_laps=16, **settings).fit(corpus)
+    tried = np.flatnonzero(whole.trace_["birth_tried"])
+    assert tried.size >= 2
+    cut = int(tried[0]) + 1
+    assert whole.trace_["birth_accepted"][:cut].sum() == 1
+    VariationalHDP(n_laps=cut, **settings).fit(corpus).save(tmp_path / "m")
+    again = stickbreak.load(tmp_path / "m").continue_fit(corpus, n_laps=16 - cut)
+    np.testing.assert_array_equal(again.components_, whole.components_)
+    np.testing.assert_array_equal(again.trace_["objective"], whole.trace_["objective"])
