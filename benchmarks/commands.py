@@ -37,6 +37,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
     },
     "Variational": {
         "starts": Command("variational.starts", "what each start gives: objective, topics, completion, seconds"),
+        "any-start": Command("variational.any_start", "does the start matter: five starts, with births and without"),
         "bars": Command("variational.bars", "are the ten topics of toy bars found, and in which pass"),
         "moves": Command("variational.moves", "what each move, restart, schedule and start contributes: hours"),
         "schedules": Command("variational.schedules", "the stochastic schedule beside the memoized one"),

@@ -340,9 +340,9 @@ def test_memory_of_a_trial_is_counted(monkeypatch):
     """A refinement keeps what the fit has stored a second time."""
     documents, _ = toy_bars(200, seed=0)
     corpus = Corpus.from_counts(documents.counts)
-    without = bytes_needed(corpus, 20, 1, 1, trials=False)
+    without = bytes_needed(corpus, 20, 1, 1, beside=0)
     state = 20 * (16 * corpus.n_words + STORED_BYTES * STORED_SHARE * min(corpus.n_words, corpus.counts.nnz))
-    assert bytes_needed(corpus, 20, 1, 1, trials=True) == without + state
+    assert bytes_needed(corpus, 20, 1, 1, beside=1) == without + state
     monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: without + 1)
     settings = {"n_topics": 20, "n_laps": 1, "init_sweeps": 1}
     for moves in (("refine",), ("merge", "birth")):

@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> str:
     """Return the table."""
-    moves = {"moves": ("reorder",)} if options.no_moves else {}
+    moves = ("reorder",) if options.no_moves else ("merge", "delete", "refine", "reorder")  # births forget the start
     rows = []
     for name in options.splits:
         split = load_split(name)
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> str:
                     learn=(),
                     init=start,
                     n_laps=options.laps,
-                    **moves,
+                    moves=moves,
                     random_state=seed,
                     n_jobs=options.jobs,
                 )

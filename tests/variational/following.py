@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from stickbreak.variational.hdp import HDP
+from stickbreak.variational.moves import trial
 from stickbreak.variational.moves.trial import Trial
 
 from . import reference
@@ -28,7 +29,7 @@ class Following(Recorder):
         super().__init__()
         self.docs, self.r, self.theta = {}, {}, {}
         self.names = []
-        self.found = []  # visits since the last trial began, in order
+        self.tried = None  # the state of the last trial, and q of its documents
         self.followed = {}  # name of a move -> times that it was followed
 
     def begin(self, state):
@@ -100,10 +101,9 @@ class Following(Recorder):
         del self.names[topic]
 
     def replace(self, state):
-        """The documents as the last visits of a trial left them."""
-        n_batches = len(state.batches)
-        for b, visit in enumerate(self.found[-n_batches:]):
-            self.r[b], self.theta[b] = responsibilities(visit), thetas(visit)
+        """The documents as the trial left them, where it was watched."""
+        if self.tried is not None:
+            self.r, self.theta = self.tried[1].r, self.tried[1].theta
 
     def learn(self, state, beta):
         """Theta under a learned alpha."""
@@ -113,22 +113,45 @@ class Following(Recorder):
 
     @contextmanager
     def watched(self):
-        """Note the visits of trials and what learning does to theta, which no move is told of."""
-        local_step, learn = HDP.local_step, HDP.learn
+        """Follow trials from their first visits on, and what learning does to theta, which no move is told of."""
+        local_step, learn, first_visits = HDP.local_step, HDP.learn, trial.first_visits
+        revisit, take_lap, visits = trial.revisit, trial.take_lap, []
 
         def visited(*arguments):
-            self.found.append(local_step(*arguments))
-            return self.found[-1]
+            visits.append(local_step(*arguments))
+            return visits[-1]
+
+        def begun(schedule, model, parameters, names):
+            visits.clear()
+            state, info = first_visits(schedule, model, parameters, names)
+            inner = Following()
+            inner.names = names.tolist()
+            for b, visit in enumerate(visits):
+                inner.observe(b, visit, None)
+            self.tried = state, inner
+            return state, info
+
+        def again(schedule, state, b, **options):
+            done = revisit(schedule, state, b, **options)
+            self.tried[1].observe(b, visits[-1], None)
+            return done
+
+        def lap(found, schedule, merges):
+            self.tried[1].attach([merge for merge in merges if "apply" not in vars(merge)])
+            take_lap(found, schedule, merges)
 
         def learned(model, state, names, executor):
             beta = reference.expected_beta(state.parameters.rho)
             learn(model, state, names, executor)
             if "alpha" in names:
-                self.learn(state, beta)
+                of_trial = self.tried is not None and state is self.tried[0]
+                (self.tried[1] if of_trial else self).learn(state, beta)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(HDP, "local_step", visited)
             patch.setattr(HDP, "learn", learned)
+            for name, followed in (("first_visits", begun), ("revisit", again), ("take_lap", lap)):
+                patch.setattr(trial, name, followed)
             yield
 
     def q(self):

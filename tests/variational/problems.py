@@ -8,6 +8,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus, make_batches
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.initialization import StartSettings
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.global_step import stick_objective, sticks_of
 from stickbreak.variational.hdp import HDP
@@ -17,7 +18,7 @@ from stickbreak.variational.model import Schedule
 from stickbreak.variational.moves import Move, MoveSettings
 from stickbreak.variational.state import GlobalParameters, Summary, expected_beta
 from stickbreak.variational.words.batch import Batch
-from stickbreak.variational.words.proposals import WORD_PROPOSALS
+from stickbreak.variational.words.proposals import word_proposals
 
 from . import reference
 
@@ -83,10 +84,10 @@ def batch_of(corpus, *, eta=ETA):
     return Batch.from_corpus(corpus, DirichletMultinomial(eta, corpus.n_words))
 
 
-def made_move(kind, **settings):
-    """A move as a fit of words makes it."""
-    proposals = {name: proposal() for name, proposal in WORD_PROPOSALS.items()}
-    return kind.made(MoveSettings(proposals=proposals, **settings))
+def made_move(kind, *, fresh=None, **settings):
+    """A move as a fit of words makes it; `fresh`: how many topics its first birth looks for from the start."""
+    start = None if fresh is None else StartSettings(fresh, ALPHA, GAMMA, ETA, 0, 20)
+    return kind.made(MoveSettings(proposals=word_proposals(start), **settings))
 
 
 class Recorder(Move):

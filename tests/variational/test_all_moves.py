@@ -34,7 +34,7 @@ def followed_laps(made, start, moves, n_laps):
 
 @example(  # a topic that nobody holds, right after a birth has replaced the documents
     seed=35275, n_documents=10, n_words=7, n_topics=2, n_batches=1, fractional=False, alpha=0.05, eta=0.001,
-    bound="surrogate", learned=(), most=2, order=["refine", "birth", "delete", "merge", "reorder"],
+    bound="surrogate", learned=(), most=2, fresh=None, order=["refine", "birth", "delete", "merge", "reorder"],
 )  # fmt: skip
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
@@ -49,14 +49,15 @@ def followed_laps(made, start, moves, n_laps):
     bound=st.sampled_from(["surrogate", "quadratic"]),
     learned=st.sampled_from([(), ("alpha", "gamma", "eta")]),
     most=st.sampled_from([2, None]),
+    fresh=st.sampled_from([None, 4]),
     order=st.permutations(list(MOVES)),
 )
 def test_objective_never_falls_and_equals_recomputation_with_all_moves(
-    seed, n_documents, n_words, n_topics, n_batches, fractional, alpha, eta, bound, learned, most, order
+    seed, n_documents, n_words, n_topics, n_batches, fractional, alpha, eta, bound, learned, most, fresh, order
 ):
     corpus = ragged_corpus(seed, n_documents=max(n_documents, 2), n_words=n_words, fractional=fractional)
     made, _ = schedule(corpus, n_batches, alpha=alpha, eta=eta, bound=bound, learned=learned, settings=RESTARTS)
-    made_moves = {name: made_move(kind) for name, kind in MOVES.items()} | {"delete": Delete(most)}
+    made_moves = {name: made_move(kind, fresh=fresh) for name, kind in MOVES.items()} | {"delete": Delete(most)}
     start = begin(corpus, n_topics, seed, eta=eta)
     state, _, _ = followed_laps(made, start, [made_moves[name] for name in order], 5)
     np.testing.assert_allclose(state.totals.N.sum(), corpus.n_tokens, rtol=1e-9)
@@ -76,8 +77,7 @@ def test_every_move_is_accepted_and_followed_on_bars(bound, learned):
             together[name] += n
         return infos
 
-    for n_topics in (12, 1):
-        assert sum(info.restarts[1] for info in run(MOVES.values(), n_topics)) > 0
+    assert sum(info.restarts[1] for n_topics in (12, 1) for info in run(MOVES.values(), n_topics)) > 0
     for name in [name for name, n in together.items() if n == 0]:
         for n_topics in (12, 1):
             run([MOVES[name]], n_topics)

@@ -152,10 +152,11 @@ class Inference(Generic[AnyDocuments]):
         self.topic_ids = standing.topic_ids
 
     def become(self, other: Inference[AnyDocuments]) -> None:
-        """Take over topics and documents of another inference of the same model; `refresh` sets the rest.
+        """Take over model, topics and documents of another inference of the same data; `refresh` sets the rest.
 
         Nothing that was gathered or noted in this lap holds for the new documents, and no name is given twice.
         """
+        self.model = other.model
         self.parameters, self.totals, self.topic_ids = other.parameters, other.totals, other.topic_ids
         self.batches, self.documents = other.batches, other.documents
         self.next_id = max(self.next_id, other.next_id)

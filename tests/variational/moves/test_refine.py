@@ -127,8 +127,8 @@ def trial_candidates(move, state, *, rise, names=None):
 def test_trial_is_due_when_a_lap_gained_little_and_kept_its_topics(kind):
     move = made_move(kind)
     _, state, _ = before_trial(move, small_bars(1), 4)
-    assert trial_candidates(move, state, rise=0.9 * trial.SETTLED) == [0]
-    assert trial_candidates(move, state, rise=1.1 * trial.SETTLED) == []
+    assert trial_candidates(move, state, rise=0.9 * move.settled) == [0]
+    assert trial_candidates(move, state, rise=1.1 * move.settled) == []
     assert trial_candidates(move, state, rise=0.0, names=[3, 1, 0, 2]) == [0]  # the same ones in another order
     assert trial_candidates(move, state, rise=0.0, names=[0, 1, 2, 3, 4]) == []
     assert list(made_move(kind).candidates(state)) == []  # not in a lap whose beginning it has not seen
@@ -174,7 +174,6 @@ def test_trial_ends_early_only_where_the_answer_is_known(monkeypatch, kind):
     for change, most in ((1e9, 2), (-1e9, 0)):  # far below what any topics reach, far above
         move, other = made_move(kind), deepcopy(state)
         move.begin(other)
-        move._proposals._worst = [load() for load in made.batches]
         other.objective = state.objective + change
         counted.clear()
         move.evaluate(other, other.standing(), made, 0)
@@ -219,7 +218,7 @@ def test_refine_works_on_a_sample_of_the_documents(monkeypatch, n_batches):
     move = made_move(Refine)
     made, state, following = before_trial(move, small_bars(1), 4, n_batches)
     monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", COUNT_BYTES * 300)
-    parameters, _ = move.propose(state, made)
+    parameters = move.propose(state, made).parameters
     np.testing.assert_allclose((parameters.tau - 0.1).sum(), state.totals.N.sum(), rtol=1e-6)
     monkeypatch.setattr(move, "candidates", lambda state: [0])
     monkeypatch.setattr(base, "rises", lambda new, old: True)
@@ -227,7 +226,7 @@ def test_refine_works_on_a_sample_of_the_documents(monkeypatch, n_batches):
         run_move(move, state, made)
     following.assert_is(state)
     monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", 1)  # one document of each batch
-    parameters, _ = move.propose(state, made)
+    parameters = move.propose(state, made).parameters
     assert np.isfinite(parameters.tau).all()
 
 
@@ -236,7 +235,7 @@ def test_refine_of_a_sample_without_tokens_proposes_finite_topics(monkeypatch):
     made, _ = schedule(corpus, 1)
     state, _ = run_laps(made, begin(corpus, 2), [], 1)
     monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", 1)
-    parameters, _ = made_move(Refine).propose(state, made)
+    parameters = made_move(Refine).propose(state, made).parameters
     assert np.isfinite(parameters.tau).all()
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from stickbreak.variational.moves.base import MAX_DOCUMENTS, Move, MoveSettings, Proposals, run_move
+from stickbreak.variational.moves.base import MAX_DOCUMENTS, Move, MoveSettings, Proposal, Proposals, run_move
 from stickbreak.variational.moves.birth import Birth
 from stickbreak.variational.moves.delete import Delete
 from stickbreak.variational.moves.merge import Merge
@@ -31,6 +31,7 @@ __all__ = [
     "Merge",
     "Move",
     "MoveSettings",
+    "Proposal",
     "Proposals",
     "Refine",
     "Reorder",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Int
-from stickbreak.variational.model import Inference, Schedule, Standing
+from stickbreak.variational.model import Inference, Model, Schedule, Standing
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters
@@ -30,13 +30,22 @@ class MoveSettings:
     proposals: Mapping[str, Proposals] = field(default_factory=dict)  # of trials, by the name of the move
 
 
+class Proposal(NamedTuple):
+    """A whole set of topics to try."""
+
+    model: Model[Any]  # with the hyperparameters that the trial begins with
+    parameters: GlobalParameters
+    names: Int  # (K,) of the topics
+
+
 class Proposals(ABC):
     """Where the trials of one move get whole sets of topics from: of words by collapsed inference, of vectors by seeds.
 
     A trial calls `begin` at the start of a lap, `observe` for every visited batch, and `propose` when it is due.
     """
 
-    share: float = 1.0  # of the documents or vectors that one proposal looks at
+    tries: int = 1  # proposals for the same topics, of which each looks at others of the documents or vectors
+    merges: bool = False  # whether there are more topics in a proposal than are needed: its laps merge some
 
     def begin(self, state: Inference) -> None:
         """Forget what was observed in the last lap."""
@@ -44,11 +53,13 @@ class Proposals(ABC):
     def observe(self, visit: Visit, tries: int) -> None:
         """Keep of a visited batch what a proposal needs, after `tries` rejected ones for the same topics."""
 
+    def waits(self, seed: int) -> bool:
+        """Whether proposal `seed` is due only where laps gain next to nothing."""
+        return False
+
     @abstractmethod
-    def propose(
-        self, state: Inference, schedule: Schedule, tries: int, seed: int
-    ) -> tuple[GlobalParameters, Int] | None:
-        """Return the topics to try and their names; None if there are none.
+    def propose(self, state: Inference, schedule: Schedule, tries: int, seed: int) -> Proposal | None:
+        """Return the topics to try; None if there are none.
 
         `seed` counts the proposals of the fit: each draws its own random numbers.
         """
@@ -65,6 +76,7 @@ class Move(ABC):
     name: ClassVar[str]
     proposed: ClassVar[bool] = False  # whether it needs `MoveSettings.proposals` of its name
     at_once: ClassVar[bool] = True  # accepted candidates are applied together, after the last; else each in turn
+    beside: ClassVar[int] = 0  # topics of the second state that a candidate puts beside the first, in units of K
     changes_topics: ClassVar[bool] = True  # whether an accepted candidate changes which topics there are
 
     @classmethod

@@ -1,26 +1,23 @@
-"""Birth: further topics, from what the present ones explain worst (a trial).
-
-Hughes and Sudderth (2013) for mixtures: a fresh model is fitted to a target set, and its components join the others.
-"""
+"""Birth: further topics, or all of them found from the start (a trial)."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
 from stickbreak.fitting.executor import Executor
-from stickbreak.numerics.arrays import Int
 from stickbreak.variational.model import Inference, Schedule
-from stickbreak.variational.moves.base import MoveSettings, Proposals
-from stickbreak.variational.moves.trial import Trial
+from stickbreak.variational.moves.base import MoveSettings, Proposal, Proposals
+from stickbreak.variational.moves.trial import SETTLED, STILL, Trial
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import GlobalParameters
 
 
 class Birth(Trial):
-    """Add up to ten topics found in the documents, or vectors, that lose most under the present topics.
+    """Try more topics than there are, as many as the data want, and keep them where the whole objective is higher.
 
-    After a rejected birth the next one looks at those that lose less, until the topics change. How they are chosen, and
-    how topics are found in them, is the affair of the proposals.
+    Where they come from is the affair of the proposals. Topics of words are found from the start, or each is cut in
+    two, by collapsed inference. For vectors up to ten components are found in those that lose most under the present
+    ones (Hughes and Sudderth 2013); after a rejected birth the next one looks at others. Once all were looked at,
+    births rest until the topics change.
 
     Parameters
     ----------
@@ -29,6 +26,7 @@ class Birth(Trial):
 
     name: ClassVar[str] = "birth"
     proposed: ClassVar[bool] = True
+    beside: ClassVar[int] = 2
 
     def __init__(self, proposals: Proposals) -> None:
         super().__init__()
@@ -42,29 +40,39 @@ class Birth(Trial):
         return cls(settings.proposals[cls.name])
 
     def begin(self, state: Inference) -> None:
-        """Forget the documents of the last lap."""
+        """Forget what was kept in the last lap."""
         super().begin(state)
         self._proposals.begin(state)
 
     def observe(self, index: int, visit: Visit, executor: Executor) -> None:
-        """Keep what loses most of the batch."""
+        """Keep what the proposals need of the batch."""
         self._proposals.observe(visit, self._tries)
 
-    def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
-        """Return the present topics and those of the target."""
+    @property
+    def settled(self) -> float:
+        """The gain of a lap, as a part of |L|, below which a birth is due."""
+        return STILL if self._proposals.waits(self._seed) else SETTLED
+
+    @property
+    def merges(self) -> bool:
+        """Whether the laps of the trial merge topics."""
+        return self._proposals.merges
+
+    def propose(self, state: Inference, schedule: Schedule) -> Proposal | None:
+        """Return the topics to try."""
         self._seed += 1
         return self._proposals.propose(state, schedule, self._tries, self._seed - 1)
 
     def reject(self, state: Inference, candidate: int) -> None:
-        """Look at other documents next; rest once all were looked at."""
+        """Look at others next; rest once all were looked at."""
         self._found = None
         self._tries += 1
-        if self._tries * self._proposals.share >= 1:
+        if self._tries >= self._proposals.tries:
             self._tries = 0
             super().reject(state, candidate)
 
     def waiting(self, state: Inference) -> bool:
-        """Whether births of these topics were rejected, but not yet for all documents."""
+        """Whether births of these topics were rejected, but not yet all that there are."""
         return self._tries > 0 and not self._tired(state)
 
     def snapshot(self) -> dict[str, Any]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from stickbreak.numerics.arrays import Int
 from stickbreak.variational.model import Inference, Schedule
-from stickbreak.variational.moves.base import MoveSettings, Proposals
+from stickbreak.variational.moves.base import MoveSettings, Proposal, Proposals
 from stickbreak.variational.moves.trial import Trial
-from stickbreak.variational.state import GlobalParameters
 
 
 class Refine(Trial):
@@ -35,6 +33,6 @@ class Refine(Trial):
         """Return the move with the settings of a fit."""
         return cls(settings.proposals[cls.name])
 
-    def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
+    def propose(self, state: Inference, schedule: Schedule) -> Proposal | None:
         """Return the topics after the sweeps."""
         return self._proposals.propose(state, schedule, 0, 0)

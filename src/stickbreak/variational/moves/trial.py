@@ -1,32 +1,40 @@
 """Trials: a whole new set of topics, tried on the whole corpus and kept if the objective is higher.
 
-Other moves edit statistics. A trial proposes topics (refine: the same ones, found again; birth: further ones), visits
-every batch from them as the first lap does, and goes on for a few laps on its own. The state that it started from stays
-as it is until the trial has won.
+Other moves edit statistics. A trial proposes topics (refine: the same ones, found again; birth: others, or more),
+visits every batch from them as the first lap does, and goes on for a few laps on its own, in which it learns the
+hyperparameters that the fit learns. The state that it started from stays as it is until the trial has won.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from stickbreak.numerics.arrays import Int
+from stickbreak.variational.gathering import Gathering
+from stickbreak.variational.hyperparameters import due
 from stickbreak.variational.model import Inference, Schedule, Standing
-from stickbreak.variational.moves.base import Move
+from stickbreak.variational.moves.base import Move, Proposal, run_move
+from stickbreak.variational.moves.merge import Merge
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.visits import first_visits, revisit
 
-LAPS = 10  # that a trial has to overtake the state that it started from
+LAPS = 20  # that a trial has to overtake the state that it started from ...
+AHEAD = (
+    3  # ... but it goes on only where its last gain, so many times more, would suffice: gains shrink from lap to lap
+)
 SETTLED = 3e-3  # of |L|: a lap that gains less, without a change of topics, is the time for a trial
+STILL = 3e-4  # of |L|: a lap that gains less is the time for one that must beat where further laps would lead
 WORTH = 3e-4  # of |L|: gain of an accepted trial for which the next one is worth its cost
 
 
 class Trial(Move):
     """The frame of both kinds of trial: when they are due, how they are judged, how they are carried out."""
+
+    beside: ClassVar[int] = 1
 
     def __init__(self) -> None:
         self._before = -np.inf  # objective at the beginning of the lap
@@ -41,8 +49,18 @@ class Trial(Move):
     def candidates(self, state: Inference) -> list[int]:
         """Return one candidate once the lap gained little and left the topics as they were."""
         same = np.array_equal(np.sort(state.topic_ids), np.sort(self._names))
-        settled = state.objective - self._before < SETTLED * abs(state.objective)
+        settled = state.objective - self._before < self.settled * abs(state.objective)
         return [0] if same and settled and not self._tired(state) else []
+
+    @property
+    def settled(self) -> float:
+        """The gain of a lap, as a part of |L|, below which a trial is due."""
+        return SETTLED
+
+    @property
+    def merges(self) -> bool:
+        """Whether the laps of the trial merge topics."""
+        return False
 
     def _tired(self, state: Inference) -> bool:
         """Whether no further trial pays before the topics change."""
@@ -53,23 +71,21 @@ class Trial(Move):
         proposal = self.propose(state, schedule)
         if proposal is None:
             return standing
-        parameters, names = proposal
-        found, _ = first_visits(schedule, state.model, parameters, names)
+        found, _ = first_visits(schedule, *proposal)
+        merges = [Merge()] if self.merges else []
         for left in range(LAPS - 1, -1, -1):
             before = found.objective
             if rises(before, state.objective):
                 break
-            for b in range(len(schedule.batches)):
-                revisit(schedule, found, b, afresh=False, restarts=True, observe=_nothing)
-            found.refresh(state.model)
-            if found.objective + left * (found.objective - before) < state.objective:
-                break  # laps gain less and less
+            take_lap(found, schedule, merges)
+            if found.objective + min(left, AHEAD) * (found.objective - before) < state.objective:
+                break
         self._found = found
         return found.standing()
 
     @abstractmethod
-    def propose(self, state: Inference, schedule: Schedule) -> tuple[GlobalParameters, Int] | None:
-        """Return the topics to try and their names."""
+    def propose(self, state: Inference, schedule: Schedule) -> Proposal | None:
+        """Return the topics to try."""
 
     def reject(self, state: Inference, candidate: int) -> None:
         """Rest until the topics have changed."""
@@ -94,5 +110,18 @@ class Trial(Move):
         self._tired_of = None if names is None else np.array(names, np.int64)
 
 
-def _nothing(index: int, visit: Visit) -> None:
-    """Observe nothing."""
+def take_lap(found: Inference, schedule: Schedule, merges: list[Merge]) -> None:
+    """Visit every batch of a trial again, merge topics, and learn what the fit learns."""
+
+    def observe(index: int, visit: Visit) -> None:
+        for merge in merges:
+            merge.observe(index, visit, schedule.executor)
+
+    found.gathering = Gathering()
+    for merge in merges:
+        merge.begin(found)
+    for b in range(len(schedule.batches)):
+        revisit(schedule, found, b, afresh=False, restarts=True, observe=observe)
+    found.refresh(found.model)
+    merged = sum(run_move(merge, found, schedule)[1] for merge in merges)
+    found.model.learn(found, due(schedule.learned, settled=merged == 0), schedule.executor)

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from stickbreak.initialization import gains_alone, seeded
 from stickbreak.likelihoods import VectorLikelihood
-from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.model import Inference, Schedule
-from stickbreak.variational.moves import Birth, Proposals
+from stickbreak.variational.moves import Birth, Proposal, Proposals
 from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.vectors.batch import VectorBatch
@@ -31,7 +30,7 @@ class VectorBirths(Proposals):
     A vector's loss is what it would gain, in nats, if it had a component of its own.
     """
 
-    share = TARGET / POOL
+    tries = POOL // TARGET
 
     def begin(self, state: Inference) -> None:
         """Forget the vectors of the last lap."""
@@ -43,9 +42,7 @@ class VectorBirths(Proposals):
         assert isinstance(visit.batch, VectorBatch)
         self._pool.append(np.asarray(visit.batch.values[:: self._every], dtype=np.float64))
 
-    def propose(
-        self, state: Inference, schedule: Schedule, tries: int, seed: int
-    ) -> tuple[GlobalParameters, Int] | None:
+    def propose(self, state: Inference, schedule: Schedule, tries: int, seed: int) -> Proposal | None:
         """Return the present components and those of the target."""
         model, parameters, pool = state.model, state.parameters, np.concatenate(self._pool)
         likelihood, n = cast(VectorLikelihood, model.likelihood), float(state.totals.N.sum())
@@ -62,7 +59,7 @@ class VectorBirths(Proposals):
         names = np.concatenate([state.topic_ids, state.next_id + np.arange(N.size)])
         sticks = sticks_of(weights, 1.0 + model.gamma + state.totals.n_documents)
         tau, tau_sum = np.concatenate([parameters.tau, S], axis=1), np.concatenate([parameters.tau_sum, N])
-        return GlobalParameters(np.ascontiguousarray(tau), tau_sum, *sticks), names
+        return Proposal(model, GlobalParameters(np.ascontiguousarray(tau), tau_sum, *sticks), names)
 
 
 VECTOR_PROPOSALS: Mapping[str, type[Proposals]] = {Birth.name: VectorBirths}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import check_names, check_tokens
+from stickbreak.fitting.requirements import adapted_topics, check_names, check_tokens
 from stickbreak.fitting.run import Identity
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
 from stickbreak.likelihoods import WordLikelihood
@@ -27,14 +28,13 @@ from stickbreak.variational.hdp import HDP
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Schedule
-from stickbreak.variational.moves import MOVES, MoveSettings, Trial, make_moves
+from stickbreak.variational.moves import MOVES, MoveSettings, Proposals, make_moves
 from stickbreak.variational.natural_gradient import STICK_RULES
 from stickbreak.variational.observations import Observations
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.words.fitted import FittedHDP
 from stickbreak.variational.words.observed import (
-    LIKELIHOODS,
     batch_loaders,
     documents_at_once,
     observations,
@@ -42,8 +42,8 @@ from stickbreak.variational.words.observed import (
     settled,
     starting_parameters,
 )
-from stickbreak.variational.words.proposals import WORD_PROPOSALS
-from stickbreak.variational.words.requirements import check_learned, check_sizes
+from stickbreak.variational.words.proposals import word_proposals
+from stickbreak.variational.words.requirements import check_learned, check_likelihood, check_sizes
 
 DOCUMENTS_PER_BATCH = 10_000
 
@@ -60,8 +60,9 @@ class VariationalHDP(FittedHDP):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Number of topics to start with. Moves remove those that the data do not need. (Paper: 50 to 200.) None: 100, or
-        a quarter of the tokens if the documents hold fewer than 100.
+        Number of topics to start with. Moves remove those that the data do not need, and births add what is missing, so
+        that a fit may end with more. (Paper: 50 to 200.) None: 100, or a quarter of the tokens if the documents hold
+        fewer than 100.
     alpha : float, default=0.5
         Concentration of the topic weights of a document. (Paper: 0.5. The surrogate bound is loose for alpha much above
         1.)
@@ -91,11 +92,13 @@ class VariationalHDP(FittedHDP):
         Number of sweeps of the collapsed start.
     moves : sequence of {"merge", "delete", "birth", "refine", "reorder"}
         Moves that are tried after each pass, each kept only if the whole objective rises. They are always tried in the
-        order above. Default: ("merge", "delete", "refine", "reorder"). "merge" makes one topic of two; "delete" removes
-        a topic and infers its documents again; "birth" adds topics found in the documents that the present topics
-        explain worst; "refine" finds the present topics again by collapsed inference, once passes gain little;
-        "reorder" sorts them by size. An empty sequence keeps the number of topics. The stochastic schedule tries only
-        "reorder", and `partial_fit` tries no moves.
+        order above. Default: ("merge", "delete", "birth", "refine", "reorder"). "merge" makes one topic of two;
+        "delete" removes a topic and infers its documents again; "birth" tries a whole new set of topics: once a
+        collapsed start, unless the fit began with one of that size or with given topics, and, where passes gain next to
+        nothing, two halves of every topic; "refine" finds the present topics again by collapsed inference, once passes
+        gain little; "reorder" sorts them by size. Without "birth" there are never more topics than `n_topics`. An empty
+        sequence keeps the number of topics. The stochastic schedule tries only "reorder", and `partial_fit` tries no
+        moves.
     delete_documents : int or None, default=500
         Deletes are tried for the smallest topics whose documents together are at most this many. None: for every topic,
         with all its documents (thorough, but slow and large in memory). (Paper: 500.)
@@ -103,10 +106,9 @@ class VariationalHDP(FittedHDP):
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once.
     tolerance : float, default=1e-5
         Stop when a pass raises the objective by less than this, in nats per token. The first pass never ends a fit.
-        Neither does a pass in which a move other than reorder was accepted, or after which a birth waits for its turn.
-        (After a rejected birth the next pass tries one on other documents, until all were looked at.) Untried merges
-        and deletes do not keep a fit going: a pass tries at most 50 merges, and deletes until a few were rejected. In
-        the stochastic schedule only `n_laps` ends a fit.
+        Neither does a pass in which a move other than reorder was accepted: a fit ends where neither passes nor births
+        nor merges pay. Untried merges and deletes do not keep it going: a pass tries at most 50 merges, and deletes
+        until a few were rejected. In the stochastic schedule only `n_laps` ends a fit.
     n_batches : int or None, default=None
         Number of batches in a pass. None: one for every 10,000 documents. (Paper: 20 and more.)
     local_tolerance : float, default=1e-4
@@ -158,7 +160,7 @@ class VariationalHDP(FittedHDP):
         The likelihood, with the final eta.
     trace_ : dict of ndarray of shape (n_laps_,)
         "lap" (the number of the pass), "objective" (nats per token), "n_topics", "seconds", "moved" (1 if a move other
-        than reorder was accepted or a birth still waits to be tried: the fit does not stop there), "sweeps" (mean local
+        than reorder was accepted: the fit does not stop there), "sweeps" (mean local
         sweeps of a document), how often each move was tried and accepted, and the learned hyperparameters.
     objective_ : float
         The objective in nats per token, with all its constants.
@@ -230,7 +232,7 @@ class VariationalHDP(FittedHDP):
         bound: str = SURROGATE,
         init: str | NDArray = "collapsed",
         init_sweeps: int = 50,
-        moves: Sequence[str] = ("merge", "delete", "refine", "reorder"),
+        moves: Sequence[str] = ("merge", "delete", "birth", "refine", "reorder"),
         delete_documents: int | None = 500,
         schedule: str = "memoized",
         learning_decay: float = 0.5,
@@ -300,7 +302,7 @@ class VariationalHDP(FittedHDP):
             self.starting_topics(corpus) if isinstance(self.init, str) else number_given(self.init),
             n_batches,
             n_batches if memoized else 0,
-            trials=memoized and any(issubclass(MOVES[name], Trial) for name in self.moves),
+            beside=max((MOVES[name].beside for name in self.moves), default=0) if memoized else 0,
             cells=sees_cells(self.likelihood),
         )
         self._settled_topics(corpus, stream=streaming)
@@ -310,14 +312,7 @@ class VariationalHDP(FittedHDP):
         check_names("moves", self.moves, MOVES)
         check_names("learn", self.learn or (), LEARNABLE)
         check_init(self.init, STARTS)
-        if isinstance(self.likelihood, str) and self.likelihood not in LIKELIHOODS:
-            known = ", ".join(map(repr, LIKELIHOODS))
-            raise InputError(f"likelihood is {self.likelihood!r}; give one of {known}, or a likelihood of words.")
-        if self.document_weights == "collapsed" and sees_cells(self.likelihood):
-            raise InputError(
-                "document_weights is 'collapsed', which is for tokens, but the likelihood is of counts; "
-                "set document_weights='mean_field'."
-            )
+        check_likelihood(self.likelihood, self.document_weights)
 
     @property
     def _finds_topics(self) -> bool:
@@ -348,11 +343,20 @@ class VariationalHDP(FittedHDP):
         shape, n_tokens = (documents.n_documents, self.likelihood_.n_rows), float(documents.n_tokens)
         if self.schedule == "stochastic":
             return StochasticLaps(schedule, shape, n_tokens, self._rule(), start, reorder="reorder" in self.moves)
-        found_in = {} if sees_cells(self.likelihood_) else WORD_PROPOSALS  # collapsed inference is for tokens
-        proposals = {name: proposal() for name, proposal in found_in.items()}
-        settings = MoveSettings(delete_documents=self.delete_documents, proposals=proposals)
+        settings = MoveSettings(delete_documents=self.delete_documents, proposals=self._proposals(documents, seed))
         moves = make_moves(self.moves, settings)
         return MemoizedLaps(schedule, shape, n_tokens, moves, start)
+
+    def _proposals(self, documents: Corpus, seed: int) -> dict[str, Proposals]:
+        """Return what births and refinements propose topics by; collapsed inference is for tokens."""
+        if sees_cells(self.likelihood_):
+            return {}
+        n_topics, usual = self.starting_topics(documents), adapted_topics(self.default_topics, documents)
+        fresh = self._finds_topics and (self.init != "collapsed" or n_topics < usual)
+        return word_proposals(self._start_settings(max(n_topics, usual), seed) if fresh else None)
+
+    def _start_settings(self, n_topics: int, seed: int) -> StartSettings:
+        return StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps)
 
     def _settings(self) -> LocalSettings:
         """Return when and how the local step of a fit stops."""
@@ -364,15 +368,10 @@ class VariationalHDP(FittedHDP):
 
     def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
         """Return the global parameters at the start."""
-        settings = StartSettings(
-            self.starting_topics(corpus),
-            self.alpha,
-            self.gamma,
-            self.eta,
-            seed,
-            self.init_sweeps,
-            lambda done, total: report({"stage": "init", "done": done, "total": total}),
-            stop,
+        settings = replace(
+            self._start_settings(self.starting_topics(corpus), seed),
+            progress=lambda done, total: report({"stage": "init", "done": done, "total": total}),
+            stop=stop,
         )
         if isinstance(self.init, str):
             start = make_start(self.init, corpus, settings)

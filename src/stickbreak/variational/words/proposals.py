@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import islice
 from typing import cast
 
@@ -10,90 +9,96 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.collapsed import COUNT_BYTES
+from stickbreak.collapsed.state import MOST_TOPICS
 from stickbreak.corpus import Corpus
-from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, smoothed_cvb0
+from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, StartSettings, make_start, smoothed_cvb0
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.documents import DocumentTopics
-from stickbreak.variational.model import Inference, Schedule
-from stickbreak.variational.moves import Birth, Proposals, Refine
-from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import GlobalParameters
+from stickbreak.variational.model import Inference, Model, Schedule
+from stickbreak.variational.moves import Birth, Proposal, Proposals, Refine
 from stickbreak.variational.words.batch import Batch
 from stickbreak.variational.words.observed import starting_parameters
 
-DOCUMENTS = 500  # of the target of a birth
 EMPTY = 1e-3  # tokens: topics with fewer after the sweeps are left out
-TOPICS = 10  # that are born at once
-BIRTH_SWEEPS = 30
 REFINE_SWEEPS = 20
 
 
 class WordBirths(Proposals):
-    """The present topics and up to ten found by collapsed inference in the documents that lose most under them.
+    """All topics found from the start, once; then every topic cut in two.
 
-    Then all topics go through the collapsed sweeps of a refinement, so that every document can choose among them. A
-    document's loss is what its words would gain, in nats, if it had a topic of its own.
+    The first proposal is a collapsed start, whatever the fit itself has started from: the optima of mean field that
+    other starts lead to are lower, and far from each other. In later proposals each document gives what it has of a
+    topic to one of its two halves, drawn at random, and collapsed sweeps decide which halves come to differ. Merges in
+    the laps of the trial make one of those that do not.
+
+    Parameters
+    ----------
+    fresh : StartSettings or None
+        Of the first proposal. None: it cuts topics, like the others.
     """
 
-    def __init__(self) -> None:
-        self._worst: list[Batch] = []
+    merges = True
 
-    def begin(self, state: Inference) -> None:
-        """Forget the documents of the last lap."""
-        self._worst = []
-        self.share = DOCUMENTS / max(state.totals.n_documents, 1)
+    def __init__(self, fresh: StartSettings | None) -> None:
+        self._fresh = fresh
 
-    def observe(self, visit: Visit, tries: int) -> None:
-        """Keep the documents of the batch that lose most."""
-        n = max(1, round(self.share * visit.batch.n_documents))
-        order = np.argsort(-losses(visit), kind="stable")
-        first = n * tries % max(order.size, 1)
-        assert isinstance(visit.batch, Batch)
-        self._worst.append(visit.batch.selected(np.sort(order[first : first + n])))
+    def waits(self, seed: int) -> bool:
+        """Whether the proposal is not the first: halves of settled topics must beat where further laps would lead."""
+        return seed > 0 or self._fresh is None
 
-    def propose(
-        self, state: Inference, schedule: Schedule, tries: int, seed: int
-    ) -> tuple[GlobalParameters, Int] | None:
-        """Return the present topics and those of the target."""
-        model, parameters = state.model, state.parameters
-        corpus = as_corpus(Batch.joined(self._worst), state.totals.S.shape[0])
+    def propose(self, state: Inference, schedule: Schedule, tries: int, seed: int) -> Proposal | None:
+        """Return topics found from the start, or the halves of the present ones."""
+        corpus, documents = sample(state, schedule)
         if corpus.n_tokens == 0:
             return None
-        alpha, gamma, eta = _hyperparameters(state)
-        drawn = int(stream(schedule.seed, f"birth {seed}").integers(2**31))
-        states = smoothed_cvb0(corpus, TOPICS, alpha=alpha, gamma=gamma, eta=eta, seed=drawn)
-        *_, found = islice(states, BIRTH_SWEEPS)
-        born = found.N > corpus.n_tokens / TOPICS**2  # the others are leftovers
-        share = found.N[born] / state.totals.N.sum()
-        tau = np.concatenate([parameters.tau, model.likelihood.table(np.maximum(found.S[:, born], 0.0))], axis=1)
-        weights = np.concatenate([parameters.expected_beta[:-1], share]) / (1.0 + share.sum())
-        names = np.concatenate([state.topic_ids, state.next_id + np.arange(share.size)])
-        everything, documents = sample(state, schedule)
-        nowhere = np.zeros((documents.n_documents, names.size))  # every document may choose a new topic
-        start = refined(state, everything, tau, weights, nowhere)
+        if not self.waits(seed):
+            assert self._fresh is not None
+            start = scaled(make_start("collapsed", corpus, self._fresh), state, corpus)
+            names = state.next_id + np.arange(start.weights.size)
+            return proposal(schedule.model, start, names, state)
+        n_topics, rng = state.topic_ids.size, stream(schedule.seed, f"birth {seed}")
+        if 2 * n_topics > MOST_TOPICS:
+            return None
+        half = documents.topic + n_topics * rng.integers(2, size=documents.topic.size)
+        n_dk = np.zeros((documents.n_documents, 2 * n_topics))
+        n_dk[documents.rows, half] = documents.n_dk
+        weights = np.tile(state.parameters.expected_beta[:-1] / 2.0, 2)
+        start = refined(state, corpus, np.tile(state.parameters.tau, 2), weights, n_dk)
         used = start.counts.sum(axis=0) > EMPTY
+        if not used.any():
+            return None
+        names = np.concatenate([state.topic_ids, state.next_id + np.arange(n_topics)])
         start = Start(np.ascontiguousarray(start.counts[:, used]), start.weights[used])
-        likelihood = cast(WordLikelihood, model.likelihood)
-        return starting_parameters(start, likelihood, model.gamma, state.totals.n_documents), names[used]
+        return proposal(state.model, start, names[used], state)
 
 
 class Refinement(Proposals):
     """The present topics, found again by collapsed inference."""
 
-    def propose(
-        self, state: Inference, schedule: Schedule, tries: int, seed: int
-    ) -> tuple[GlobalParameters, Int] | None:
+    def propose(self, state: Inference, schedule: Schedule, tries: int, seed: int) -> Proposal | None:
         """Return the topics after the sweeps."""
         corpus, documents = sample(state, schedule)
         weights, n_topics = state.parameters.expected_beta[:-1], state.topic_ids.size
         start = refined(state, corpus, state.parameters.tau, weights, documents.dense(n_topics))
-        likelihood = cast(WordLikelihood, state.model.likelihood)
-        return starting_parameters(start, likelihood, state.model.gamma, state.totals.n_documents), state.topic_ids
+        return proposal(state.model, start, state.topic_ids, state)
 
 
-WORD_PROPOSALS: Mapping[str, type[Proposals]] = {Birth.name: WordBirths, Refine.name: Refinement}
+def word_proposals(fresh: StartSettings | None) -> dict[str, Proposals]:
+    """Return what moves propose topics by; `fresh` are the settings of the collapsed start that is tried, if any."""
+    return {Birth.name: WordBirths(fresh), Refine.name: Refinement()}
+
+
+def proposal(model: Model, start: Start, names: Int, state: Inference) -> Proposal:
+    """Return the topics of a start."""
+    likelihood = cast(WordLikelihood, model.likelihood)
+    return Proposal(model, starting_parameters(start, likelihood, model.gamma, state.totals.n_documents), names)
+
+
+def scaled(start: Start, state: Inference, corpus: Corpus) -> Start:
+    """Return the start with counts of all documents in the place of those of a sample."""
+    return Start(start.counts * (state.totals.N.sum() / max(corpus.n_tokens, 1e-300)), start.weights)
 
 
 def _hyperparameters(state: Inference) -> tuple[float, float, float]:
@@ -120,8 +125,7 @@ def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: 
     start = state.model.likelihood.mean(tau), n_dk + alpha * weights, weights
     states = smoothed_cvb0(corpus, weights.size, alpha=alpha, gamma=gamma, eta=eta, start=start)
     *_, found = islice(states, REFINE_SWEEPS)
-    scale = state.totals.N.sum() / max(corpus.n_tokens, 1e-300)
-    return Start(np.maximum(found.S, 0.0) * scale, found.beta)
+    return scaled(Start(np.maximum(found.S, 0.0), found.beta), state, corpus)
 
 
 def sample(state: Inference, schedule: Schedule) -> tuple[Corpus, DocumentTopics]:
@@ -147,15 +151,3 @@ def as_corpus(batch: Batch, n_words: int) -> Corpus:
     """Return the documents of a batch over all words."""
     shape = (batch.n_documents, n_words)
     return Corpus.from_counts(sparse.csr_matrix((batch.count, batch.words[batch.word], batch.indptr), shape=shape))
-
-
-def losses(visit: Visit) -> Float:
-    """Return sum_w c_dw (log c_dw - log Z_dw) of each document, in nats, (D_b,); Z_dw is about n_d p(w | d)."""
-    batch = visit.batch
-    document = np.repeat(np.arange(batch.n_documents), np.diff(batch.indptr))
-    normaliser = batch.count / visit.ratio
-    return np.bincount(
-        document,
-        weights=batch.count * (np.log(batch.count) - np.log(normaliser)),
-        minlength=batch.n_documents,
-    ).astype(np.float64)

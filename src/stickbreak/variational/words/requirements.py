@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_memory
+from stickbreak.likelihoods import WordLikelihood
+from stickbreak.variational.words.observed import LIKELIHOODS, sees_cells
 
 STORED_BYTES = 10.0  # of an entry of the stored S
 STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
@@ -23,7 +25,19 @@ def check_learned(names: Sequence[str], *, memoized: bool) -> None:
         )
 
 
-def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool, cells: bool) -> None:
+def check_likelihood(likelihood: str | WordLikelihood, document_weights: str) -> None:
+    """Refuse an unknown likelihood, and weights of documents that it cannot have."""
+    if isinstance(likelihood, str) and likelihood not in LIKELIHOODS:
+        known = ", ".join(map(repr, LIKELIHOODS))
+        raise InputError(f"likelihood is {likelihood!r}; give one of {known}, or a likelihood of words.")
+    if document_weights == "collapsed" and sees_cells(likelihood):
+        raise InputError(
+            "document_weights is 'collapsed', which is for tokens, but the likelihood is of counts; "
+            "set document_weights='mean_field'."
+        )
+
+
+def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, beside: int, cells: bool) -> None:
     """Refuse more topics than the memory can carry.
 
     Parameters
@@ -34,8 +48,8 @@ def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, t
     n_batches : int
     n_kept : int
         Batches whose statistics are stored.
-    trials : bool
-        Whether a move tries a second state beside the first.
+    beside : int
+        Topics of a second state that a move tries beside the first, in units of K.
     cells : bool
         Whether every document has an observation of every word (`CountLikelihood`).
 
@@ -43,17 +57,17 @@ def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, t
     ------
     InputError
     """
-    needed = bytes_needed(corpus, n_topics, n_batches, n_kept, trials=trials, cells=cells)
+    needed = bytes_needed(corpus, n_topics, n_batches, n_kept, beside=beside, cells=cells)
     check_memory(n_topics, corpus.n_words, needed)
 
 
 def bytes_needed(
-    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, trials: bool, cells: bool = False
+    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, beside: int, cells: bool = False
 ) -> float:
     """Estimate the memory of a fit: scratch and a visit; S in total, tau, and the S of every batch that is kept.
 
-    The latter three are there twice while a trial is on. Cells have two rows of S for each word in every batch, none of
-    which is zero, and a batch holds all its cells.
+    The latter three are there a second time while a trial is on, for `beside` times as many topics. Cells have two rows
+    of S for each word in every batch, none of which is zero, and a batch holds all its cells.
     """
     n_words, share, visit = float(corpus.n_words), STORED_SHARE, 0.0
     of_batch = min(n_words, corpus.counts.nnz / n_batches)  # words: more than there are where they repeat
@@ -61,4 +75,4 @@ def bytes_needed(
         visit = CELL_BYTES * corpus.n_documents * n_words / n_batches
         n_words, of_batch, share = 2.0 * n_words, 2.0 * n_words, 1.0
     state = 8.0 * 2.0 * n_words + STORED_BYTES * share * n_kept * of_batch
-    return visit + n_topics * (8.0 * 2.0 * (n_words + of_batch) + state * (2 if trials else 1))
+    return visit + n_topics * (8.0 * 2.0 * (n_words + of_batch) + state * (1 + beside))
