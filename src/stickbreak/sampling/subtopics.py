@@ -64,8 +64,9 @@ def subtopic_trials(
         return K, beta, Trials(0, 0, 0, 0)
     n_k, weights = np.zeros(K + trials, np.int64), np.zeros(K + trials)
     n_k[:K], weights[:K] = counts.n[:K], beta[:K]
+    document = np.repeat(np.arange(tokens.n_documents, dtype=np.int32), tokens.lengths)
     K, made = kernels.run_trials(
-        tokens.start, tokens.word, z, counts.words, n_k, weights, K, now.alpha, now.gamma, now.eta,
+        document, tokens.word, z, counts.words, n_k, weights, K, now.alpha, now.gamma, now.eta,
         trials, passes, float(max(LEAST_LIMIT, N // 20) if limit is None else limit), key,
     )  # fmt: skip
     return int(K), np.append(weights[:K], beta[-1]), Trials(*map(int, made))

@@ -1,8 +1,8 @@
 """The two sides of a sub-topic trial: where they settle, how their tokens are drawn, what they weigh.
 
 Twin in tests/sampling/subtopic_twin.py. A trial works on the tokens of one topic or of two, its members. Side 0 holds
-the first anchor, side 1 the second. n (W, 2) holds the tokens of each word on each side: expected ones after
-`settle_sides`, drawn ones after `draw_sides`.
+the first anchor, side 1 the second. n (W, 2) holds the tokens of each word on each side and size (2,) those of all
+words: expected ones after `settle_sides`, the sides that the members have after `propose`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
 
-CHUNK = 64  # tokens of a document that are drawn at once
+CHUNK = 256  # tokens of a document that are drawn at once
 _BACKGROUND = 10.0  # tokens of all members that smooth the two documents of the anchors
 _LEAST = 1e-8  # of the prior of a side in a document, where a proposal is made
-_ROUNDS = 20  # towards the mode of the share
+_SETTLED = 0.003  # mean change of a probability at which the sides have settled
+_ROUNDS = 20  # towards the mode of the share of side 0
 
 
 class Members(NamedTuple):
@@ -31,40 +32,54 @@ class Members(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def gather(start, word, z, first, second):
-    """List the tokens of two topics, which may be the same."""
-    size, documents = 0, 0
-    for d in range(start.size - 1):
-        before = size
-        for i in range(start[d], start[d + 1]):
-            size += (z[i] == first) | (z[i] == second)
-        documents += size > before
-    token, words = np.empty(size, np.int64), np.empty(size, np.int64)
-    bound = np.zeros(documents + 1, np.int64)
-    size, documents = 0, 0
-    for d in range(start.size - 1):
-        for i in range(start[d], start[d + 1]):
-            if z[i] == first or z[i] == second:
-                token[size], words[size] = i, word[i]
-                size += 1
-        if size > bound[documents]:
+def gather(document, word, left, right):
+    """List the tokens `left` of a topic and `right` of another, both ascending."""
+    S, documents, last = left.size + right.size, 0, -1
+    token, words, bound = np.empty(S, np.int64), np.empty(S, np.int64), np.empty(S + 1, np.int64)
+    i = j = 0
+    for p in range(S):
+        if j == right.size or (i < left.size and left[i] < right[j]):
+            token[p] = left[i]
+            i += 1
+        else:
+            token[p] = right[j]
+            j += 1
+        words[p] = word[token[p]]
+        if document[token[p]] != last:
+            last = document[token[p]]
+            bound[documents] = p
             documents += 1
-            bound[documents] = size
-    return Members(token, words, bound)
+    bound[documents] = S
+    return Members(token, words, bound[: documents + 1].copy())
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def settle_sides(members, anchors, mass, eta, passes, expected, n, size):
-    """Let two sides settle around the documents of the anchors; return the share of side 0.         math.md (M4)
+def propose(members, anchors, mass, eta, passes, side, drawn, floor, n, size, rng):
+    """Give every member its side, or else take the present ones; return log q.                      math.md (M4)
 
-    Fills expected (S,), the probability that each member is on side 0, n (W, 2), its sums by word, and size (2,).
-    Nothing is drawn: the result depends on the members and the anchors alone.
+    With `passes` = 0 the sides know nothing but the anchors before the draw; else they settle in so many passes at
+    most. Stops where log q falls below `floor`.
+    """
+    n[:], size[:] = 0.0, 0.0
+    expected, tables = np.zeros(side.size), np.full(2, 0.5)
+    if passes > 0:
+        settle_sides(members, anchors, mass, eta, passes, expected, n, size, tables)
+    return draw_sides(members, anchors, mass, eta, passes > 0, expected, tables, side, drawn, floor, n, size, rng)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settle_sides(members, anchors, mass, eta, passes, expected, n, size, tables):
+    """Let two sides settle around the documents of the anchors.                                      math.md (M4)
+
+    Fills expected (S,), the probability that each member is on side 0, n and size, its sums, and tables (2,), about
+    the tables of each side. Nothing is drawn: the result depends on the members and the anchors alone.
     """
     word, bound, W = members.word, members.bound, n.shape[0]
     _seed(members, anchors, expected, n, size)
-    share, total_eta = 0.5, W * eta
+    total_eta = W * eta
     for _ in range(passes):
-        tables = np.zeros(2)
+        share, change = tables[0] / (tables[0] + tables[1]), 0.0
+        tables[:] = 0.0
         for d in range(bound.size - 1):
             on_0 = 0.0
             for p in range(bound[d], bound[d + 1]):
@@ -81,6 +96,7 @@ def settle_sides(members, anchors, mass, eta, passes, expected, n, size):
                 to_0 = (on_0 + mass * share) * (n_0 + eta) * (size[1] + total_eta)
                 to_1 = (on_1 + mass * (1.0 - share)) * (n_1 + eta) * (size[0] + total_eta)
                 x = to_0 / (to_0 + to_1)
+                change += abs(x - expected[p])
                 expected[p] = x
                 on_0, on_1 = on_0 + x, on_1 + (1.0 - x)
                 n[w, 0], n[w, 1] = n_0 + x, n_1 + (1.0 - x)
@@ -88,8 +104,8 @@ def settle_sides(members, anchors, mass, eta, passes, expected, n, size):
                 size[1] += 1.0 - x
             tables[0] += _tables(on_0, mass * share)
             tables[1] += _tables(on_1, mass * (1.0 - share))
-        share = min(max(tables[0] / (tables[0] + tables[1]), 0.01), 0.99)
-    return share
+        if change < _SETTLED * word.size:
+            break
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -133,35 +149,38 @@ def _seed(members, anchors, expected, n, size):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_sides(members, anchors, mass_0, mass_1, eta, expected, n, size, side, drawn, floor, rng):
-    """Give every member its side, or else take the present ones; return log q.                      math.md (M4)
+def draw_sides(members, anchors, mass, eta, settled, expected, tables, side, drawn, floor, n, size, rng):
+    """Give the members their sides document by document, or else take the present ones; return log q.  math.md (M4)
 
-    n and size hold what is expected, and in the end what was drawn. Stops where log q falls below `floor`.
+    n, size and tables hold what is expected, zeros where nothing has settled; in the end n and size are as drawn.
     """
     word, bound, total_eta, log_q = members.word, members.bound, n.shape[0] * eta, 0.0
     odds, ahead = np.empty(CHUNK), np.empty((CHUNK + 1, CHUNK + 1))
     for d in range(bound.size - 1):
         rest = np.zeros(2)
-        for p in range(bound[d], bound[d + 1]):
-            w, x = word[p], expected[p]
-            n[w, 0], n[w, 1] = max(n[w, 0] - x, 0.0), max(n[w, 1] - (1.0 - x), 0.0)
-            size[0] -= x
-            size[1] -= 1.0 - x
-            rest[0] += x
-            rest[1] += 1.0 - x
+        if settled:
+            for p in range(bound[d], bound[d + 1]):
+                w, x = word[p], expected[p]
+                n[w, 0], n[w, 1] = max(n[w, 0] - x, 0.0), max(n[w, 1] - (1.0 - x), 0.0)
+                rest[0] += x
+                rest[1] += 1.0 - x
+            size -= rest
         size_0, size_1 = max(size[0], 0.0) + total_eta, max(size[1], 0.0) + total_eta
-        on_0, on_1 = max(mass_0, _LEAST), max(mass_1, _LEAST)
+        mass_0 = max(mass * tables[0] / (tables[0] + tables[1]), _LEAST)
+        mass_1 = max(mass * tables[1] / (tables[0] + tables[1]), _LEAST)
+        on_0, on_1 = 0.0, 0.0
         for begin in range(bound[d], bound[d + 1], CHUNK):
             end = min(begin + CHUNK, bound[d + 1])
             for p in range(begin, end):
                 w = word[p]
-                rest[0] -= expected[p]
-                rest[1] -= 1.0 - expected[p]
+                if settled:
+                    rest[0] -= expected[p]
+                    rest[1] -= 1.0 - expected[p]
                 to_0, to_1 = (n[w, 0] + eta) * size_1, (n[w, 1] + eta) * size_0
                 odds[p - begin] = to_0 / (to_0 + to_1)
                 if p == anchors[0] or p == anchors[1]:
                     odds[p - begin] = 1.0 if p == anchors[0] else 0.0
-            a, b = on_0 + max(rest[0], 0.0), on_1 + max(rest[1], 0.0)
+            a, b = mass_0 + on_0 + max(rest[0], 0.0), mass_1 + on_1 + max(rest[1], 0.0)
             log_q += _draw_chunk(odds, ahead, a, b, side[begin:end], drawn, rng)
             for p in range(begin, end):
                 on_0 += side[p] == 0
@@ -169,8 +188,10 @@ def draw_sides(members, anchors, mass_0, mass_1, eta, expected, n, size, side, d
         for p in range(bound[d], bound[d + 1]):
             n[word[p], side[p]] += 1.0
             size[side[p]] += 1.0
+        tables[0] += _tables(on_0, mass_0)
+        tables[1] += _tables(on_1, mass_1)
         if log_q < floor:
-            return log_q
+            break
     return log_q
 
 
@@ -253,10 +274,16 @@ def share_proposal(beyond, mass):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def log_logistic(v, centre, scale):
-    """Return the log density of the logistic law."""
+def weigh(members, side, mass, eta, n, size, v, drawn, rng):
+    """Return log of (M3) without the selection and q of the sides; and v, the log odds of the shares, drawn or given."""
+    beyond = documents_beyond(members, side)
+    centre, scale = share_proposal(beyond, mass)
+    if drawn:
+        x = uniform(rng)
+        v = centre + scale * log(x / (1.0 - x))
     x = abs(v - centre) / scale
-    return -x - 2.0 * log1p(exp(-x)) - log(scale)
+    log_q = -x - 2.0 * log1p(exp(-x)) - log(scale)  # logistic
+    return log_documents(beyond, mass, v) + log_words(members, n, size, eta) - log_q, v
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -8,16 +8,7 @@ import numpy as np
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.sampling.kernels.sides import (
-    documents_beyond,
-    draw_sides,
-    gather,
-    log_documents,
-    log_logistic,
-    log_words,
-    settle_sides,
-    share_proposal,
-)
+from stickbreak.sampling.kernels.sides import gather, propose, weigh
 from stickbreak.sampling.state import SHIFT, TOPIC
 
 _SHARPNESS = 4  # power of the affinity that picks the partner of a merge
@@ -25,87 +16,85 @@ _FLOOR = 1e-4  # of the weight of a partner
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_trials(start, word, z, words, n_k, beta, n_topics, alpha, gamma, eta, trials, passes, limit, key):
+def run_trials(document, word, z, words, n_k, beta, n_topics, alpha, gamma, eta, trials, passes, limit, key):
     """Change z, beta and their counts in place; return K and [splits tried, accepted, merges tried, accepted].
 
     n_k and beta have room for as many new topics as there are trials.                               math.md (M3)
     """
-    N, W, rng, made = z.size, words.size.size, np.empty(1, np.uint64), np.zeros(4, np.int64)
+    W, rng, made = words.size.size, np.empty(1, np.uint64), np.zeros(4, np.int64)
     anchors, own, weight = np.empty(2, np.int64), np.zeros(W), np.empty(n_k.size)
+    by_topic, begin = np.empty(z.size, np.int64), np.zeros(n_k.size, np.int64)
+    _index(z, n_k, n_topics, by_topic, begin)
     for trial in range(trials):
         open_stream(rng, key, trial)
         split, log_pair = uniform(rng) < 0.5, 0.0
-        if split:
-            token = np.int64(uniform(rng) * N)
-            first = second = np.int64(z[token])
-            S = n_k[first]
-        else:
-            first = second = np.int64(uniform(rng) * n_topics)
-            token, S = -1, 0
-            if n_topics > 1:
-                second, log_pair = _partner(words, first, n_topics, n_k, own, weight, rng)
-                S = n_k[first] + n_k[second]
+        settle = passes if uniform(rng) < 0.5 else 0
+        first = second = np.int64(uniform(rng) * n_topics)
+        S = n_k[first]
+        if not split:
+            if n_topics < 2:
+                continue
+            second, log_pair = _partner(words, first, n_topics, n_k, own, weight, rng)
+            S += n_k[second]
         if S < 2 or uniform(rng) * S > limit:
             continue
         made[0 if split else 2] += 1
-        members = gather(start, word, z, first, second)
-        side = np.empty(S, np.int8)
+        left = by_topic[begin[first] : begin[first] + n_k[first]]
+        right = by_topic[begin[second] : begin[second] + (0 if split else n_k[second])]
+        members, side = gather(document, word, left, right), np.zeros(S, np.int8)
+        n, size = np.zeros((W, 2)), np.zeros(2)
         for p in range(S):
             side[p] = z[members.token[p]] != first
-        _pick_anchors(members, side, token, anchors, rng)
+            n[members.word[p], side[p]] += 1.0
+            size[side[p]] += 1.0
+        _pick_anchors(split, side, left.size, anchors, rng)
         mass = alpha * (beta[first] if split else beta[first] + beta[second])
         log_u, v, log_q = log1p(-uniform(rng)), 0.0, 0.0
-        expected, n, size = np.empty(S), np.zeros((W, 2)), np.zeros(2)
         if split:
-            share = settle_sides(members, anchors, mass, eta, passes, expected, n, size)
-            log_q = draw_sides(
-                members, anchors, mass * share, mass * (1.0 - share), eta, expected, n, size, side, True, -inf, rng
-            )
+            log_q = propose(members, anchors, mass, eta, settle, side, True, -inf, n, size, rng)
             log_pair = _log_partner(words, n, size, first, n_topics, n_k, weight)
         else:
             v = log(beta[first] / beta[second])
-            for p in range(S):
-                n[members.word[p], side[p]] += 1.0
-                size[side[p]] += 1.0
-        beyond = documents_beyond(members, side)
-        centre, scale = share_proposal(beyond, mass)
-        if split:
-            x = uniform(rng)
-            v = centre + scale * log(x / (1.0 - x))
-        log_ratio = log(gamma) + log_documents(beyond, mass, v) + log_words(members, n, size, eta)
-        log_ratio += log_pair - log(n_topics + split) - log(size[0]) - log(size[1]) + log(N) + log(S - 1.0)
-        log_ratio -= log_logistic(v, centre, scale) + log_q
+        log_ratio, v = weigh(members, side, mass, eta, n, size, v, split, rng)
+        few = n_topics if split else n_topics - 1
+        log_ratio += log(gamma) + log_pair + log(few / (few + 1.0)) + log(S * (S - 1.0)) - log(size[0] * size[1])
         if not split and log_u <= -log_ratio:  # else it cannot be accepted: log q is no more than zero
-            n[:], size[:] = 0.0, 0.0
-            share = settle_sides(members, anchors, mass, eta, passes, expected, n, size)
-            log_ratio -= draw_sides(
-                members, anchors, mass * share, mass * (1.0 - share), eta, expected, n, size, side, False,
-                log_u + log_ratio, rng,
-            )  # fmt: skip
+            log_q = propose(members, anchors, mass, eta, settle, side, False, log_u + log_ratio, n, size, rng)
+        log_ratio -= log_q
         if not log_u <= (log_ratio if split else -log_ratio):
             continue
         made[1 if split else 3] += 1
         if split:
-            _split(members, side, n, v, z, words, n_k, beta, first, n_topics)
+            _split(members, side, n, v, z, words, n_k, beta, by_topic, begin, first, n_topics)
             n_topics += 1
         else:
             n_topics -= 1
             _merge(z, words, n_k, beta, first, second, n_topics)
+            _index(z, n_k, n_topics, by_topic, begin)
     return n_topics, made
 
 
 @njit(cache=True, nogil=True)
-def _pick_anchors(members, side, token, anchors, rng):
-    """Pick a member of each side; where all share a topic, `token` is the first anchor and any other the second."""
+def _index(z, n_k, n_topics, by_topic, begin):
+    """List the tokens topic by topic: those of topic k, ascending, from begin[k]."""
+    place, at = np.zeros(n_topics, np.int64), 0
+    for k in range(n_topics):
+        place[k] = begin[k] = at
+        at += n_k[k]
+    for i in range(z.size):
+        by_topic[place[z[i]]] = i
+        place[z[i]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _pick_anchors(split, side, on_0, anchors, rng):
+    """Pick a member of each side, or, where all are of one topic, any two members."""
     S = side.size
-    if token >= 0:
-        anchors[0], anchors[1] = np.searchsorted(members.token, token), np.int64(uniform(rng) * (S - 1))
+    if split:
+        anchors[0], anchors[1] = np.int64(uniform(rng) * S), np.int64(uniform(rng) * (S - 1))
         anchors[1] += anchors[1] >= anchors[0]
         return
-    on_1 = 0
-    for p in range(S):
-        on_1 += side[p]
-    left = np.array([np.int64(uniform(rng) * (S - on_1)), np.int64(uniform(rng) * on_1)])
+    left = np.array([np.int64(uniform(rng) * on_0), np.int64(uniform(rng) * (S - on_0))])
     for p in range(S):
         if left[side[p]] == 0:
             anchors[side[p]] = p
@@ -176,18 +165,21 @@ def _set_entry(words, w, k, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _split(members, side, n, v, z, words, n_k, beta, k, new):
+def _split(members, side, n, v, z, words, n_k, beta, by_topic, begin, k, new):
     """Give side 1 of topic k the number `new`."""
     for w in range(n.shape[0]):
         if n[w, 1] > 0.0:
             _set_entry(words, w, k, np.int64(n[w, 0]))
             _set_entry(words, w, new, np.int64(n[w, 1]))
-    n_k[new] = 0
+    n_k[new] = side.sum()
+    n_k[k] -= n_k[new]
+    begin[new] = begin[k] + n_k[k]
+    place = [begin[k], begin[new]]
     for p in range(side.size):
         if side[p] == 1:
             z[members.token[p]] = new
-            n_k[new] += 1
-    n_k[k] -= n_k[new]
+        by_topic[place[side[p]]] = members.token[p]
+        place[side[p]] += 1
     beta[new] = beta[k] / (1.0 + exp(v))
     beta[k] /= 1.0 + exp(-v)
 
