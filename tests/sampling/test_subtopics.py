@@ -8,14 +8,17 @@ from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.direct import draw_weights
 from stickbreak.sampling.franchise import Franchise
+from stickbreak.sampling.kernels.counts import count_tokens
 from stickbreak.sampling.starts import seated
-from stickbreak.sampling.state import Concentrations
+from stickbreak.sampling.state import Concentrations, DocumentTopics
 from stickbreak.sampling.state import Seating as Seats
 from stickbreak.sampling.subtopics import subtopic_trials
 
 from .chains import tokens_of
 from .enumeration import Seating, Tiny, canonical, posterior
 from .laws import ALARM, chi_square
+from .reference import Stream
+from .subtopic_twin import Subtopics
 
 
 def one_trial(tiny, tokens, order, seating, key, limit):
@@ -65,6 +68,44 @@ def listed(tokens, order, seats):
     return Seating(canonical(table.tolist()), canonical([dish[t] for t in seen]))
 
 
+@pytest.mark.parametrize("passes", [1, 4])
+@pytest.mark.parametrize("eta", [0.05, 0.7])
+def test_trials_are_those_of_the_twin(eta, passes):
+    rng = np.random.default_rng(3)
+    total = np.zeros(4, dtype=int)
+    for key in range(15):
+        D, W = int(rng.integers(1, 6)), int(rng.integers(2, 6))
+        docs = [rng.integers(W, size=rng.integers(1, 8)).tolist() for _ in range(D)]
+        tokens, _ = tokens_of([*docs, [0, 1]], W)
+        z = canonical(rng.integers(int(rng.integers(1, 5)), size=tokens.word.size).tolist())
+        K, now = max(z) + 1, Concentrations(1.3, 2.1, eta)
+        beta = rng.dirichlet(np.ones(K + 1))
+        document = np.repeat(np.arange(tokens.n_documents), tokens.lengths).tolist()
+        options = {"alpha": now.alpha, "gamma": now.gamma, "eta": eta, "n_words": W}
+        twin = Subtopics(tokens.word.tolist(), document, z, beta[:-1].tolist(), **options)
+        found = np.array(z, np.int32)
+        counts = counted(tokens, found, K)
+        options = {"trials": 12, "passes": passes, "key": key, "limit": 6}
+        K, weights, made = subtopic_trials(tokens, found, counts, beta, now, **options)
+        for trial in range(12):
+            twin.trial(Stream(key, trial), passes, 6)
+        assert canonical(found.tolist()) == canonical(twin.z)
+        assert list(made) == twin.made
+        assert sorted(weights[:-1]) == pytest.approx(sorted(twin.beta))
+        fresh = counted(tokens, found, K).words
+        for w in range(W):
+            entries = [set(x.entry[x.start[w] : x.start[w] + x.size[w]].tolist()) for x in (counts.words, fresh)]
+            assert entries[0] == entries[1], "the counts of words followed the moves"
+        total += made
+    assert total.min() > 0, "every kind of trial occurred, and was accepted now and then"
+
+
+def counted(tokens, z, K):
+    documents = DocumentTopics.empty(tokens)
+    count_tokens(tokens.start, z, np.zeros(K, np.int64), documents)
+    return count_topics(tokens, z, documents, K)
+
+
 @pytest.mark.parametrize("limit", [3, None])
 @pytest.mark.parametrize("name", "ABCDF")
 def test_trial_leaves_the_exact_posterior_as_it_is(name, limit):
@@ -78,6 +119,5 @@ def test_trial_leaves_the_exact_posterior_as_it_is(name, limit):
         after, made = one_trial(tiny, tokens, order, states[s], key, limit)
         seen[number[after]] += 1
         moved += made
-    print(moved)
     assert moved[[1, 3]].min() > 300
     assert chi_square(seen, p) > ALARM

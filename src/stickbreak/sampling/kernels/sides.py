@@ -64,7 +64,18 @@ def propose(members, anchors, mass, eta, passes, side, drawn, floor, n, size, rn
     expected, tables = np.zeros(side.size), np.full(2, 0.5)
     if passes > 0:
         settle_sides(members, anchors, mass, eta, passes, expected, n, size, tables)
-    return draw_sides(members, anchors, mass, eta, passes > 0, expected, tables, side, drawn, floor, n, size, rng)
+    log_q = draw_sides(members, anchors, mass, eta, passes > 0, expected, tables, side, drawn, floor, n, size, rng)
+    count_sides(members, side, n, size)
+    return log_q
+
+
+@njit(cache=True, nogil=True)
+def count_sides(members, side, n, size):
+    """Fill n and size with the tokens of each side."""
+    n[:], size[:] = 0.0, 0.0
+    for p in range(side.size):
+        n[members.word[p], side[p]] += 1.0
+        size[side[p]] += 1.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -152,7 +163,7 @@ def _seed(members, anchors, expected, n, size):
 def draw_sides(members, anchors, mass, eta, settled, expected, tables, side, drawn, floor, n, size, rng):
     """Give the members their sides document by document, or else take the present ones; return log q.  math.md (M4)
 
-    n, size and tables hold what is expected, zeros where nothing has settled; in the end n and size are as drawn.
+    n, size and tables hold what is expected, zeros where nothing has settled, and are used up.
     """
     word, bound, total_eta, log_q = members.word, members.bound, n.shape[0] * eta, 0.0
     odds, ahead = np.empty(CHUNK), np.empty((CHUNK + 1, CHUNK + 1))

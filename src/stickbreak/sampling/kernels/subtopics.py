@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.sampling.kernels.sides import gather, propose, weigh
+from stickbreak.sampling.kernels.sides import count_sides, gather, propose, weigh
 from stickbreak.sampling.state import SHIFT, TOPIC
 
 _SHARPNESS = 4  # power of the affinity that picks the partner of a merge
@@ -45,8 +45,7 @@ def run_trials(document, word, z, words, n_k, beta, n_topics, alpha, gamma, eta,
         n, size = np.zeros((W, 2)), np.zeros(2)
         for p in range(S):
             side[p] = z[members.token[p]] != first
-            n[members.word[p], side[p]] += 1.0
-            size[side[p]] += 1.0
+        count_sides(members, side, n, size)
         _pick_anchors(split, side, left.size, anchors, rng)
         mass = alpha * (beta[first] if split else beta[first] + beta[second])
         log_u, v, log_q = log1p(-uniform(rng)), 0.0, 0.0
