@@ -63,8 +63,8 @@ class GibbsHDP(FittedGibbs):
         own (slower mixing).
     subtopic_trials : int, default=0
         Number of sub-topic trials after each sweep. A trial proposes either to split a topic into two sub-topics or to
-        merge two topics. First the two sides settle; then all tokens of the topics are drawn anew (after Jain and Neal
-        2004, and Chang and Fisher 2014). The exact posterior stays the same. 0 means none.
+        merge two topics, and draws all their tokens again. In half of the trials the two sides settle first (after Jain
+        and Neal 2004, and Chang and Fisher 2014). The posterior stays exact. 0 means none.
     subtopic_passes : int, default=30
         Largest number of passes over the tokens of a sub-topic trial in which its two sides settle.
     split_merge_trials : int, default=10
@@ -97,7 +97,8 @@ class GibbsHDP(FittedGibbs):
     estimate : {"last", "best", "average"}, default="average"
         Where topics and weights come from. "last": the last sweep; "best": the sweep with the highest joint
         log-likelihood after burn-in; "average": the mean over the samples. For the mean, the topics of each sample are
-        matched to those of the best sample so that most tokens agree; topics without a match are left out.
+        matched to those of the best sample so that most tokens agree; topics without a match are left out, and so are
+        topics that fewer than half of the samples have.
     n_shards : int, default=1
         Number of parts of the documents that are sampled at the same time. 1 is exact. More are approximate: each part
         is sampled against its own copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling
@@ -113,7 +114,9 @@ class GibbsHDP(FittedGibbs):
     Attributes
     ----------
     n_topics_ : int
-        Number of topics K.
+        Number of topics K. With estimate="average" these are the topics that at least half of the samples have. With
+        the other estimates they are all topics of one sweep, also those of a few tokens. `trace_["n_topics"]` counts
+        all topics of every sweep.
     topic_word_ : ndarray of shape (K, W)
         Expected word distribution of each topic, the topic with the most tokens first.
     topic_weights_ : ndarray of shape (K,)
