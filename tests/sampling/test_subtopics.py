@@ -1,13 +1,18 @@
 """Sub-topic moves: one trial leaves the exact posterior as it is, and the kernel does what its twin does."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
+from stickbreak import GibbsHDP
+from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.direct import draw_weights
 from stickbreak.sampling.franchise import Franchise
+from stickbreak.sampling.kernels import sides
 from stickbreak.sampling.kernels.counts import count_tokens
 from stickbreak.sampling.starts import seated
 from stickbreak.sampling.state import Concentrations, DocumentTopics
@@ -41,7 +46,6 @@ def one_trial(tiny, tokens, order, seating, key, limit):
 def arranged(tokens, order, seating):
     """Return the seating as arrays, for tokens that stand in another order."""
     out = Seats.empty(tokens)
-    back = np.argsort(order)
     for d in range(tokens.n_documents):
         first, names = tokens.start[d], {}
         for i in range(first, tokens.start[d + 1]):
@@ -51,7 +55,6 @@ def arranged(tokens, order, seating):
             out.topic[first + place] = seating.dish[t]
             out.n[first + place] += 1
         out.n_tables[d] = len(names)
-    assert back.size == tokens.word.size
     return out
 
 
@@ -121,3 +124,49 @@ def test_trial_leaves_the_exact_posterior_as_it_is(name, limit):
         moved += made
     assert moved[[1, 3]].min() > 300
     assert chi_square(seen, p) > ALARM
+
+
+@pytest.mark.parametrize("passes", [0, 3])
+@pytest.mark.parametrize("chunk", [1, 2, 3, 256])
+def test_probabilities_of_all_proposals_sum_to_one(chunk, passes, monkeypatch):
+    """Also where the tokens of a document are drawn a few at a time, as those of a very long one are."""
+    monkeypatch.setattr(sides, "CHUNK", chunk)
+    word, bound = np.array([0, 1, 1, 2, 0, 2, 2]), np.array([0, 5, 7])
+    members, anchors, total = sides.Members(np.arange(7), word, bound), np.array([1, 5]), 0.0
+    for free in product(range(2), repeat=5):
+        side = np.array([free[0], 0, *free[1:4], 1, free[4]], dtype=np.int8)
+        expected, tables, n, size = np.zeros(7), np.full(2, 0.5), np.zeros((3, 2)), np.zeros(2)
+        if passes:
+            sides.settle_sides(members, anchors, 1.4, 0.2, passes, expected, n, size, tables)
+        rng, settled = np.zeros(1, np.uint64), passes > 0
+        state = expected, tables, side, False, -np.inf, n, size, rng
+        total += np.exp(sides.draw_sides.py_func(members, anchors, 1.4, 0.2, settled, *state))
+    assert total == pytest.approx(1.0)
+
+
+def test_topics_are_found_from_one():
+    corpus, truth = planted_lda(150, 60, n_topics=5, mean_tokens=60, seed=2)
+    model = GibbsHDP(init="single", subtopic_trials=20, split_merge_trials=0, n_laps=40, random_state=0).fit(corpus)
+    assert model.trace_["split_accepted"].sum() >= 4
+    overlap = np.minimum(truth.topic_word[:, None], model.topic_word_[None]).sum(axis=2)
+    assert (overlap.max(axis=1) > 0.8).all(), "each planted topic has one of its own"
+
+
+def test_words_at_random_are_one_topic():
+    corpus = Corpus.from_counts(np.random.default_rng(0).poisson(0.6, size=(100, 80)))
+    options = {"subtopic_trials": 20, "split_merge_trials": 0, "n_laps": 40, "random_state": 0, "eta": 0.5}
+    model = GibbsHDP(n_topics=5, estimate="last", **options).fit(corpus)
+    sizes = (model.components_ - model.eta_).sum(axis=1)
+    assert sizes[0] > 0.97 * sizes.sum()
+
+
+def test_fewer_than_two_tokens_are_left_alone():
+    tokens, _ = tokens_of([[0], []], 2)
+    z = np.zeros(1, np.int32)
+    options = {"trials": 5, "passes": 2, "key": 0}
+    K, beta, made = subtopic_trials(
+        tokens, z, counted(tokens, z, 1), np.array([0.5, 0.5]), Concentrations(1, 1, 1), **options
+    )
+    assert K == 1
+    assert beta.tolist() == [0.5, 0.5]
+    assert sum(made) == 0

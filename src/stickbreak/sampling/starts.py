@@ -103,7 +103,13 @@ def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -
 
 
 def seated(
-    z: Int32, beta: Float, tokens: Tokens, now: Concentrations, ratios: StirlingRatios, tables: np.uint64, seats: np.uint64
+    z: Int32,
+    beta: Float,
+    tokens: Tokens,
+    now: Concentrations,
+    ratios: StirlingRatios,
+    tables: np.uint64,
+    seats: np.uint64,
 ) -> tuple[int, Seating]:
     """Draw tables for topics of tokens under corpus weights beta (K,), and a seating; topics without tokens go.
 

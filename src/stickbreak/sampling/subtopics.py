@@ -1,4 +1,4 @@
-"""Splits into sub-topics and merges (after Jain and Neal 2004; Chang and Fisher 2014): tokens change topic, not tables."""
+"""Splits into sub-topics and merges (after Jain and Neal 2004; Chang and Fisher 2014): tokens change topics."""
 
 from __future__ import annotations
 

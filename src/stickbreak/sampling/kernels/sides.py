@@ -57,7 +57,7 @@ def gather(document, word, left, right):
 def propose(members, anchors, mass, eta, passes, side, drawn, floor, n, size, rng):
     """Give every member its side, or else take the present ones; return log q.                      math.md (M4)
 
-    With `passes` = 0 the sides know nothing but the anchors before the draw; else they settle in so many passes at
+    With `passes` = 0 the sides know nothing but the anchors before the draw; else they settle in that many passes at
     most. Stops where log q falls below `floor`.
     """
     n[:], size[:] = 0.0, 0.0
@@ -253,7 +253,7 @@ def documents_beyond(members, side):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def log_documents(beyond, mass, v):
-    """log of prod_d (mass u)_{n_d0} (mass (1 - u))_{n_d1} / (mass)_{n_d}, u = 1 / (1 + e^-v).       math.md (M3)"""
+    """Log of prod_d (mass u)_{n_d0} (mass (1 - u))_{n_d1} / (mass)_{n_d}, u = 1 / (1 + e^-v).       math.md (M3)"""
     share_0, share_1 = 1.0 / (1.0 + exp(-v)), 1.0 / (1.0 + exp(v))
     out = -beyond[0, 0] * log1p(exp(-v)) - beyond[0, 1] * log1p(exp(v))
     out += (beyond[0, 0] + beyond[0, 1] - beyond[0, 2]) * log(mass)
@@ -286,7 +286,7 @@ def share_proposal(beyond, mass):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh(members, side, mass, eta, n, size, v, drawn, rng):
-    """Return log of (M3) without the selection and q of the sides; and v, the log odds of the shares, drawn or given."""
+    """Return the log of (M3) but for the selection and q of the sides, and v: drawn, or the present one."""
     beyond = documents_beyond(members, side)
     centre, scale = share_proposal(beyond, mass)
     if drawn:

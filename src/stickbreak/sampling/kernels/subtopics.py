@@ -1,4 +1,4 @@
-"""Compiled trials that split a topic into two sub-topics or merge two topics; twin in tests/sampling/subtopic_twin.py."""
+"""Compiled trials that split a topic into sub-topics or merge two; twin in tests/sampling/subtopic_twin.py."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _merge(z, words, n_k, beta, kept, gone, last):
     n_k[free], beta[free] = n_k[last], beta[last]
     n_k[home], beta[home] = total, weight
     for w in range(words.size.size):
-        count, moved = 0, 0
+        count, moved = np.int64(0), np.int64(0)
         for s in range(words.start[w], words.start[w] + words.size[w]):
             k = np.int64(words.entry[s] & TOPIC)
             if k == kept or k == gone:
