@@ -61,13 +61,13 @@ class GibbsHDP(FittedGibbs):
     root : {"marginal", "indicator"}, default="marginal"
         How table indicators treat the top level. "marginal": it is summed out; "indicator": it has indicators of its
         own (slower mixing).
-    subtopic_trials : int, default=0
+    subtopic_trials : int, default=20
         Number of sub-topic trials after each sweep. A trial proposes either to split a topic into two sub-topics or to
         merge two topics, and draws all their tokens again. In half of the trials the two sides settle first (after Jain
         and Neal 2004, and Chang and Fisher 2014). The posterior stays exact. 0 means none.
     subtopic_passes : int, default=30
         Largest number of passes over the tokens of a sub-topic trial in which its two sides settle.
-    split_merge_trials : int, default=10
+    split_merge_trials : int, default=0
         Number of split-merge trials of Wang and Blei after each sweep. They move whole tables.
     split_merge_sweeps : int or None, default=50
         Number of sweeps, from the first, in which the trials of Wang and Blei run. None: in all sweeps. (Paper: 50.)
@@ -214,9 +214,9 @@ class GibbsHDP(FittedGibbs):
         eta_prior: Sequence[float] = (1.0, 1.0),
         representation: str = "indicator",
         root: str = "marginal",
-        subtopic_trials: int = 0,
+        subtopic_trials: int = 20,
         subtopic_passes: int = 30,
-        split_merge_trials: int = 10,
+        split_merge_trials: int = 0,
         split_merge_sweeps: int | None = 50,
         split_merge_scans: int = 0,
         init: str | NDArray = "random",
