@@ -158,12 +158,13 @@ class Average:
         if log_joint > self._best:
             self._sums = _relabelled(self._sums, ours, theirs, now.tables.size)
             self._reference, self._best = chain.topics.copy(), log_joint
-            before, self._seen = self._seen, np.ones(now.tables.size, np.int64)
-            self._seen[theirs] += before[ours]
+            seen = np.ones(now.tables.size, np.int64)
+            seen[theirs] += self._seen[ours]
         else:
-            self._seen[ours] += 1
+            seen = self._seen.copy()  # a snapshot may hold the old one
+            seen[ours] += 1
             now = _relabelled(now, theirs, ours, self._sums.tables.size)
-        self._sums, self._n = _plus(self._sums, now), self._n + 1
+        self._sums, self._n, self._seen = _plus(self._sums, now), self._n + 1, seen
 
     def estimate(self, chain: Chain) -> Sample:
         """Return the mean."""
