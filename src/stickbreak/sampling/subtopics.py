@@ -43,8 +43,8 @@ def subtopic_trials(
     key : int
         The random numbers depend on it and on the number of the trial, on nothing else.
     limit : int, optional
-        Of two trials over S > limit tokens, or fewer, those over S are made with probability limit / S. None: a
-        twentieth of all tokens, at least 10,000.
+        A trial over S tokens is made with probability min(1, limit / S). None: a twentieth of all tokens, at least
+        10,000.
 
     Returns
     -------
