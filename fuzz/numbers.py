@@ -39,7 +39,7 @@ QUICK = 60.0  # seconds of the other cases
 MEMORY = 4 << 30  # bytes of a case
 SKLEARN = "sklearn/utils/"
 TAKES_TIME = {
-    "n_laps", "init_sweeps", "local_sweeps", "n_chains", "split_merge_trials", "split_merge_scans",
+    "n_laps", "init_sweeps", "local_sweeps", "n_chains", "subtopic_trials", "split_merge_trials", "split_merge_scans",
     "burn_in_sweeps", "saved_sweeps", "stage_sweeps", "restarts",
 }  # fmt: skip
 """What is as long as it is asked for: not tried at the upper end."""

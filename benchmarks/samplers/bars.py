@@ -38,7 +38,7 @@ RUNS = [Run(name, trials) for name in ("indicator", "franchise", "direct") for t
 def from_the_bars(seed: int, n_laps: int) -> float:
     """Return the joint log-likelihood of a chain that starts from the true bars, in nats per token."""
     corpus, truth = toy_bars(seed=seed)
-    model = GibbsHDP(eta=0.1, init=truth.topic_word, split_merge_trials=0, n_laps=n_laps, random_state=seed).fit(corpus)
+    model = GibbsHDP(eta=0.1, init=truth.topic_word, subtopic_trials=0, n_laps=n_laps, random_state=seed).fit(corpus)
     return float(model.trace_["objective"][n_laps // 2 :].mean())
 
 
@@ -63,6 +63,7 @@ def measure(key: Record) -> Record:
         n_topics=key["n_topics"],
         init="random",
         representation=key["representation"],
+        subtopic_trials=0,
         split_merge_trials=key["trials"],
         split_merge_sweeps=None,
         estimate="last",

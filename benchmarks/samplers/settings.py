@@ -19,7 +19,14 @@ from benchmarks.harness.tables import table
 from stickbreak import GibbsHDP
 from stickbreak.evaluation import document_completion
 
-BASE: Record = {"init": "random", "n_topics": 100, "eta": 0.1, "estimate": "last", "split_merge_trials": 0}
+BASE: Record = {
+    "init": "random",
+    "n_topics": 100,
+    "eta": 0.1,
+    "estimate": "last",
+    "subtopic_trials": 0,
+    "split_merge_trials": 0,
+}
 SETTINGS: dict[str, Record] = {
     "base": {},
     "average": {"estimate": "average"},

@@ -30,6 +30,7 @@ def measure(key: Record) -> Record:
     model = GibbsHDP(
         eta=key["eta"],
         representation=key["representation"],
+        subtopic_trials=0,
         split_merge_trials=key["trials"],
         init="sequential",
         estimate="last",

@@ -43,7 +43,7 @@ ESTIMATORS = [
             "gamma": 1e-3,
             "learn": (),
             "init": "random",
-            "split_merge_trials": 0,
+            "subtopic_trials": 0,
             "estimate": "last",
             "random_state": 0,
         },

@@ -27,6 +27,9 @@ VARIANTS = {
     "franchise": {"representation": "franchise"},
     "direct": {"representation": "direct"},
     "split-merge": {"split_merge_trials": 5},
+    "sub-topics": {"subtopic_trials": 8, "subtopic_passes": 3},
+    "both, franchise": {"subtopic_trials": 8, "split_merge_trials": 5, "representation": "franchise"},
+    "sub-topics, direct": {"subtopic_trials": 8, "split_merge_trials": 0, "representation": "direct"},
     "scans": {"split_merge_trials": 5, "split_merge_scans": 2, "representation": "franchise"},
     "eta": {"learn": ["eta"]},
     "chains": {"n_chains": 3},
@@ -281,7 +284,7 @@ def test_start_is_asked_for_one_topic_for_each_token_at_most(corpus, monkeypatch
 
 
 def test_fitted_model_knows_its_chains_whatever_the_parameters_become(corpus, tmp_path):
-    model = fit(corpus, n_chains=3, learn=("eta",), random_state=1)
+    model = fit(corpus, n_chains=3, learn=("eta",), random_state=2)
     assert (model.n_chains_, model.learned_) == (3, ["eta"])
     assert model.chain_ > 0
     model.set_params(n_chains=1, learn=()).save(tmp_path / "model")

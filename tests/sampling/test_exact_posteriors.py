@@ -1,4 +1,4 @@
-"""Every sampler, with and without split-merge moves, has the exact posterior of tiny corpora as its law."""
+"""Every sampler, with and without moves, has the exact posterior of tiny corpora as its law."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,12 @@ from .enumeration import EXACT, Tiny
 from .laws import z_scores
 
 N_SWEEPS = 3000
+MOVES = {
+    "plain": {},
+    "split-merge": {"split_merge": 1},
+    "sub-topics": {"subtopic_trials": 2, "subtopic_passes": 2},
+    "both": {"split_merge": 1, "subtopic_trials": 1, "subtopic_passes": 4},
+}
 
 
 def statistics(found):
@@ -26,13 +32,13 @@ def exact_statistics(name):
     return np.concatenate([exact["P_num_topics"], exact["P_num_tables"], same[np.triu_indices(len(same), 1)]])
 
 
-@pytest.mark.parametrize("trials", [0, 1], ids=["plain", "split-merge"])
+@pytest.mark.parametrize("moves", MOVES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_chain_has_the_exact_posterior(kind, trials):
+def test_chain_has_the_exact_posterior(kind, moves):
     scores, first = [], list(KINDS).index(kind)  # every corpus has chains with and without restricted scans
     for corpus, name in enumerate("ABCDEF"):
         scans = (corpus + first) % 2
-        found = visits(Tiny.named(name), kind, N_SWEEPS, seed=corpus, split_merge=trials, scans=scans)
+        found = visits(Tiny.named(name), kind, N_SWEEPS, seed=corpus, scans=scans, **MOVES[moves])
         p = exact_statistics(name)
         # blocks without a rare event know nothing of its error, which is no less than that of independent draws
         scores.append(z_scores(statistics(found), p, least_error=np.sqrt(np.maximum(p * (1 - p), 0) / N_SWEEPS)))

@@ -1,4 +1,4 @@
-"""Geweke's joint-distribution test of every sampler, its concentrations and its split-merge moves."""
+"""Geweke's joint-distribution test of every sampler, its concentrations and its moves."""
 
 import numpy as np
 import pytest
@@ -12,6 +12,11 @@ from .laws import largest_z, z_scores
 PRIORS = {"alpha": GammaPrior(3.0, 2.0), "gamma": GammaPrior(3.0, 2.0), "eta": GammaPrior(3.0, 6.0)}
 FIXED = Joint(np.array([5, 1, 0, 4]), 3, PRIORS)
 N_PRIOR, N_SWEEPS = 8000, 2000
+MOVES = {
+    "plain": {},
+    "split-merge": {"split_merge": 2, "scans": 1},
+    "sub-topics": {"subtopic_trials": 3, "subtopic_passes": 3},
+}
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +24,10 @@ def of_the_prior():
     return FIXED.of_the_prior(N_PRIOR, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize("trials", [0, 2], ids=["plain", "split-merge"])
+@pytest.mark.parametrize("moves", MOVES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_chain_and_prior_have_the_same_joint_law(kind, trials, of_the_prior):
-    options = settings(kind, learn=LEARNABLE, priors=PRIORS, split_merge=trials, scans=trials // 2)
+def test_chain_and_prior_have_the_same_joint_law(kind, moves, of_the_prior):
+    options = settings(kind, learn=LEARNABLE, priors=PRIORS, **MOVES[moves])
     rows = FIXED.alternate(options, N_SWEEPS, np.random.default_rng(2))
     z = z_scores(rows[20:], *of_the_prior)
     assert np.abs(z).max() < 4.5
@@ -44,7 +49,9 @@ def scores_of_random_sizes(seed, kind, n_prior=4000, n_sweeps=1000):
     rng = np.random.default_rng(seed)
     joint = random_joint(rng)
     trials = int(rng.integers(3))
-    chosen = settings(kind, learn=LEARNABLE, priors=joint.priors, split_merge=trials, scans=trials // 2)
+    subtopics = {"subtopic_trials": int(rng.integers(4)), "subtopic_passes": int(rng.integers(1, 6))}
+    moves = {"split_merge": trials, "scans": trials // 2, **subtopics}
+    chosen = settings(kind, learn=LEARNABLE, priors=joint.priors, **moves)
     rows = joint.alternate(chosen, n_sweeps, rng)
     return z_scores(rows[20:], *joint.of_the_prior(n_prior, rng))
 

@@ -84,7 +84,8 @@ def test_parameters_that_do_not_fit_are_refused_in_one_sentence(corpus, change, 
 @pytest.mark.parametrize(
     ("name", "value"),
     [("n_topics", 0), ("alpha", 0.0), ("gamma", np.inf), ("eta", -1.0), ("learn", "alpha"), ("alpha_prior", 1.0),
-     ("representation", "crf"), ("root", "none"), ("split_merge_trials", -1), ("split_merge_sweeps", 0),
+     ("representation", "crf"), ("root", "none"), ("subtopic_trials", -1), ("subtopic_passes", 0),
+     ("split_merge_trials", -1), ("split_merge_sweeps", 0),
      ("split_merge_scans", -1), ("init_sweeps", 0), ("n_laps", 0), ("burn_in", -1), ("thin", 0), ("n_chains", 0),
      ("estimate", "mean"), ("n_shards", 0), ("random_state", -1), ("n_jobs", 1.5), ("verbose", "yes")],
 )  # fmt: skip

@@ -103,6 +103,15 @@ def test_average_leaves_topics_out_that_the_best_sample_has_not():
     assert average.counts.sum() == (9 + 8) / 2, "the one token of the third topic is left out"
 
 
+@pytest.mark.parametrize("order", [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+def test_average_leaves_topics_out_that_fewer_than_half_of_the_samples_have(order):
+    chains = [state(*THREE.topics, joint=1.0), ONE]
+    average = observe(Average(), *(chains[c] for c in order)).estimate(ONE)
+    assert average.counts.shape == (2, 4), "the third topic is in one of three"
+    assert average.counts.sum() == pytest.approx((8 + 9 + 9) / 3)
+    assert (average.tables > 0).all()
+
+
 def test_average_of_concentrations_is_their_mean():
     chain = state(*ONE.topics, joint=-3.0, alpha=4.0)
     average = observe(Average(), ONE, chain).estimate(ONE)
@@ -158,6 +167,9 @@ def test_keeper_restored_goes_on_as_if_uncut(name, n_seen):
         ("reference", np.zeros(8, np.int32)),
         ("reference", np.full(9, 2, np.int32)),
         ("reference", np.zeros(9)),
+        ("seen", np.ones(1, np.int64)),
+        ("seen", np.zeros(2, np.int64)),
+        ("seen", np.full(2, 2)),
     ],
 )
 def test_damaged_samples_are_refused(name, value):

@@ -137,7 +137,7 @@ def test_seating_given_the_number_of_tables_has_its_law(n, m):
     sampler = TableIndicators(tokens)
     sampler.documents.size[:] = 1
     sampler.documents.n[tokens.start[:-1]], sampler.documents.m[tokens.start[:-1]] = n, m
-    table = sampler.seats(stirling_ratios(n), (3, n * m)).table.reshape(repeats, n)
+    table = sampler.seats(stirling_ratios(n), key_of(3, n * m, "seats")).table.reshape(repeats, n)
     partitions = [labels for labels in set_partitions(n) if max(labels) + 1 == m]
     weight = [math.prod(math.factorial(labels.count(t) - 1) for t in range(m)) for labels in partitions]
     code = n ** np.arange(n)

@@ -18,7 +18,7 @@ INPUT, TEXT, MODEL, PRIORS, INFERENCE, MOVES, STOPPING, OUTPUT = GROUPS = (
 _PATTERNS = {
     MODEL: ("n_topics", "n_components", "top_level", "branching", "stages", "stage_sweeps", "likelihood", "init*"),
     PRIORS: ("alpha", "gamma", "eta", "learn", "learn_every", "*_prior"),
-    MOVES: ("moves", "merge_*", "held_back", "delete_*", "restarts", "split_merge_*"),
+    MOVES: ("moves", "merge_*", "held_back", "delete_*", "restarts", "subtopic_*", "split_merge_*"),
     STOPPING: ("n_laps", "tolerance", "burn_in", "thin"),
 }
 

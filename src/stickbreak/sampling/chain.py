@@ -21,14 +21,15 @@ from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
 from stickbreak.sampling.concentrations import resample
 from stickbreak.sampling.counts import count_topics, dense_labels, topic_word_table
-from stickbreak.sampling.direct import DirectAssignment
+from stickbreak.sampling.direct import DirectAssignment, draw_weights
 from stickbreak.sampling.franchise import Franchise, table_list, with_dishes
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.joint import log_joint
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
-from stickbreak.sampling.starts import start_seating
+from stickbreak.sampling.starts import seated, start_seating
 from stickbreak.sampling.state import Concentrations, TopicCounts
+from stickbreak.sampling.subtopics import subtopic_trials
 
 REPRESENTATIONS = ("franchise", "direct", "indicator")
 ROOTS = ("marginal", "indicator")
@@ -44,6 +45,8 @@ class ChainSettings:
     split_merge: int = 0  # trials in a sweep
     split_merge_sweeps: int | None = 50  # sweeps that have them, from the first; None: all
     scans: int = 0  # restricted Gibbs scans before the one that proposes
+    subtopic_trials: int = 0  # in a sweep: splits into sub-topics, and merges
+    subtopic_passes: int = 10  # in which their sides settle
     learn: tuple[str, ...] = ()
     priors: Mapping[str, GammaPrior] | None = None
     shards: int = 1  # parts of the documents that are sampled at the same time; more than one is approximate
@@ -92,6 +95,8 @@ class Chain:
         trials = _NO_TRIALS
         if settings.split_merge and self.n_sweeps <= (settings.split_merge_sweeps or self.n_sweeps):
             trials = self._split_merge(seed)
+        if settings.subtopic_trials:
+            trials = trials.plus(self._subtopics(seed))
         self.concentrations = resample(
             now,
             settings.learn,
@@ -106,7 +111,7 @@ class Chain:
     def _split_merge(self, seed: tuple[int, int]) -> Trials:
         """Try to split and merge topics, by their tables."""
         settings, now = self.settings, self.concentrations
-        seating = self._state.seats(self._ratios, seed)
+        seating = self._state.seats(self._ratios, key_of(*seed, "seats"))
         tables = table_list(self._tokens, seating)
         n_topics, trials = split_merge(
             tables,
@@ -120,6 +125,26 @@ class Chain:
         )
         if trials.splits_accepted or trials.merges_accepted:
             self._state.take(with_dishes(self._tokens, seating, tables.topic), n_topics)
+            self._count(n_topics)
+        return trials
+
+    def _subtopics(self, seed: tuple[int, int]) -> Trials:
+        """Try to split topics into sub-topics and to merge topics, by their tokens under drawn corpus weights."""
+        settings, now, z = self.settings, self.concentrations, self._state.z.copy()
+        n_topics, beta, trials = subtopic_trials(
+            self._tokens,
+            z,
+            self._counts,
+            draw_weights(self._counts, now.gamma, self._stream("weights of sub-topics")),
+            now,
+            trials=settings.subtopic_trials,
+            passes=settings.subtopic_passes,
+            key=int(key_of(*seed, "sub-topics")) >> 1,
+        )
+        if trials.splits_accepted or trials.merges_accepted:
+            keys = key_of(*seed, "tables of sub-topics"), key_of(*seed, "seats of sub-topics")
+            seating = seated(z, beta[:-1], self._tokens, now, self._ratios, *keys)[1]
+            self._state.take(seating, n_topics)
             self._count(n_topics)
         return trials
 

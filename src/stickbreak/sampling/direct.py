@@ -54,10 +54,8 @@ class DirectAssignment(Representation):
         return beta
 
     def finish(self, counts: TopicCounts, concentrations: Concentrations, rng: np.random.Generator) -> None:
-        """Draw (beta, beta_u) ~ Dirichlet(M_1 .. M_K, gamma).                                      math.md (G5)"""
-        mass = rng.standard_gamma(np.append(counts.m[: counts.n_topics], concentrations.gamma))
-        mass = np.maximum(mass, SMALLEST)
-        self.beta = mass / mass.sum()
+        """Draw the corpus weights for the next sweep."""
+        self.beta = draw_weights(counts, concentrations.gamma, rng)
 
     def arrays(self) -> dict[str, NDArray]:
         """Return what the next sweeps depend on."""
@@ -70,3 +68,10 @@ class DirectAssignment(Representation):
         require(beta.shape == (n_topics + 1,) and beta.dtype == np.float64, "its corpus weights do not fit")
         require(bool((beta > 0).all() and np.isclose(beta.sum(), 1.0)), "its corpus weights do not sum to one")
         self.beta = beta.copy()
+
+
+def draw_weights(counts: TopicCounts, gamma: float, rng: np.random.Generator) -> Float:
+    """Return (beta, beta_u) ~ Dirichlet(M_1 .. M_K, gamma), (K + 1,).                                  math.md (G5)"""
+    mass = rng.standard_gamma(np.append(counts.m[: counts.n_topics], gamma))
+    mass = np.maximum(mass, SMALLEST)
+    return mass / mass.sum()

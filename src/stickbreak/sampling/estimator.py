@@ -32,7 +32,7 @@ class GibbsHDP(FittedGibbs):
 
     The model is that of `VariationalHDP`. Word distributions and document weights are integrated out. The chain visits
     assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are three
-    representations of the same model, and split-merge moves of whole topics (Wang and Blei 2012). Concentrations can be
+    representations of the same model, and two kinds of moves that split or merge whole topics. Concentrations can be
     sampled too. Tokens are sampled one by one, so counts must be whole numbers.
 
     Parameters
@@ -61,13 +61,19 @@ class GibbsHDP(FittedGibbs):
     root : {"marginal", "indicator"}, default="marginal"
         How table indicators treat the top level. "marginal": it is summed out; "indicator": it has indicators of its
         own (slower mixing).
-    split_merge_trials : int, default=10
-        Number of split-merge trials after each sweep.
+    subtopic_trials : int, default=20
+        Number of sub-topic trials after each sweep. A trial proposes either to split a topic into two sub-topics or to
+        merge two topics, and draws all their tokens again. In half of the trials the two sides settle first (after Jain
+        and Neal 2004, and Chang and Fisher 2014). The posterior stays exact. 0 means none.
+    subtopic_passes : int, default=30
+        Largest number of passes over the tokens of a sub-topic trial in which its two sides settle.
+    split_merge_trials : int, default=0
+        Number of split-merge trials of Wang and Blei after each sweep. They move whole tables.
     split_merge_sweeps : int or None, default=50
-        Number of sweeps, from the first, in which split-merge trials run. None: in all sweeps. (Paper: 50.)
+        Number of sweeps, from the first, in which the trials of Wang and Blei run. None: in all sweeps. (Paper: 50.)
     split_merge_scans : int, default=0
-        Number of restricted Gibbs scans in a split-merge proposal (Jain and Neal 2004). 0 means sequential allocation,
-        as in the paper.
+        Number of restricted Gibbs scans in a proposal of Wang and Blei (Jain and Neal 2004). 0 means sequential
+        allocation, as in the paper.
     init : {"random", "sequential", "single", "collapsed", "near-uniform", "documents", "anchors"} or given topics
         Where the topics start. "random" puts each token in one of `n_topics` topics at random. "sequential", the
         paper's start, assigns the tokens one after the other, each given those before it. "single" puts all tokens in
@@ -91,7 +97,8 @@ class GibbsHDP(FittedGibbs):
     estimate : {"last", "best", "average"}, default="average"
         Where topics and weights come from. "last": the last sweep; "best": the sweep with the highest joint
         log-likelihood after burn-in; "average": the mean over the samples. For the mean, the topics of each sample are
-        matched to those of the best sample so that most tokens agree; topics without a match are left out.
+        matched to those of the best sample so that most tokens agree; topics without a match are left out, and so are
+        topics that fewer than half of the samples have.
     n_shards : int, default=1
         Number of parts of the documents that are sampled at the same time. 1 is exact. More are approximate: each part
         is sampled against its own copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling
@@ -107,7 +114,9 @@ class GibbsHDP(FittedGibbs):
     Attributes
     ----------
     n_topics_ : int
-        Number of topics K.
+        Number of topics K. With estimate="average" these are the topics that at least half of the samples have. With
+        the other estimates they are all topics of one sweep, also those of a few tokens. `trace_["n_topics"]` counts
+        all topics of every sweep.
     topic_word_ : ndarray of shape (K, W)
         Expected word distribution of each topic, the topic with the most tokens first.
     topic_shares_ : ndarray of shape (K,)
@@ -158,6 +167,8 @@ class GibbsHDP(FittedGibbs):
 
     C. Wang, D. M. Blei. A Split-Merge MCMC Algorithm for the Hierarchical Dirichlet Process. 2012.
 
+    J. Chang, J. W. Fisher III. Parallel Sampling of HDPs using Sub-Cluster Splits. NIPS 2014.
+
     Examples
     --------
     >>> from stickbreak import GibbsHDP
@@ -178,6 +189,8 @@ class GibbsHDP(FittedGibbs):
         "eta_prior": [list, tuple],
         "representation": [one_of(REPRESENTATIONS)],
         "root": [one_of(ROOTS)],
+        "subtopic_trials": [whole(0)],
+        "subtopic_passes": [whole(1)],
         "split_merge_trials": [whole(0)],
         "split_merge_sweeps": [None, whole(1)],
         "split_merge_scans": [whole(0)],
@@ -203,7 +216,9 @@ class GibbsHDP(FittedGibbs):
         eta_prior: Sequence[float] = (1.0, 1.0),
         representation: str = "indicator",
         root: str = "marginal",
-        split_merge_trials: int = 10,
+        subtopic_trials: int = 20,
+        subtopic_passes: int = 30,
+        split_merge_trials: int = 0,
         split_merge_sweeps: int | None = 50,
         split_merge_scans: int = 0,
         init: str | NDArray = "random",
@@ -228,6 +243,8 @@ class GibbsHDP(FittedGibbs):
         self.eta_prior = eta_prior
         self.representation = representation
         self.root = root
+        self.subtopic_trials = subtopic_trials
+        self.subtopic_passes = subtopic_passes
         self.split_merge_trials = split_merge_trials
         self.split_merge_sweeps = split_merge_sweeps
         self.split_merge_scans = split_merge_scans
@@ -304,6 +321,8 @@ class GibbsHDP(FittedGibbs):
             split_merge=int(self.split_merge_trials),
             split_merge_sweeps=self.split_merge_sweeps,
             scans=int(self.split_merge_scans),
+            subtopic_trials=int(self.subtopic_trials),
+            subtopic_passes=int(self.subtopic_passes),
             learn=tuple(self.learn),
             priors={name: GammaPrior(*map(float, getattr(self, f"{name}_prior"))) for name in LEARNABLE},
             shards=int(self.n_shards),

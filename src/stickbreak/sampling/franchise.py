@@ -43,7 +43,7 @@ class Franchise(Representation):
         self.take(self.seating, K)
         return count_topics(tokens, self.z, self.documents, K)
 
-    def seats(self, ratios: StirlingRatios, seed: tuple[int, int]) -> Seating:
+    def seats(self, ratios: StirlingRatios, key: np.uint64) -> Seating:
         """Return the seating that the state is."""
         return self.seating
 

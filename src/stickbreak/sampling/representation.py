@@ -54,12 +54,11 @@ class Representation(ABC):
     def finish(self, counts: TopicCounts, concentrations: Concentrations, rng: np.random.Generator) -> None:
         """Draw what depends on the concentrations and on the tables of the whole corpus, at the end of a sweep."""
 
-    def seats(self, ratios: StirlingRatios, seed: tuple[int, int]) -> Seating:
+    def seats(self, ratios: StirlingRatios, key: np.uint64) -> Seating:
         """Return a seating given z and m: drawn, where the representation has none of its own."""
         seating = Seating.empty(self.tokens)
         longest = int(self.tokens.lengths.max(initial=1))
         scratch, rng = np.zeros((2, longest), np.int64), np.zeros(1, np.uint64)
-        key = key_of(*seed, "seats")
         franchise_kernels.draw_seating(self.tokens.start, self.z, self.documents, ratios, scratch, seating, rng, key)
         return seating
 

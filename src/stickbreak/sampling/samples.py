@@ -12,7 +12,7 @@ from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.numerics.arrays import Float, Int32
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import LARGEST_SUM, SMALLEST, are_sums, is_concentration
 from stickbreak.sampling.chain import Chain
 from stickbreak.sampling.state import Concentrations
@@ -134,7 +134,8 @@ class Average:
     """The mean over samples whose topics are matched to those of the best one; before burn-in, the current state.
 
     All sums are in the labels of the reference: of the sample with the highest joint log-likelihood so far. When a
-    better one comes, the sums take its labels, by the same matching.                               math.md (G13)
+    better one comes, the sums take its labels, by the same matching. Topics that fewer than half of the samples have
+    are left out in the end.                                                                        math.md (G13)
     """
 
     def __init__(self) -> None:
@@ -142,6 +143,7 @@ class Average:
         self._reference: Int32 = np.zeros(0, np.int32)  # topic of each token
         self._best = -np.inf
         self._sums: Sample  # of n samples
+        self._seen: Int = np.zeros(0, np.int64)  # samples that have each topic of the sums
 
     def observe(self, chain: Chain, log_joint: float, *, sampled: bool) -> None:
         """Add a sample to the sums."""
@@ -150,23 +152,34 @@ class Average:
         now = Sample.of(chain)
         if self._n == 0:
             self._reference, self._best, self._sums, self._n = chain.topics.copy(), log_joint, now, 1
+            self._seen = np.ones(now.tables.size, np.int64)
             return
         ours, theirs = matched(self._reference, self._sums.tables.size, chain.topics, now.tables.size)
         if log_joint > self._best:
             self._sums = _relabelled(self._sums, ours, theirs, now.tables.size)
             self._reference, self._best = chain.topics.copy(), log_joint
+            seen = np.ones(now.tables.size, np.int64)
+            seen[theirs] += self._seen[ours]
         else:
+            seen = self._seen.copy()  # a snapshot may hold the old one
+            seen[ours] += 1
             now = _relabelled(now, theirs, ours, self._sums.tables.size)
-        self._sums, self._n = _plus(self._sums, now), self._n + 1
+        self._sums, self._n, self._seen = _plus(self._sums, now), self._n + 1, seen
 
     def estimate(self, chain: Chain) -> Sample:
         """Return the mean."""
         if self._n == 0:
             return Sample.of(chain)
         sums, n = self._sums, self._n
+        kept = np.flatnonzero(2 * self._seen >= n)
+        if not kept.size:
+            kept = np.array([np.argmax(self._seen)])
         alpha, gamma, eta = (x / n for x in _triple(sums.concentrations))
         return Sample(
-            sparse.csr_matrix(sums.counts / n), sums.tables / n, Concentrations(alpha, gamma, eta), sums.log_joint / n
+            sparse.csr_matrix(sums.counts[kept] / n),
+            sums.tables[kept] / n,
+            Concentrations(alpha, gamma, eta),
+            sums.log_joint / n,
         )
 
     def snapshot(self) -> Snapshot:
@@ -174,7 +187,11 @@ class Average:
         if self._n == 0:
             return {}, {}
         arrays, values = self._sums.snapshot()
-        return {**arrays, "reference": self._reference}, {**values, "n": self._n, "best": self._best}
+        return {**arrays, "reference": self._reference, "seen": self._seen}, {
+            **values,
+            "n": self._n,
+            "best": self._best,
+        }
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], tokens: Tokens) -> None:
         """Take the sums up."""
@@ -188,7 +205,10 @@ class Average:
         require(reference.shape == tokens.word.shape and reference.dtype == np.int32, "its reference does not fit")
         inside = not reference.size or (reference.min() >= 0 and reference.max() < K)
         require(inside and self._n >= 1, "its reference names no topic of the sums")
-        self._reference = reference
+        seen = arrays["seen"]
+        counted = seen.shape == (K,) and seen.dtype == np.int64 and seen.min() >= 1 and seen.max() <= self._n
+        require(bool(counted), "its numbers of samples with each topic do not fit")
+        self._reference, self._seen = reference, seen
 
 
 ESTIMATES: dict[str, type[Keeper]] = {"last": Last, "best": Best, "average": Average}

@@ -16,6 +16,10 @@ class Trials(NamedTuple):
     merges_tried: int
     merges_accepted: int
 
+    def plus(self, other: Trials) -> Trials:
+        """Return the trials of both."""
+        return Trials(*(a + b for a, b in zip(self, other, strict=True)))
+
 
 def split_merge(
     tables: TableList, n_topics: int, *, gamma: float, eta: float, n_words: int, trials: int, scans: int, key: int

@@ -88,7 +88,7 @@ def start_seating(
         z, beta = rng.integers(n_topics, size=tokens.word.size, dtype=np.int32), np.full(n_topics, 1.0 / n_topics)
     else:
         z, beta = np.zeros(tokens.word.size, np.int32), np.ones(1)
-    return _seated(z, beta, tokens, now, ratios, seed)
+    return seated(z, beta, tokens, now, ratios, key_of(seed, 0, "tables"), key_of(seed, 0, "seats"))
 
 
 def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -> tuple[Int32, Float]:
@@ -102,14 +102,23 @@ def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -
     return z, start.weights
 
 
-def _seated(
-    z: Int32, beta: Float, tokens: Tokens, now: Concentrations, ratios: StirlingRatios, seed: int
+def seated(
+    z: Int32,
+    beta: Float,
+    tokens: Tokens,
+    now: Concentrations,
+    ratios: StirlingRatios,
+    tables: np.uint64,
+    seats: np.uint64,
 ) -> tuple[int, Seating]:
-    """Draw tables for topics of tokens under corpus weights beta (K,); topics without tokens are left out."""
+    """Draw tables for topics of tokens under corpus weights beta (K,), and a seating; topics without tokens go.
+
+    math.md (G5). tables, seats: the keys of their random numbers.
+    """
     label, alive = dense_labels(z, beta.size)
     state = TableIndicators(tokens)
     state.z = label[z]
     counts_kernels.count_tokens(tokens.start, state.z, np.zeros(alive.size, np.int64), state.documents)
     prior, rng = now.alpha * beta[alive], np.zeros(1, np.uint64)
-    direct_kernels.draw_tables(tokens.start, state.documents, prior, rng, key_of(seed, 0, "tables"))
-    return alive.size, state.seats(wide_enough(ratios, state.most_tables()), (seed, 0))
+    direct_kernels.draw_tables(tokens.start, state.documents, prior, rng, tables)
+    return alive.size, state.seats(wide_enough(ratios, state.most_tables()), seats)

@@ -1,0 +1,213 @@
+"""Compiled trials that split a topic into sub-topics or merge two; twin in tests/sampling/subtopic_twin.py."""
+
+from __future__ import annotations
+
+from math import exp, inf, log, log1p, sqrt
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.sampling.kernels.sides import count_sides, gather, propose, weigh
+from stickbreak.sampling.state import SHIFT, TOPIC
+
+_SHARPNESS = 4  # power of the affinity that picks the partner of a merge
+_FLOOR = 1e-4  # of the weight of a partner
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def run_trials(document, word, z, words, n_k, beta, n_topics, alpha, gamma, eta, trials, passes, limit, key):
+    """Change z, beta and their counts in place; return K and [splits tried, accepted, merges tried, accepted].
+
+    n_k and beta have room for as many new topics as there are trials.                               math.md (M3)
+    """
+    W, rng, made = words.size.size, np.empty(1, np.uint64), np.zeros(4, np.int64)
+    anchors, own, weight = np.empty(2, np.int64), np.zeros(W), np.empty(n_k.size)
+    by_topic, begin = np.empty(z.size, np.int64), np.zeros(n_k.size, np.int64)
+    _index(z, n_k, n_topics, by_topic, begin)
+    for trial in range(trials):
+        open_stream(rng, key, trial)
+        split, log_pair = uniform(rng) < 0.5, 0.0
+        settle = passes if uniform(rng) < 0.5 else 0
+        first = second = np.int64(uniform(rng) * n_topics)
+        S = n_k[first]
+        if not split:
+            if n_topics < 2:
+                continue
+            second, log_pair = _partner(words, first, n_topics, n_k, own, weight, rng)
+            S += n_k[second]
+        if S < 2 or uniform(rng) * S > limit:
+            continue
+        made[0 if split else 2] += 1
+        left = by_topic[begin[first] : begin[first] + n_k[first]]
+        right = by_topic[begin[second] : begin[second] + (0 if split else n_k[second])]
+        members, side = gather(document, word, left, right), np.zeros(S, np.int8)
+        n, size = np.zeros((W, 2)), np.zeros(2)
+        for p in range(S):
+            side[p] = z[members.token[p]] != first
+        count_sides(members, side, n, size)
+        _pick_anchors(split, side, left.size, anchors, rng)
+        mass = alpha * (beta[first] if split else beta[first] + beta[second])
+        log_u, v, log_q = log1p(-uniform(rng)), 0.0, 0.0
+        if split:
+            log_q = propose(members, anchors, mass, eta, settle, side, True, -inf, n, size, rng)
+            log_pair = _log_partner(words, n, size, first, n_topics, n_k, weight)
+        else:
+            v = log(beta[first] / beta[second])
+        log_ratio, v = weigh(members, side, mass, eta, n, size, v, split, rng)
+        few = n_topics if split else n_topics - 1
+        log_ratio += log(gamma) + log_pair + log(few / (few + 1.0)) + log(S * (S - 1.0)) - log(size[0] * size[1])
+        if not split and log_u <= -log_ratio:  # else it cannot be accepted: log q is no more than zero
+            log_q = propose(members, anchors, mass, eta, settle, side, False, log_u + log_ratio, n, size, rng)
+        log_ratio -= log_q
+        if not log_u <= (log_ratio if split else -log_ratio):
+            continue
+        made[1 if split else 3] += 1
+        if split:
+            _split(members, side, n, v, z, words, n_k, beta, by_topic, begin, first, n_topics)
+            n_topics += 1
+        else:
+            n_topics -= 1
+            _merge(z, words, n_k, beta, first, second, n_topics)
+            _index(z, n_k, n_topics, by_topic, begin)
+    return n_topics, made
+
+
+@njit(cache=True, nogil=True)
+def _index(z, n_k, n_topics, by_topic, begin):
+    """List the tokens topic by topic: those of topic k, ascending, from begin[k]."""
+    place, at = np.zeros(n_topics, np.int64), 0
+    for k in range(n_topics):
+        place[k] = begin[k] = at
+        at += n_k[k]
+    for i in range(z.size):
+        by_topic[place[z[i]]] = i
+        place[z[i]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _pick_anchors(split, side, on_0, anchors, rng):
+    """Pick a member of each side, or, where all are of one topic, any two members."""
+    S = side.size
+    if split:
+        anchors[0], anchors[1] = np.int64(uniform(rng) * S), np.int64(uniform(rng) * (S - 1))
+        anchors[1] += anchors[1] >= anchors[0]
+        return
+    left = np.array([np.int64(uniform(rng) * on_0), np.int64(uniform(rng) * (S - on_0))])
+    for p in range(S):
+        if left[side[p]] == 0:
+            anchors[side[p]] = p
+        left[side[p]] -= 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _weight(common, n_1, n_2):
+    """Return the weight of a partner from sum_w sqrt(n_1w n_2w): a power of the affinity of the words."""
+    return (common / sqrt(n_1 * n_2)) ** _SHARPNESS + _FLOOR
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _weigh(words, own, own_size, skipped, n_topics, n_k, weight):
+    """Fill `weight` with those of all topics but one as partners of a topic with the words `own`; return the sum."""
+    weight[:n_topics] = 0.0
+    for w in range(own.size):
+        if own[w] > 0.0:
+            for s in range(words.start[w], words.start[w] + words.size[w]):
+                weight[words.entry[s] & TOPIC] += sqrt(own[w] * np.int64(words.entry[s] >> SHIFT))
+    total = 0.0
+    for k in range(n_topics):
+        weight[k] = 0.0 if k == skipped else _weight(weight[k], own_size, n_k[k])
+        total += weight[k]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _partner(words, first, n_topics, n_k, own, weight, rng):
+    """Draw a topic to be merged with `first`; return it and the log of its probability.              math.md (M4)"""
+    for w in range(own.size):
+        own[w] = 0.0
+        for s in range(words.start[w], words.start[w] + words.size[w]):
+            if np.int64(words.entry[s] & TOPIC) == first:
+                own[w] = np.int64(words.entry[s] >> SHIFT)
+    total = _weigh(words, own, n_k[first], first, n_topics, n_k, weight)
+    u, second = uniform(rng) * total, -1
+    for k in range(n_topics):
+        if weight[k] > 0.0 and u >= 0.0:
+            second = k
+            u -= weight[k]
+    return second, log(weight[second] / total)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_partner(words, n, size, divided, n_topics, n_k, weight):
+    """Return the log probability that side 0, a topic by itself, would draw side 1 as its partner.    math.md (M4)"""
+    total = _weigh(words, n[:, 0], size[0], divided, n_topics, n_k, weight)
+    common = 0.0
+    for w in range(n.shape[0]):
+        common += sqrt(n[w, 0] * n[w, 1])
+    own = _weight(common, size[0], size[1])
+    return log(own / (total + own))
+
+
+@njit(cache=True, nogil=True)
+def _set_entry(words, w, k, count):
+    """n_kw = count."""
+    s, end = words.start[w], words.start[w] + words.size[w]
+    while s < end and np.int64(words.entry[s] & TOPIC) != k:
+        s += 1
+    if count > 0:
+        words.size[w] += s == end
+        words.entry[s] = (np.uint64(count) << SHIFT) | np.uint64(k)
+    elif s < end:
+        words.size[w] -= 1
+        words.entry[s] = words.entry[end - 1]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _split(members, side, n, v, z, words, n_k, beta, by_topic, begin, k, new):
+    """Give side 1 of topic k the number `new`."""
+    for w in range(n.shape[0]):
+        if n[w, 1] > 0.0:
+            _set_entry(words, w, k, np.int64(n[w, 0]))
+            _set_entry(words, w, new, np.int64(n[w, 1]))
+    n_k[new] = side.sum()
+    n_k[k] -= n_k[new]
+    begin[new] = begin[k] + n_k[k]
+    place = [begin[k], begin[new]]
+    for p in range(side.size):
+        if side[p] == 1:
+            z[members.token[p]] = new
+        by_topic[place[side[p]]] = members.token[p]
+        place[side[p]] += 1
+    beta[new] = beta[k] / (1.0 + exp(v))
+    beta[k] /= 1.0 + exp(-v)
+
+
+@njit(cache=True, nogil=True)
+def _merge(z, words, n_k, beta, kept, gone, last):
+    """Move the tokens of topic `gone` to `kept`; the topic `last`, the highest, takes the number left."""
+    home = gone if kept == last else kept  # the number of the merged topic
+    free = gone if kept != last else last
+    for i in range(z.size):
+        if z[i] == kept or z[i] == gone:
+            z[i] = home
+        elif z[i] == last:
+            z[i] = free
+    total, weight = n_k[kept] + n_k[gone], beta[kept] + beta[gone]
+    n_k[free], beta[free] = n_k[last], beta[last]
+    n_k[home], beta[home] = total, weight
+    for w in range(words.size.size):
+        count, moved = np.int64(0), np.int64(0)
+        for s in range(words.start[w], words.start[w] + words.size[w]):
+            k = np.int64(words.entry[s] & TOPIC)
+            if k == kept or k == gone:
+                count += np.int64(words.entry[s] >> SHIFT)
+            elif k == last:
+                moved = np.int64(words.entry[s] >> SHIFT)
+        if count > 0:
+            _set_entry(words, w, kept, 0)
+            _set_entry(words, w, gone, 0)
+            _set_entry(words, w, home, count)
+        if moved > 0 and free != last:
+            _set_entry(words, w, last, 0)
+            _set_entry(words, w, free, moved)
