@@ -53,6 +53,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "collapsed-stream": Command("collapsed.stream", "a stream beside the batch form"),
         "collapsed-cost": Command("collapsed.cost", "seconds of a pass and memory, by the number of topics"),
         "collapsed-shares": Command("collapsed.shares", "what rounding small shares changes"),
+        "collapsed-starts": Command("collapsed.starts", "does the start matter: from one topic to 600"),
         "collapsed-prune": Command("collapsed.prune", "merges beside dropping small topics"),
         "short-documents": Command("collapsed.short_documents", "settings for short documents; needs no corpora"),
     },

@@ -26,7 +26,8 @@ def test_the_demo_tells_its_steps_and_what_to_type_next(run, tmp_path, small_lib
     for part in ("share of tokens  words", "Found  ", "Each held-out word", str(out / "report.html")):
         assert part in result.stdout
     assert "<html" in (out / "report.html").read_text(encoding="utf-8")
-    assert stickbreak.load(out).n_topics_ <= 4
+    model = stickbreak.load(out)
+    assert (model.n_topics, model.trace_["n_topics"][0]) == (4, 4)  # topics are split from pass 3 on
 
 
 def test_a_demo_replaces_an_earlier_demo_but_no_other_model(run, refuse, tmp_path, model, small_library):

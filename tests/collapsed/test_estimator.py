@@ -6,7 +6,7 @@ from scipy import sparse
 
 import stickbreak
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import merging
+from stickbreak.collapsed import moves, sampled
 from stickbreak.collapsed.cvb0 import random_start, sweep
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.state import Priors
@@ -111,14 +111,40 @@ def test_fit_resumed_from_its_checkpoint_equals_an_uncut_one(corpus, tmp_path, f
 @pytest.mark.parametrize("cut", [1, 3, 4, 5, 6, 7])
 def test_fit_with_merges_continues_as_an_uncut_one(corpus, monkeypatch, tmp_path, cut):
     """Cut before, at and after a merge, and where the tokens held back join."""
-    monkeypatch.setattr(merging, "FIRST_LAP", 2)
-    monkeypatch.setattr(merging, "EVERY", 2)
-    whole = fit(corpus, merge_laps=5, n_topics=12, n_laps=8)
+    monkeypatch.setattr(moves, "FIRST_MERGE", 2)
+    monkeypatch.setattr(moves, "EVERY", 2)
+    settings = {"merge_laps": 5, "n_topics": 12, "births": False}
+    whole = fit(corpus, **settings, n_laps=8)
     assert whole.trace_["merge_accepted"].sum() > 0
+    assert whole.trace_["birth_tried"].sum() == 0
     assert whole.trace_["merge_tried"].nonzero()[0].tolist() == [1, 3]
-    model = fit(corpus, merge_laps=5, n_topics=12, n_laps=cut, checkpoint=tmp_path / "c")
+    model = fit(corpus, **settings, n_laps=cut, checkpoint=tmp_path / "c")
     assert_same(model.continue_fit(corpus, n_laps=8 - cut), whole)
-    assert_same(fit(corpus, merge_laps=5, n_topics=12, n_laps=8, checkpoint=tmp_path / "c", resume=True), whole)
+    assert_same(fit(corpus, **settings, n_laps=8, checkpoint=tmp_path / "c", resume=True), whole)
+
+
+@pytest.mark.parametrize("kind", ["sampled", "expected"])
+def test_fit_with_births_and_a_trial_continues_as_an_uncut_one(corpus, monkeypatch, tmp_path, kind):
+    """Cut after any pass: before, at and after a round, in the trial, where it is decided, and after that."""
+    for name, value in {"FIRST_MERGE": 4, "EVERY": 2, "EVERY_EARLY": 2}.items():
+        monkeypatch.setattr(moves, name, value)
+    for name, value in {"FEWEST_DOCUMENTS": 10, "APART": 0.2, "TRIAL": 4, "BURN_IN": 2}.items():
+        monkeypatch.setattr(sampled, name, value)
+    compare, settings = sampled.as_good, {"merge_laps": 8, "n_topics": None}
+
+    def judged(*args):
+        compare(*args)
+        return kind == "sampled"
+
+    monkeypatch.setattr(sampled, "as_good", judged)
+    whole = fit(corpus, **settings, n_laps=16)
+    assert whole.trace_["birth_accepted"].nonzero()[0].size > 1
+    assert whole._kept.values["final_passes"] == kind
+    for cut in range(1, 16):
+        place = tmp_path / str(cut)
+        model = fit(corpus, **settings, n_laps=cut, checkpoint=place)
+        assert_same(fit(corpus, **settings, n_laps=16, checkpoint=place, resume=True), whole)
+        assert_same(model.continue_fit(corpus, n_laps=16 - cut), whole)
 
 
 @pytest.mark.parametrize("n_laps", [1, 3, 4])
@@ -128,13 +154,35 @@ def test_topics_have_all_tokens_also_of_a_fit_that_ends_while_some_are_held_back
 
 
 @pytest.mark.parametrize(("n_laps", "merge_laps", "told"), [(3, 4, True), (4, 4, False), (3, 0, False)])
-def test_fit_that_ends_while_topics_are_merged_says_so(corpus, n_laps, merge_laps, told):
-    model = CollapsedHDP(n_topics=5, n_laps=n_laps, merge_laps=merge_laps, random_state=0).fit(corpus)
-    assert model.stop_reason_.startswith(f"reached the limit of {n_laps} passes")
-    assert ("Topics are merged until pass 4: more passes may leave fewer topics." in model.stop_reason_) == told
+@pytest.mark.parametrize("births", [True, False])
+def test_fit_that_ends_before_the_last_round_of_moves_says_so(corpus, n_laps, merge_laps, told, births):
+    model = CollapsedHDP(n_topics=5, n_laps=n_laps, merge_laps=merge_laps, births=births, random_state=0).fit(corpus)
+    reached = f"reached the limit of {n_laps} passes before the objective stopped rising."
+    of_births = " Topics are split and merged until pass 4 at most: more passes may change their number."
+    of_merges = " Topics are merged until pass 4 at most: more passes may leave fewer topics."
+    assert model.stop_reason_ == reached + (of_births if births else of_merges) * told
     if told:
-        continued = model.continue_fit(corpus, n_laps=1)
-        assert "merged until" not in continued.stop_reason_
+        assert "merged until" not in model.continue_fit(corpus, n_laps=1).stop_reason_
+
+
+def test_fit_whose_rounds_have_ended_early_does_not_promise_more_of_them():
+    words = np.ones((30, 1), int) * 20  # one word: there is nothing to split
+    model = CollapsedHDP(n_laps=25, random_state=0).fit(words)
+    assert model._kept.values["moves_end"] == 24
+    assert model.stop_reason_ == "reached the limit of 25 passes before the objective stopped rising."
+    assert model.n_topics_ == 1
+
+
+def test_fit_that_ends_in_the_trial_of_sampled_passes_says_so(corpus, monkeypatch):
+    monkeypatch.setattr(sampled, "FEWEST_DOCUMENTS", 10)
+    settings = {"n_topics": 5, "merge_laps": 4, "births": False, "random_state": 0}
+    before, model = (CollapsedHDP(**settings, n_laps=n_laps).fit(corpus) for n_laps in (4, 9))
+    assert model.stop_reason_.endswith(
+        "Sampled passes were tried from pass 5 on, and not yet compared: the topics are those of pass 4."
+    )
+    np.testing.assert_array_equal(model.components_, before.components_)
+    assert "tried" not in before.stop_reason_
+    assert "tried" not in model.continue_fit(corpus, n_laps=26).stop_reason_
 
 
 def test_fit_ends_where_the_mean_objective_of_ten_laps_hardly_rises(corpus):
@@ -223,6 +271,31 @@ def test_damaged_shares_are_refused(corpus, name):
     model = fit(corpus, n_laps=2)
     kept = model._kept
     kept.arrays[name] = DAMAGES[name](kept.arrays[name])
+    with pytest.raises(ModelFormatError, match="the state of this model is damaged"):
+        model.continue_fit(corpus, n_laps=1)
+
+
+TRIAL_DAMAGES = [
+    {"averaged": None},
+    {"expected": None},
+    {"final_passes": "sampled"},
+    {"final_passes": "expected"},
+    {"final_passes": "drawn"},
+    {"final_passes_done": 31},
+    {"final_passes_done": 0},
+]
+
+
+@pytest.mark.parametrize("damage", TRIAL_DAMAGES, ids=str)
+def test_damaged_trials_are_refused(corpus, monkeypatch, damage):
+    monkeypatch.setattr(sampled, "FEWEST_DOCUMENTS", 10)
+    model = fit(corpus, n_laps=34, merge_laps=4)
+    assert model._kept.values["final_passes_done"] == 30
+    for name, value in damage.items():
+        if value is None:
+            del model._kept.values[name]
+        else:
+            model._kept.values[name] = value
     with pytest.raises(ModelFormatError, match="the state of this model is damaged"):
         model.continue_fit(corpus, n_laps=1)
 

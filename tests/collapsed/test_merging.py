@@ -6,7 +6,8 @@ import pytest
 from stickbreak.collapsed import merging
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, random_start, start_from, sweep
 from stickbreak.collapsed.laps import lengths_of
-from stickbreak.collapsed.merging import candidates, chosen, due, gain_bounds, gains, give_back, hold_back, join, merge
+from stickbreak.collapsed.merging import candidates, chosen, gain_bounds, gains, give_back, hold_back, join, merge
+from stickbreak.collapsed.moves import Rounds
 from stickbreak.collapsed.state import SMALLEST_BETA, Priors, cut
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
@@ -69,6 +70,7 @@ def test_bounds_are_first_order_gains_and_never_below_them(monkeypatch):
 
     monkeypatch.setattr(merging, "gain_bounds", note)
     monkeypatch.setattr(merging, "PAIRS_PER_TOPIC", 2)
+    monkeypatch.setattr(merging, "LEAST_PAIRS", 1)
     corpus, state, counts, held = prepared()
     pairs, _ = candidates(state, PRIORS, ONE)
     every = np.stack(np.triu_indices(7, 1), axis=1)
@@ -77,11 +79,17 @@ def test_bounds_are_first_order_gains_and_never_below_them(monkeypatch):
     for q, pair in enumerate(every):
         assert bounds[q] == pytest.approx(twin(corpus, state, counts, held, pair, 0.0)[2])
     assert (bounds >= gain - 1e-9).all()
-    assert len(pairs) == 14
+    assert len(pairs) == 14  # two for each topic
     chosen = kept["bounds"][pairs[:, 0], pairs[:, 1]]
     np.testing.assert_allclose(chosen, np.sort(bounds)[::-1][:14])
     assert (state.N[pairs[:, 0]] >= state.N[pairs[:, 1]]).all()
     assert gain_bounds(np.eye(2), np.ones(2), np.array([3.0, 5.0]), 0.1, 1.0).shape == (2, 2)
+
+
+def test_pairs_of_few_topics_are_all_candidates():
+    """Where a bar was split in two, the bounds of pairs of very different topics were above that of its halves."""
+    _, state, _, _ = prepared()
+    assert len(candidates(state, PRIORS, ONE)[0]) == 7 * 6 / 2
 
 
 def test_tokens_of_topics_are_those_held_back(monkeypatch):
@@ -121,8 +129,8 @@ MANY = 1e6  # tokens held back
     ("gain", "error", "tokens", "merged"),
     [
         (3.0, 2.0, (MANY, MANY), True),
-        (-0.4, 1.0, (MANY, MANY), True),  # in standard errors: less than half a one may be lost, more may not
-        (-0.6, 1.0, (MANY, MANY), False),
+        (-0.9, 1.0, (MANY, MANY), True),  # in standard errors: less than one may be lost, more may not
+        (-1.1, 1.0, (MANY, MANY), False),
         (-0.45, 1.0, (MANY, 5.0), True),  # 0.09 nats for each of the smaller topic's, wherever it stands in the pair
         (-0.45, 1.0, (MANY, 4.0), False),
         (-0.45, 1.0, (4.0, MANY), False),
@@ -255,6 +263,10 @@ def test_nothing_is_merged_without_tokens_held_back_or_of_one_topic():
     assert merge(one, PRIORS, ONE) == (0, 0)
 
 
-def test_merges_are_due_after_some_laps_and_while_tokens_are_held_back():
-    assert [lap for lap in range(1, 100) if due(lap, 42)] == [20, 25, 30, 35, 40]
-    assert [lap for lap in range(1, 100) if due(lap, 0)] == []
+def test_rounds_are_due_after_some_laps_and_while_tokens_are_held_back():
+    def laps(end, births):
+        return [lap for lap in range(1, 100) if Rounds(end, births).due(lap)]
+
+    assert laps(42, False) == [20, 25, 30, 35, 40]
+    assert laps(42, True) == [*range(3, 31, 3), 35, 40]
+    assert laps(0, False) == laps(0, True) == []

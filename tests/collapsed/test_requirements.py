@@ -6,7 +6,7 @@ from scipy import sparse
 
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed.merging import AT_ONCE
-from stickbreak.collapsed.requirements import COUNT_BYTES, ENTRY_BYTES, FILLED, TABLES, check_tables
+from stickbreak.collapsed.requirements import COUNT_BYTES, ENTRY_BYTES, FILLED, HALF_BYTES, TABLES, check_tables
 from stickbreak.exceptions import InputError
 
 from .problems import small_corpus
@@ -64,6 +64,37 @@ def test_fits_without_merges_need_no_table_of_pairs(monkeypatch, n_laps, merge_l
         "stickbreak.fitting.requirements.memory_installed",
         lambda: 8 * TABLES * corpus.n_words * 10 + 70 * corpus.counts.nnz,
     )
-    CollapsedHDP(n_topics=10, n_laps=n_laps, merge_laps=merge_laps, random_state=0).fit(corpus)
+    settings = {"n_topics": 10, "births": False, "random_state": 0}
+    CollapsedHDP(**settings, n_laps=n_laps, merge_laps=merge_laps).fit(corpus)
     with pytest.raises(InputError, match="merge_laps=0"):
-        CollapsedHDP(n_topics=10, random_state=0).fit(corpus)
+        CollapsedHDP(**settings).fit(corpus)
+
+
+def test_births_need_the_topics_and_the_halves_that_they_lead_to(monkeypatch):
+    corpus = small_corpus(1)
+    words, nnz = 8 * TABLES * corpus.n_words, corpus.counts.nnz
+    shares = (COUNT_BYTES + (ENTRY_BYTES + HALF_BYTES) * FILLED * 4) * nnz  # of any number of topics
+
+    def has(n_bytes):
+        monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: n_bytes)
+
+    def check(*, most=None, merge_laps=19):
+        check_tables(corpus, 3, 1 / 4, merge_laps, births=True, most=most)
+
+    has(3 * words + shares)
+    check()
+    check(most=2)
+    has(3 * words + shares - 1)
+    check(merge_laps=0)
+    with pytest.raises(InputError, match=rf"n_topics is 3: .* the shares of {nnz} pairs .* are kept; give fewer docum"):
+        check()
+    has(50 * words + shares)
+    check(most=50)
+    has(50 * words - 1)
+    check(most=50, merge_laps=0)
+    with pytest.raises(
+        InputError, match=r"max_topics is 50: with 8 words it needs .*; give fewer topics or fewer words"
+    ):
+        check(most=50)
+    with pytest.raises(InputError, match="max_topics is 50"):
+        CollapsedHDP(max_topics=50).fit(corpus)

@@ -25,7 +25,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the model and the report to.")] = Path(
         "stickbreak-demo"
     ),
-    topics: Annotated[int, typer.Option("--topics", min=1, help="Topics to start with.")] = 200,
+    topics: Annotated[int | None, typer.Option("--topics", min=1, help="Topics to start with (default: one).")] = None,
     laps: Annotated[int, typer.Option("--laps", min=1, help="Most passes over the documents.")] = 200,
     seed: Seed = 0,
     write_sample: Annotated[
@@ -79,7 +79,7 @@ def demo(
     _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} words in all")
     _tell(
         quiet,
-        f"3. Learning topics from nine tenths of the documents, starting with {topics}; the rest are for the score",
+        f"3. Learning topics from nine tenths of the documents, starting with {topics or 1}; the rest are for the score",
     )
     result = job.run(Words.of(corpus, InputSettings(format=_FORMAT, text=options), texts))
     result.show(as_json=as_json)

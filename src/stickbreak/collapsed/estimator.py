@@ -10,10 +10,12 @@ import numpy as np
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
 from stickbreak.collapsed.laps import CollapsedLaps, Rules, columns_of
-from stickbreak.collapsed.requirements import check_tables
+from stickbreak.collapsed.requirements import check_tables, most_topics
+from stickbreak.collapsed.sampled import KINDS
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, Topics, begin, learned, offset_for, step
 from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, one_of, share, sweeps, whole
 from stickbreak.fitting.executor import ThreadExecutor
@@ -27,6 +29,8 @@ from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import seed_from
 
+FIRST_TOPICS = 1  # of a fit with births: they double in every round, and few random topics are soon apart
+
 
 class CollapsedHDP(FittedCollapsed):
     """Topics that predict best: collapsed variational inference (CVB0) for the HDP topic model.
@@ -34,13 +38,15 @@ class CollapsedHDP(FittedCollapsed):
     The model is that of `VariationalHDP`. The topics and the weights of documents are integrated out. Each token keeps
     its topic probabilities, given all other tokens. Only topics with a fair share of a token are kept. Smaller shares
     are rounded at random without bias, so memory and time do not grow with `n_topics` times the documents.
-    `stickbreak fit` uses this method unless you name another.
+    A fit starts with one topic. Topics are split and merged as long as this predicts held-out tokens better, so their
+    number hardly depends on the start. `stickbreak fit` uses this method unless you name another.
 
     Parameters
     ----------
     n_topics : int or None, default=None
-        Number of topics to start with. There are never more (the truncation K). Topics that lose their tokens to others
-        are not shown. None: 200, or a quarter of the tokens if the documents hold fewer than 200.
+        Number of topics to start with. Splits and merges change it; `max_topics` limits it. None: 1, or without
+        `births` 200 (a quarter of the tokens if the documents hold fewer). `partial_fit` has no splits: there None
+        means 200, too.
     alpha : float, default=5.0
         Concentration of the topic weights of a document. If it is learned, this is its initial value.
     gamma : float, default=1.0
@@ -53,23 +59,35 @@ class CollapsedHDP(FittedCollapsed):
     init : {"random"}, array-like of shape (K, W) or fitted model, default="random"
         Where the topics start. "random" puts every stored count in a random topic. You can also give topics: word
         distributions, expected counts, or a fitted model of any family over the same words. `n_topics` is then ignored.
-    merge_laps : int, default=50
-        Number of passes, from the first, in which topics are merged. In these passes some of the tokens are held out.
-        Two topics are merged if this predicts the held-out tokens as well: at most half a standard error worse, and at
-        most 0.1 nats worse for each held-out token of the smaller topic. Two topics that have fewer than 10 held-out
-        tokens together are not merged, so few documents, or small weights, lead to few merges. After these passes all
-        tokens take part. 0 disables merging.
+    merge_laps : int, default=60
+        Number of passes, from the first, in which topics are split and merged. In these passes some of the tokens are
+        held out, others after every round of moves. A topic is split if its two halves predict the held-out tokens
+        better by more than one standard error. Two topics are merged if this predicts them as well: at most one
+        standard error worse, and at most 0.1 nats worse for each held-out token of the smaller topic. Topics that have
+        fewer than 10 held-out tokens are left alone, so few documents, or small weights, lead to few moves. The moves
+        end sooner when two rounds in a row change nothing. Then all tokens take part. 0 disables splits and merges.
+    births : bool, default=True
+        Whether topics are split. If not, there are never more than at the start.
+    max_topics : int or None, default=None
+        Splits never lead to more topics than this. None: 1000, or fewer if their table would pass 4 GiB.
     held_back : float, default=0.1
-        Share of the tokens that is held out to decide about merges. It is above 0. Only the whole part of a weight
-        counts as tokens.
+        Share of the tokens that is held out to decide about splits and merges. It is above 0. Only the whole part of a
+        weight counts as tokens.
     smallest_share : float, default=1/15
         Topic shares of a token below this value are rounded at random, up to it or down to zero. Their expectation does
         not change. 0 keeps all shares (plain CVB0) and takes 6 bytes for each stored count and topic.
+    final_passes : {"auto", "expected", "sampled"}, default="auto"
+        What the passes after the moves keep of each token. "expected": its topic probabilities. "sampled": one topic,
+        drawn from them, and the topics are the mean over these passes. This often predicts better where documents are
+        short. "auto" tries 30 sampled passes and completes documents that were set apart (5 % of them) with both. It
+        keeps the sampled passes unless they are worse by more than two standard errors. With fewer than 200 documents
+        "auto" means "expected".
     n_laps : int, default=200
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once.
     tolerance : float or None, default=1e-4
         Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
-        with the mean of the next ten. They are counted from pass 20, and from pass `merge_laps` + 1 on. None: never.
+        with the mean of the next ten. They are counted from pass 20, and from the pass on in which all tokens take
+        part. There are at least 40 sampled passes. None: never.
     local_sweeps : int, default=10
         Number of sweeps over a minibatch, for `partial_fit` (at most 1e6).
     init_sweeps : int, default=50
@@ -102,14 +120,17 @@ class CollapsedHDP(FittedCollapsed):
         Expected number of tables of each topic.
     alpha_, gamma_, eta_ : float
         The hyperparameters at the end, learned or given.
+    final_passes_ : {"expected", "sampled"}
+        What the last passes of the fit kept of each token; "expected" for a stream.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit.
     objective_ : float
         Last entry of "objective" in `trace_`.
     trace_ : dict of ndarray of shape (n_laps_,)
-        One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 up to pass
-        `merge_laps` + 1, and up to pass 20, when it is too early to stop), "alpha", "gamma", "eta", and the numbers of
-        pairs tried and merged, "merge_tried" and "merge_accepted". The objective is predictive, in nats per token: each
+        One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 while it is too
+        early to stop: up to pass 20, in the moves and in the trial of `final_passes`), "alpha", "gamma", "eta", the
+        numbers of pairs tried and merged ("merge_tried", "merge_accepted") and of topics tried and split
+        ("birth_tried", "birth_accepted"). The objective is predictive, in nats per token: each
         token given all others, whose shares have seen it. For `partial_fit` it scores the documents of a minibatch
         before its step, each word given those before it.
     n_laps_ : int
@@ -136,6 +157,8 @@ class CollapsedHDP(FittedCollapsed):
     J. Foulds, L. Boyles, C. DuBois, P. Smyth, M. Welling. Stochastic Collapsed Variational Bayesian Inference for
     Latent Dirichlet Allocation. KDD 2013.
 
+    J. Chang, J. W. Fisher III. Parallel Sampling of HDPs using Sub-Cluster Splits. NIPS 2014.
+
     A. Asuncion, M. Welling, P. Smyth, Y. W. Teh. On Smoothing and Inference for Topic Models. UAI 2009.
 
     Examples
@@ -159,6 +182,9 @@ class CollapsedHDP(FittedCollapsed):
         "learn": [list, tuple],
         "init": [one_of(("random",)), "array-like", TopicModel],
         "merge_laps": [whole(0)],
+        "births": ["boolean"],
+        "max_topics": [None, whole(1, MOST_TOPICS)],
+        "final_passes": [one_of(KINDS)],
         "held_back": [share(0.5, zero=False)],
         "smallest_share": [share(0.5)],
         "tolerance": [None, *TOLERANCES],
@@ -175,9 +201,12 @@ class CollapsedHDP(FittedCollapsed):
         eta: float = 0.05,
         learn: Sequence[str] = ("alpha",),
         init: Any = "random",
-        merge_laps: int = 50,
+        merge_laps: int = 60,
+        births: bool = True,
+        max_topics: int | None = None,
         held_back: float = 0.1,
         smallest_share: float = SMALLEST_SHARE,
+        final_passes: str = "auto",
         n_laps: int = 200,
         tolerance: float | None = 1e-4,
         local_sweeps: int = 10,
@@ -196,8 +225,11 @@ class CollapsedHDP(FittedCollapsed):
         self.learn = learn
         self.init = init
         self.merge_laps = merge_laps
+        self.births = births
+        self.max_topics = max_topics
         self.held_back = held_back
         self.smallest_share = smallest_share
+        self.final_passes = final_passes
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.local_sweeps = local_sweeps
@@ -211,25 +243,47 @@ class CollapsedHDP(FittedCollapsed):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if self.max_topics is not None and self.n_topics is not None and self.max_topics < self.n_topics:
+            raise InputError(
+                f"max_topics is {self.max_topics}, but the fit starts with n_topics={self.n_topics}; "
+                "give a max_topics that is at least as large, or None."
+            )
         if not isinstance(self.init, str):
             check_given(self.init, "'random'")
 
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
         laps = min(self.n_laps, self.merge_laps)
-        check_tables(documents, self._settled_topics(documents), float(self.smallest_share), laps)
+        n_topics, smallest = self._settled_topics(documents), float(self.smallest_share)
+        check_tables(documents, n_topics, smallest, laps, births=bool(self.births), most=self.max_topics)
 
     def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> CollapsedLaps:
-        moves = int(self.merge_laps), float(self.held_back)
-        smallest, given = float(self.smallest_share), self._given(documents)
         n_topics = self.starting_topics(documents)
-        rules = Rules(n_topics, self._priors(), smallest, tuple(self.learn), seed, *moves, given)
+        rules = Rules(
+            n_topics=n_topics,
+            max_topics=most_topics(documents.n_words) if self.max_topics is None else int(self.max_topics),
+            priors=self._priors(),
+            smallest=float(self.smallest_share),
+            learn=tuple(self.learn),
+            seed=seed,
+            merge_laps=int(self.merge_laps),
+            births=bool(self.births),
+            held_back=float(self.held_back),
+            final_passes=self.final_passes,
+            given=self._given(documents),
+        )
         return CollapsedLaps(documents, rules, executor)
 
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
+        self.final_passes_ = "sampled" if laps.ending.kind == "sampled" else "expected"
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
-        if self.n_laps_ < self.merge_laps:
-            self.stop_reason_ += f" Topics are merged until pass {self.merge_laps}: more passes may leave fewer topics."
+        if self.final_passes_ == "sampled":
+            self.stop_reason_ += " In the last passes each token had one sampled topic."
+        if laps.state.beta.size >= laps.rules.max_topics > laps.rules.n_topics:
+            self.stop_reason_ += (
+                f" The number of topics reached max_topics={laps.rules.max_topics}: more may predict better."
+            )
+        self.stop_reason_ += laps.left_over()
         self.n_documents_seen_, self.learning_offset_ = documents.n_documents, None
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
@@ -240,9 +294,11 @@ class CollapsedHDP(FittedCollapsed):
     def _open_stream(
         self, minibatch: Corpus, total: int, executor: ThreadExecutor, interruption: Interruption
     ) -> tuple[Topics, float]:
-        self._seed = seed_from(self.random_state)
+        self._seed, self.final_passes_ = seed_from(self.random_state), "expected"
         self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
-        sweeps = self.starting_topics(minibatch), int(self.init_sweeps)
+        random = isinstance(self.init, str)
+        n_topics = self._starting_topics(minibatch, stream=True) if random else number_given(self.init)
+        sweeps = n_topics, int(self.init_sweeps)
         share, given, stop = total / minibatch.n_documents, self._given(minibatch), interruption.give_up_start
         return begin(minibatch, *sweeps, self._priors(), self._step_rules(), share, executor, given, stop)
 
@@ -286,6 +342,9 @@ class CollapsedHDP(FittedCollapsed):
             tokens of a small collection.
         """
         return super().starting_topics(X) if isinstance(self.init, str) else number_given(self.init)
+
+    def _default_topics(self, *, stream: bool) -> int:
+        return self.default_topics if stream or not self.births or not self.merge_laps else FIRST_TOPICS
 
     def _given(self, corpus: Corpus) -> Float | None:
         """Return the expected counts of given topics, (K, W)."""

@@ -31,6 +31,10 @@ class FittedCollapsed(ExpectedCounts):
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
     _changed_by_steps: ClassVar[tuple[str, ...]] = (*ExpectedCounts._changed_by_steps, "_topics")
 
+    _fitted_values: ClassVar[tuple[str, ...]] = (*ExpectedCounts._fitted_values, "final_passes_")
+    _late_values: ClassVar[dict[str, Any]] = {**ExpectedCounts._late_values, "final_passes_": "expected"}
+
+    final_passes_: str
     learning_offset_: float | None
     _topics: Topics
     _seed: int
@@ -117,5 +121,6 @@ class FittedCollapsed(ExpectedCounts):
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
+        require(self.final_passes_ in ("expected", "sampled"), "the kind of its last passes is unknown")
         offset = self.learning_offset_
         require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")

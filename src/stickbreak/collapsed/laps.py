@@ -1,4 +1,4 @@
-"""The laps of a fit, as its run sees them: sweeps, learning, checkpoints."""
+"""The laps of a fit, as its run sees them: sweeps, learning, moves, checkpoints."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ from numpy.typing import NDArray
 
 from stickbreak.collapsed.cvb0 import add_up, assembled, given_start, random_start, sweep
 from stickbreak.collapsed.learning import FIRST_LAP, learn
-from stickbreak.collapsed.merging import due, give_back, hold_back, merge
-from stickbreak.collapsed.state import (
-    SMALLEST_BETA,
-    SUM_TOLERANCE,
-    CollapsedState,
-    Priors,
-    cut,
-    packed_shares,
-    unpack_shares,
-)
+from stickbreak.collapsed.merging import give_back, hold_back
+from stickbreak.collapsed.moves import Made, Rounds
+from stickbreak.collapsed.sampled import Ending, checked_weights, priors_from, rejoin, set_apart
+from stickbreak.collapsed.state import CollapsedState, Priors, cut, packed_shares, unpack_shares
 from stickbreak.collapsed.streaming import Topics
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.alive import alive
-from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.ranges import are_sums, is_concentration
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What does not change from lap to lap."""
 
-    n_topics: int
+    n_topics: int  # at the start
+    max_topics: int
     priors: Priors  # to begin with
     smallest: float  # share that is kept
     learn: tuple[str, ...]
     seed: int
-    merge_laps: int  # laps, from the first, in which tokens are held back
-    held_back: float  # their share
+    merge_laps: int  # laps, from the first, in which topics are split and merged
+    births: bool
+    held_back: float  # share of the tokens that are held out meanwhile
+    final_passes: str
     given: Float | None = None  # (K, W)  expected counts of the topics to start from
 
 
 class CollapsedLaps:
     """Sweeps over a collection: `run_fit` drives them.
+
+    First come passes with rounds of moves, judged by tokens that are held out; then the last passes, with expected
+    or sampled topics of each token.
 
     Parameters
     ----------
@@ -60,6 +59,8 @@ class CollapsedLaps:
     def __init__(self, corpus: Corpus, rules: Rules, executor: Executor) -> None:
         self.rules, self.priors = rules, rules.priors
         self.state: CollapsedState
+        self.rounds = Rounds(rules.merge_laps, rules.births)
+        self.ending = Ending(rules.final_passes)
         self._corpus, self._executor = corpus, executor
 
     @property
@@ -78,40 +79,67 @@ class CollapsedLaps:
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every sweep."""
-        state, rules = self.state, self.rules
+        state, rules, executor = self.state, self.rules, self._executor
         while True:
-            if state.n_sweeps == rules.merge_laps:
-                give_back(state.shards)
+            moving, made = state.n_sweeps < self.rounds.end, Made()
+            if not moving:
+                self.priors = self.ending.before(state, self.priors, rules.seed, executor)
             lengths = lengths_of(state)
-            sweep(state, self.priors, rules.smallest, rules.seed, self._executor)
+            smallest = rules.smallest if moving else self.ending.smallest(rules.smallest)
+            sweep(state, self.priors, smallest, rules.seed, executor)
             self.priors = learn(state, self.priors, rules.learn, lengths)
-            tried = made = 0
-            if due(state.n_sweeps, rules.merge_laps):
-                tried, made = merge(state, self.priors, self._executor)
-            # topics merge, or what is learned has to settle
-            early = state.n_sweeps <= max(rules.merge_laps + 1, FIRST_LAP)
-            columns = columns_of(self.priors, tried, made)
-            yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, early, columns)
+            if self.rounds.due(state.n_sweeps):
+                made = self.rounds.play(state, self.priors, rules.max_topics, rules.held_back, rules.seed, executor)
+            if not moving:
+                self.ending.after(state)
+            columns = columns_of(self.priors, made)
+            yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, self._early(), columns)
+
+    def _early(self) -> bool:
+        """Return whether topics come and go, or what is learned has to settle."""
+        lap, end = self.state.n_sweeps, self.rounds.end
+        return lap <= max(end + 1, FIRST_LAP) or self.ending.early(self.window)
 
     def _hold_back(self) -> None:
-        """Take tokens out for as long as topics are merged."""
-        if self.state.n_sweeps < self.rules.merge_laps:
-            hold_back(self.state.shards, self.rules.held_back, self.rules.seed)
+        """Take tokens out that decide about moves and about the last passes."""
+        lap, end = self.state.n_sweeps, self.rounds.end
+        if end and self.ending.undecided:
+            set_apart(self.state.shards, self.rules.seed)
+        if end and (lap <= end or self.ending.undecided):  # they come back before the next pass
+            hold_back(self.state.shards, self.rules.held_back, self.rules.seed, self.rounds.turn(lap))
 
     def finish(self) -> Topics:
         """Return the topics with the counts of all tokens, summed again: those that any fit with these shares has."""
-        add_up(self.state, self._executor)
-        shown = alive(self.state.N)
-        give_back(self.state.shards)
-        add_up(self.state, self._executor)
-        return Topics.of(self.state, shown, self.priors, lengths_of(self.state))
+        state, executor = self.state, self._executor
+        self.priors = self.ending.leave(state, self.priors, executor)
+        add_up(state, executor)
+        self.ending.average(state)
+        shown = alive(state.N)
+        if any(shard.held is not None for shard in state.shards):
+            give_back(state.shards)
+            rejoin(state.shards)
+            add_up(state, executor)
+        return Topics.of(state, shown, self.priors, lengths_of(state))
+
+    def left_over(self) -> str:
+        """Say what more passes would do, of a fit that ends before the last ones have begun."""
+        end = self.rounds.end
+        if self.state.n_sweeps < end:
+            if self.rules.births:
+                return f" Topics are split and merged until pass {end} at most: more passes may change their number."
+            return f" Topics are merged until pass {end} at most: more passes may leave fewer topics."
+        if self.ending.expected is not None:
+            tried = f" Sampled passes were tried from pass {end + 1} on, and not yet compared:"
+            return f"{tried} the topics are those of pass {end}."
+        return ""
 
     def snapshot(self) -> Packed:
         """Return arrays and plain values that all further laps depend on."""
         state, priors = self.state, self.priors
         arrays = {**packed_shares(state.shards), "beta": state.beta, "tables": state.tables}
         values = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta, "n_sweeps": state.n_sweeps}
-        return arrays, values
+        more, plain = self.ending.packed(state)
+        return {**arrays, **more}, {**values, **self.rounds.packed(), **plain}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned.
@@ -121,27 +149,27 @@ class CollapsedLaps:
         KeyError, ValueError
             If it cannot be of these documents.
         """
-        K, turns, beta, tables = self.rules.n_topics, cut(self._corpus), arrays["beta"], arrays["tables"]
-        require(is_table(beta, K) and bool((beta >= SMALLEST_BETA).all()), "its corpus weights are not positive")
-        require(float(beta.sum()) <= 1.0 + K * SMALLEST_BETA + SUM_TOLERANCE, "its corpus weights sum to more than one")
-        require(is_table(tables, K) and are_sums(tables), "its tables are negative or too large")
-        unpack_shares(dict(arrays), [shard for turn in turns for shard in turn], K)
-        priors = Priors(*(float(values[name]) for name in ("alpha", "gamma", "eta")))
-        require(all(map(is_concentration, (priors.alpha, priors.gamma, priors.eta))), "a prior is out of its range")
-        self.state = assembled(turns, self._corpus.n_words, beta.copy())
-        self.state.tables, self.priors = tables.copy(), priors
+        turns, beta = cut(self._corpus), arrays["beta"]
+        K = max(1, min(beta.size, max(self.rules.n_topics, self.rules.max_topics)))
+        self.priors = priors_from(values)
+        beta, tables = checked_weights(arrays, K)
+        self.state = assembled(turns, self._corpus.n_words, beta)
+        self.state.tables = tables
+        unpack_shares(dict(arrays), self.state.shards, K)
         self.state.n_sweeps = whole_number("n_sweeps", values["n_sweeps"])
+        self.rounds.restore(values)
+        self.ending.restore(self.state, arrays, values)
         self._hold_back()
 
 
-def columns_of(priors: Priors, tried: int = 0, made: int = 0) -> dict[str, float]:
+def columns_of(priors: Priors, made: Made | None = None) -> dict[str, float]:
     """Return the columns of the trace that are the family's own."""
     names = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta}
-    return {**names, "merge_tried": tried, "merge_accepted": made}
+    return {**names, **(made or Made()).columns()}
 
 
 def lengths_of(state: CollapsedState) -> Float:
-    """Return the tokens of each document, those held back left out, (D,)."""
+    """Return the tokens of each document, those held out left aside, (D,)."""
     parts = []
     for shard in state.shards:
         document = np.repeat(np.arange(shard.indptr.size - 1), np.diff(shard.indptr))

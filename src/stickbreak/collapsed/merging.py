@@ -1,7 +1,7 @@
-"""Merges of topics, judged by tokens that are held back: the number of topics (math.md (C8), (C9)).
+"""Merges of topics, judged by tokens that are held out: the number of topics (math.md (C8), (C9)).
 
-A part of the tokens is kept out of the first laps. Two topics become one where that predicts these tokens as well. Then
-they join the others.
+A part of the tokens is kept out of the first laps, another one after every round of moves. Two topics become one where
+that predicts these tokens as well. In the end all tokens are learned from.
 """
 
 from __future__ import annotations
@@ -18,30 +18,25 @@ from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 
-FIRST_LAP, EVERY = 20, 5  # laps with merges: topics have to form first, and to settle after each
-SLACK = 0.5  # standard errors that a merge may cost ...
-MOST_LOSS = 0.1  # ... and nats for each token held back of the smaller topic: of few tokens the error is large
-LEAST_TOKENS = 10.0  # held back, that a pair of topics is judged by
+SLACK = 1.0  # standard errors that a merge may cost, as many as a split must gain ...
+MOST_LOSS = 0.1  # ... and nats for each token held out of the smaller topic: of few tokens the error is large
+LEAST_TOKENS = 10.0  # held out, that a pair of topics is judged by
 LEAST_WEIGHT = 1e-3  # of a topic in a document, to be looked at there
-PAIRS_PER_TOPIC = 4  # pairs whose gain is computed
+PAIRS_PER_TOPIC = 4  # pairs whose gain is computed ...
+LEAST_PAIRS = 200  # ... and those of twenty topics all: of few topics, the bounds of very different ones are too loose
 AT_ONCE = 8  # shards whose tables of all pairs of topics are in memory at a time
 
 
-def due(lap: int, merge_laps: int) -> bool:
-    """Return whether merges are tried after a lap."""
-    return FIRST_LAP <= lap <= merge_laps and lap % EVERY == 0
-
-
-def hold_back(shards: Sequence[Shard], share: float, seed: int) -> None:
-    """Take each token out with this probability; of a weight, only its whole part counts as tokens."""
-    rng = stream(seed, "tokens held back")
+def hold_back(shards: Sequence[Shard], share: float, seed: int, turn: int = 0) -> None:
+    """Take each token out with this probability, others in each turn; of a weight, only its whole part is tokens."""
+    rng = stream(seed, f"tokens held back{f' in turn {turn}' * (turn > 0)}")
     for shard in shards:
         shard.held = rng.binomial(np.floor(shard.count).astype(np.int64), share).astype(np.float64)
         shard.count = shard.count - shard.held
 
 
 def give_back(shards: Sequence[Shard]) -> None:
-    """Put the tokens that are held back among the others."""
+    """Put the tokens that are held out among the others."""
     for shard in shards:
         if shard.held is not None:
             shard.count, shard.held = shard.count + shard.held, None
@@ -76,7 +71,7 @@ def chosen(pairs: NDArray[np.int64], gain: Float, error: Float, tokens: Float) -
     gain, error : ndarray of shape (n,)
         What `gains` returned.
     tokens : ndarray of shape (K,)
-        Expected tokens held back of each topic.
+        Expected tokens held out of each topic.
 
     Returns
     -------
@@ -101,7 +96,7 @@ def candidates(state: CollapsedState, priors: Priors, executor: Executor) -> tup
     pairs : ndarray of shape (n, 2)
         The larger topic of each first.
     tokens : ndarray of shape (K,)
-        X_kk, the expected tokens held back.
+        X_kk, the expected tokens held out.
     """
     K, prior = state.beta.size, priors.alpha * state.beta
     total_eta = state.S.shape[0] * priors.eta
@@ -122,7 +117,8 @@ def candidates(state: CollapsedState, priors: Priors, executor: Executor) -> tup
     order = np.argsort(-state.N, kind="stable")
     topics = order[state.N[order] >= ALIVE]
     pairs = topics[np.stack(np.triu_indices(topics.size, 1), axis=1)]
-    best = np.argsort(-bound[pairs[:, 0], pairs[:, 1]], kind="stable")[: PAIRS_PER_TOPIC * topics.size]
+    n = max(LEAST_PAIRS, PAIRS_PER_TOPIC * topics.size)
+    best = np.argsort(-bound[pairs[:, 0], pairs[:, 1]], kind="stable")[:n]
     return np.asarray(pairs[best], dtype=np.int64), np.diag(X).copy()
 
 
@@ -136,7 +132,7 @@ def gain_bounds(X: Float, Y: Float, N: Float, eta: float, total_eta: float) -> F
 
 
 def gains(state: CollapsedState, priors: Priors, pairs: NDArray[np.int64], executor: Executor) -> tuple[Float, Float]:
-    """Return what merges add to the log probability of the tokens held back, with standard errors.      math.md (C8)"""
+    """Return what merges add to the log probability of the tokens held out, with standard errors.      math.md (C8)"""
     prior, total_eta = priors.alpha * state.beta, state.S.shape[0] * priors.eta
 
     def run(shard: Shard) -> Float:
@@ -166,6 +162,21 @@ def join(state: CollapsedState, to: NDArray[np.int64]) -> None:
         np.add.at(table, to[gone], table[gone])
         table[gone] = 0.0
     state.beta[gone] = SMALLEST_BETA
+
+
+def compact(state: CollapsedState) -> None:
+    """Leave out the topics that no count has a share of."""
+    used = np.zeros(state.beta.size, dtype=bool)
+    for shard in state.shards:
+        used[shard.shares.topic] = True
+    used[0] |= not used.any()
+    if used.all():
+        return
+    to = np.cumsum(used) - 1
+    for shard in state.shards:
+        shard.shares.topic = to[shard.shares.topic].astype(np.uint16)
+    state.S = np.ascontiguousarray(state.S[:, used])
+    state.N, state.beta, state.tables = state.N[used], state.beta[used], state.tables[used]
 
 
 def _parts(shard: Shard) -> tuple[Int, NDArray, Float, Float, Int, NDArray, NDArray]:

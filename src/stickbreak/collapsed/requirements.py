@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from stickbreak.collapsed.merging import AT_ONCE, FIRST_LAP
+from stickbreak.collapsed.merging import AT_ONCE
+from stickbreak.collapsed.moves import FIRST_MERGE
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.requirements import check_memory
+from stickbreak.fitting.requirements import check_bytes
 
-TABLES = 2.0  # of words and topics: S, and that of the topics that are shown
-COUNT_BYTES = 28.0  # of a stored count: its word and number, what is held back, where its shares begin
-ENTRY_BYTES = 6.0  # of the share of a topic in it
+TABLES = 3.0  # of words and topics: S, those of the halves or of a mean, and that of the topics that are shown
+COUNT_BYTES = 28.0  # of a stored count: its word and number, what is held out, where its shares begin
+ENTRY_BYTES = 6.0  # of the share of a topic in it ...
+HALF_BYTES = 8.0  # ... and of its half, before a sweep and after it
+MOST_BORN, BORN_BYTES = 1000, 4 * 2.0**30  # topics that births lead to where no number is given: by count and by bytes
 FILLED = 0.7  # of the shares that there may be, are there in the first laps: 10.5 of 15, 65 of 200
 
 
-def check_tables(corpus: Corpus, n_topics: int, smallest: float, merge_laps: int) -> None:
+def check_tables(
+    corpus: Corpus, n_topics: int, smallest: float, merge_laps: int, *, births: bool = False, most: int | None = None
+) -> None:
     """Refuse more topics or more documents than the memory can carry.
 
     Parameters
@@ -23,23 +28,32 @@ def check_tables(corpus: Corpus, n_topics: int, smallest: float, merge_laps: int
     smallest : float
         Share of a topic in a stored count that is kept; with 0 all are.
     merge_laps : int
-        Laps of the fit in which topics are merged.
+        Laps of the fit in which topics are split and merged.
+    births : bool, default=False
+        Whether topics are split.
+    most : int, optional
+        Topics that births are asked to lead to at most. None: nobody asked for more than at the start.
 
     Raises
     ------
     InputError
     """
-    needed = 8.0 * TABLES * corpus.n_words * n_topics
-    check_memory(n_topics, corpus.n_words, needed)
-    entries = n_topics if smallest == 0 else FILLED * min(n_topics, 1 / smallest)
-    needed += (COUNT_BYTES + ENTRY_BYTES * entries) * corpus.counts.nnz
+    births &= merge_laps > 0
+    K = max(n_topics, most or 0) if births else n_topics
+    what = f"{'max_topics' if K > n_topics else 'n_topics'} is {K}: with {corpus.n_words} words it"
+    needed = 8.0 * TABLES * corpus.n_words * K
+    check_bytes(what, needed, "give fewer topics or fewer words")
+    entries = K if smallest == 0 else FILLED * (1 / smallest if births else min(K, 1 / smallest))
+    of_entry = ENTRY_BYTES + HALF_BYTES * births
+    needed += (COUNT_BYTES + of_entry * entries) * corpus.counts.nnz
     kept = f"the shares of {corpus.counts.nnz} pairs of document and word are kept"
-    check_memory(
-        n_topics,
-        corpus.n_words,
-        needed,
-        f"{kept}; give fewer documents, or fit by HybridHDP (method hybrid), which keeps those of a minibatch",
-    )
-    if merge_laps >= FIRST_LAP:
-        pairs = 8.0 * (AT_ONCE + 1) * n_topics**2
-        check_memory(n_topics, corpus.n_words, needed + pairs, "give fewer topics, or merge_laps=0")
+    other = "give fewer documents, or fit by HybridHDP (method hybrid), which keeps those of a minibatch"
+    check_bytes(what, needed, f"{kept}; {other}")
+    if merge_laps >= FIRST_MERGE:
+        pairs = 8.0 * (AT_ONCE + 1) * K**2
+        check_bytes(what, needed + pairs, "give fewer topics, or merge_laps=0")
+
+
+def most_topics(n_words: int) -> int:
+    """Return how many topics births lead to at most, unless a number is given: the same on every machine."""
+    return max(1, min(MOST_BORN, int(BORN_BYTES / (8.0 * TABLES * n_words))))

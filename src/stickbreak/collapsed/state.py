@@ -63,7 +63,8 @@ class Shard:
     word: NDArray[np.int32]  # (n,)
     count: Float  # (n,)
     shares: Shares
-    held: Float | None = None  # (n,)  further tokens that are held back
+    held: Float | None = None  # (n,)  further tokens that are held out
+    apart: Float | None = None  # (n,)  tokens of whole documents that are set apart
 
 
 @dataclass(slots=True)

@@ -94,19 +94,28 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, JoinedTopics
         int
             `n_topics`. If that is None: the default, or a quarter of the tokens of a small collection.
         """
+        return self._starting_topics(X, stream=False)
+
+    def _starting_topics(self, X: Any, *, stream: bool) -> int:
+        """Return the number of topics that a fit, or a stream with this first minibatch, starts with."""
         if self.n_topics is not None:
             return int(self.n_topics)
-        return adapted_topics(self.default_topics, Corpus.from_counts(X)) if self._finds_topics else self.default_topics
+        default = self._default_topics(stream=stream)
+        return adapted_topics(default, Corpus.from_counts(X)) if self._finds_topics else default
+
+    def _default_topics(self, *, stream: bool) -> int:
+        """Return what stands for `n_topics` of None."""
+        return self.default_topics
 
     def _settled_topics(self, corpus: Corpus, *, stream: bool = False) -> int:
         """Return `starting_topics`; refuse more than tokens where they are given, and say so where they are fewer.
 
         Of a first minibatch (`stream`) it says besides that later ones add no topics.
         """
-        n_topics = self.starting_topics(corpus)
+        n_topics, default = self._starting_topics(corpus, stream=stream), self._default_topics(stream=stream)
         if self.n_topics is not None and self._finds_topics:
             check_start(corpus, n_topics)
-        elif self.n_topics is None and n_topics < self.default_topics:
+        elif self.n_topics is None and n_topics < default:
             plural, topics = "s" * (corpus.n_tokens != 1), f"{n_topics} topic{'s' * (n_topics != 1)}"
             advice = (
                 "later minibatches add no topics; give a larger first minibatch, or set n_topics"
@@ -115,7 +124,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, JoinedTopics
             )
             logger.warning(
                 "the documents hold only %.12g token%s: the fit starts with %s instead of %d; %s",
-                corpus.n_tokens, plural, topics, self.default_topics, advice,
+                corpus.n_tokens, plural, topics, default, advice,
             )  # fmt: skip
         return n_topics
 

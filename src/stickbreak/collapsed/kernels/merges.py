@@ -1,4 +1,4 @@
-"""Compiled loops over tokens that are held back; NumPy twins in tests/collapsed/test_merging.py."""
+"""Compiled loops over tokens that are held out; NumPy twins in tests/collapsed/test_merging.py."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _inverses(N, total_eta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def crossings(indptr, word, count, held, start, topic, share, S, N, prior, eta, total_eta, least, X, Y):
-    """X[l, m] += sum_i c_i theta_l phi_m / p_i and Y[l] += sum_i c_i theta_l / p_i over tokens held back.  math.md (C9)
+    """X[l, m] += sum_i c_i theta_l phi_m / p_i and Y[l] += sum_i c_i theta_l / p_i over tokens held out.  math.md (C9)
 
     Only over topics l with a share of `least` in the document of the token.
     """
@@ -107,3 +107,15 @@ def relabel(start, topic, share, to, new_start, new_topic, new_share):
             else:
                 new_share[place] += share[j]
         new_start[p + 1] = at
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def document_scores(indptr, word, count, held, start, topic, share, S, N, prior, eta, total_eta, out):
+    """out[d] = sum_i c_i log sum_k theta_dk phi_kw over the tokens held out of a document.          math.md (C13)"""
+    K = N.size
+    theta, phi, inverse = np.empty(K), np.empty(K), _inverses(N, total_eta)
+    for d in range(indptr.size - 1):
+        total = _weights(indptr[d], indptr[d + 1], count, start, topic, share, prior, theta)
+        for p in range(indptr[d], indptr[d + 1]):
+            if held[p] > 0.0:
+                out[d] += held[p] * math.log(_predict(S[word[p]], eta, inverse, theta, phi) / total)

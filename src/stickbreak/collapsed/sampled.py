@@ -1,0 +1,327 @@
+"""Passes in which each count has one topic, drawn from its probabilities, and their mean (math.md (C13)).
+
+Short documents say little about each token, and expected shares spread. Draws do not, and their mean smooths topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, corpus_weights, updated
+from stickbreak.collapsed.kernels import merges as held_kernels
+from stickbreak.collapsed.merging import give_back
+from stickbreak.collapsed.state import (
+    SMALLEST_BETA,
+    SUM_TOLERANCE,
+    CollapsedState,
+    Priors,
+    Shard,
+    Shares,
+    packed_shares,
+    unpack_shares,
+)
+from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.laps import Packed
+from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.ranges import are_sums, is_concentration
+from stickbreak.numerics.streams import stream
+
+KINDS = ("auto", "expected", "sampled")
+ONE_DRAW = 1.0  # smallest share that is kept: one topic has all of a count
+BURN_IN = 8  # passes that are left out of a mean, after the passes change or tokens join
+TRIAL = 30  # passes until the two kinds are compared
+PASSES = 40  # sampled passes at the least, once they are chosen
+SWEEPS = 20  # over documents that are completed, topics held fixed
+APART, MOST_APART = 0.05, 50_000.0  # of the documents, and of their tokens at most: they say which passes are better
+FEWEST_DOCUMENTS = 200
+SLACK = 2.0  # standard errors that sampled passes may be worse
+
+
+@dataclass(slots=True)
+class Mean:
+    """Sums of counts and tables over passes."""
+
+    S: Float  # (W, K)
+    tables: Float  # (K,)
+    n: int = 0
+
+    @classmethod
+    def none(cls, state: CollapsedState) -> Self:
+        """Return the mean of no pass yet."""
+        return cls(np.zeros_like(state.S), np.zeros_like(state.tables))
+
+    def add(self, state: CollapsedState) -> None:
+        """Add a pass."""
+        self.S += np.maximum(state.S, 0.0)  # of weights, rounding may leave a count a little below zero
+        self.tables += state.tables
+        self.n += 1
+
+    def put_into(self, state: CollapsedState) -> None:
+        """Give a state the mean counts and tables."""
+        if self.n:
+            state.S[:], state.tables = self.S / self.n, self.tables / self.n
+            state.N = state.S.sum(axis=0)
+
+
+@dataclass(slots=True)
+class Expected:
+    """Where passes stand: those with expected shares, while others are tried."""
+
+    shares: list[Shares]  # of each shard
+    beta: Float
+    tables: Float
+    priors: Priors
+
+    @classmethod
+    def of(cls, state: CollapsedState, priors: Priors) -> Self:
+        """Keep the shares of a state, which are replaced and never written to."""
+        return cls([shard.shares for shard in state.shards], state.beta.copy(), state.tables.copy(), priors)
+
+    def put_into(self, state: CollapsedState, executor: Executor) -> None:
+        """Go back to these shares."""
+        for shard, shares in zip(state.shards, self.shares, strict=True):
+            shard.shares = shares
+        state.beta, state.tables = self.beta.copy(), self.tables.copy()
+        add_up(state, executor)
+
+
+class Ending:
+    """The passes after the moves: with expected shares, or sampled; which of the two, the tokens held out say.
+
+    Parameters
+    ----------
+    wanted : {"auto", "expected", "sampled"}
+    """
+
+    def __init__(self, wanted: str) -> None:
+        self.kind, self.passes = wanted, 0  # passes of this kind; "auto": of the trial
+        self.mean: Mean | None = None
+        self.expected: Expected | None = None  # while there is a trial
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the two are still to be compared."""
+        return self.kind == "auto"
+
+    def smallest(self, smallest: float) -> float:
+        """Return the smallest share that the next pass keeps."""
+        return smallest if self.kind == "expected" else ONE_DRAW
+
+    def early(self, window: int) -> bool:
+        """Return whether the fit cannot end yet, which looks back on two windows of passes."""
+        return self.undecided or (self.kind == "sampled" and self.passes <= PASSES - 2 * window + 1)
+
+    def before(self, state: CollapsedState, priors: Priors, seed: int, executor: Executor) -> Priors:
+        """Prepare the next pass; return its priors."""
+        if self.undecided and all(shard.apart is None for shard in state.shards):
+            self.kind = "expected"
+        if self.undecided and self.expected is None:
+            self.expected, self.mean = Expected.of(state, priors), Mean.none(state)
+        elif self.undecided and self.passes == TRIAL:
+            priors = self._decide(state, priors, seed, executor)
+        if not self.undecided:
+            give_back(state.shards)
+            rejoin(state.shards)
+            if self.kind == "sampled" and self.mean is None:
+                self.mean = Mean.none(state)
+        return priors
+
+    def _decide(self, state: CollapsedState, priors: Priors, seed: int, executor: Executor) -> Priors:
+        """Choose the kind of the last passes."""
+        assert self.mean is not None
+        assert self.expected is not None
+        drawn = Expected.of(state, priors)
+        if as_good(state, priors, self.mean, self.expected, seed, executor):
+            self.kind = "sampled"
+            drawn.put_into(state, executor)
+        else:
+            self.kind, priors = "expected", self.expected.priors
+        self.passes, self.mean, self.expected = 0, None, None
+        return priors
+
+    def after(self, state: CollapsedState) -> None:
+        """Count a pass, and add it to the mean."""
+        self.passes += 1
+        if self.mean is not None and self.passes > BURN_IN:
+            self.mean.add(state)
+
+    def leave(self, state: CollapsedState, priors: Priors, executor: Executor) -> Priors:
+        """Go back to expected shares where a trial has not come to its end; return their priors."""
+        if self.expected is None:
+            return priors
+        self.expected.put_into(state, executor)
+        return self.expected.priors
+
+    def average(self, state: CollapsedState) -> None:
+        """Give a state the mean of the sampled passes, where they are the last ones."""
+        if self.kind == "sampled" and self.mean is not None:
+            self.mean.put_into(state)
+
+    def packed(self, state: CollapsedState) -> Packed:
+        """Return what later passes depend on, as arrays and plain values."""
+        arrays: dict[str, NDArray] = {}
+        values: dict[str, Any] = {"final_passes": self.kind, "final_passes_done": self.passes}
+        if self.mean is not None:
+            sums = sparse.csr_array(self.mean.S)
+            values["averaged"] = self.mean.n
+            arrays["mean.tables"] = self.mean.tables.copy()
+            arrays |= {f"mean.{name}": getattr(sums, name) for name in ("data", "indices", "indptr")}
+        if self.expected is not None:
+            before = self.expected
+            bare = [
+                Shard(p.first, p.indptr, p.word, p.count, q) for p, q in zip(state.shards, before.shares, strict=True)
+            ]
+            now = {**packed_shares(bare), "beta": before.beta, "tables": before.tables}
+            arrays |= {f"expected.{name}": array for name, array in now.items()}
+            values["expected"] = asdict(before.priors)
+        return arrays, values
+
+    def restore(self, state: CollapsedState, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up what `packed` returned.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If it cannot be of this state.
+        """
+        kind = values["final_passes"]
+        require(kind in KINDS, "the kind of its last passes is unknown")
+        self.kind, self.passes = str(kind), whole_number("final_passes_done", values["final_passes_done"])
+        trial = self.undecided and self.passes > 0
+        sound = ("expected" in values) == trial and (not trial or ("averaged" in values and self.passes <= TRIAL))
+        require(sound and (kind != "expected" or "averaged" not in values), "the trial of its last passes is damaged")
+        if "averaged" in values:
+            data, indices, indptr = (arrays[f"mean.{name}"] for name in ("data", "indices", "indptr"))
+            sums = checked_rows(data, indices, indptr, (state.S.shape[0], state.S.shape[1]))
+            tables = arrays["mean.tables"]
+            require(is_table(tables, state.beta.size) and are_sums(tables), "the tables of its mean are damaged")
+            self.mean = Mean(sums, tables.copy(), whole_number("averaged", values["averaged"]))
+        if "expected" in values:
+            own = {name.removeprefix("expected."): a for name, a in arrays.items() if name.startswith("expected.")}
+            beta, tables = checked_weights(own, state.beta.size)
+            bare = [Shard(p.first, p.indptr, p.word, p.count, p.shares) for p in state.shards]
+            unpack_shares(own, bare, beta.size)
+            priors = priors_from(values["expected"])
+            self.expected = Expected([shard.shares for shard in bare], beta, tables, priors)
+        under_way, trial = self.passes > 0, self.undecided
+        require(not trial or self.passes <= TRIAL, "its trial of sampled passes is too long")
+        require((self.mean is not None) == (under_way and kind != "expected"), "the mean of its passes does not fit")
+        require((self.expected is not None) == (under_way and trial), "the shares of before its trial do not fit")
+
+
+def priors_from(values: Mapping[str, Any]) -> Priors:
+    """Return stored hyperparameters; a ValueError for what cannot be."""
+    priors = Priors(*(float(values[name]) for name in ("alpha", "gamma", "eta")))
+    require(all(map(is_concentration, (priors.alpha, priors.gamma, priors.eta))), "a prior is out of its range")
+    return priors
+
+
+def checked_weights(arrays: Mapping[str, NDArray], n_topics: int) -> tuple[Float, Float]:
+    """Return copies of stored corpus weights and tables; a ValueError for what cannot be."""
+    beta, tables = arrays["beta"], arrays["tables"]
+    require(is_table(beta, n_topics) and bool((beta >= SMALLEST_BETA).all()), "its corpus weights are not positive")
+    sound = float(beta.sum()) <= 1.0 + n_topics * SMALLEST_BETA + SUM_TOLERANCE
+    require(sound, "its corpus weights sum to more than one")
+    require(is_table(tables, n_topics) and are_sums(tables), "its tables are negative or too large")
+    return beta.copy(), tables.copy()
+
+
+def checked_rows(data: NDArray, indices: NDArray, indptr: NDArray, shape: tuple[int, int]) -> Float:
+    """Return stored sums as a table (W, K); a ValueError for what cannot be."""
+    W, K = shape
+    whole = indices.dtype.kind == "i" and indptr.dtype.kind == "i" and indptr.shape == (W + 1,)
+    require(whole and is_table(data, indices.size) and are_sums(data), "the counts of its mean are damaged")
+    ordered = indptr[0] == 0 and indptr[-1] == indices.size and bool((indptr[1:] >= indptr[:-1]).all())
+    inside = not indices.size or (indices.min() >= 0 and indices.max() < K)
+    require(ordered and inside, "the counts of its mean do not fit its topics")
+    return np.asarray(sparse.csr_array((data, indices, indptr), shape=shape).toarray(), dtype=np.float64)
+
+
+def set_apart(shards: Sequence[Shard], seed: int) -> None:
+    """Take whole documents out, drawn at random, that will say which passes predict new documents better.
+
+    Collections of few documents keep all of them.
+    """
+    n_documents = sum(shard.indptr.size - 1 for shard in shards)
+    if n_documents < FEWEST_DOCUMENTS:
+        return
+    tokens = sum(float(shard.count.sum()) for shard in shards)
+    share = min(APART, MOST_APART / max(tokens, 1.0))
+    rng = stream(seed, "documents set apart")
+    for shard in shards:
+        chosen = rng.random(shard.indptr.size - 1) < share
+        of_count = np.repeat(chosen, np.diff(shard.indptr))
+        shard.apart = np.where(of_count, shard.count, 0.0)
+        shard.count = shard.count - shard.apart
+
+
+def rejoin(shards: Sequence[Shard]) -> None:
+    """Put the documents that are set apart among the others."""
+    for shard in shards:
+        if shard.apart is not None:
+            shard.count, shard.apart = shard.count + shard.apart, None
+
+
+def halved(shards: Sequence[Shard], seed: int) -> list[Shard]:
+    """Return the documents that are set apart, half of the tokens of each held out."""
+    rng, found = stream(seed, "halves of documents set apart"), []
+    for shard in shards:
+        if shard.apart is not None and shard.apart.any():
+            held = rng.binomial(np.floor(shard.apart).astype(np.int64), 0.5).astype(np.float64)
+            shares = Shares.none(shard.word.size)
+            found.append(Shard(shard.first, shard.indptr, shard.word, shard.apart - held, shares, held))
+    return found
+
+
+def as_good(
+    state: CollapsedState, priors: Priors, mean: Mean, expected: Expected, seed: int, executor: Executor
+) -> bool:
+    """Return whether the mean of sampled passes predicts new documents as well as expected shares do.  math.md (C13)
+
+    The documents that are set apart are completed by both. Sampled passes may be worse by two standard errors: the
+    mean over all that are still to come is better than that of the trial, and where they are worse, it is by little.
+
+    Parameters
+    ----------
+    state : CollapsedState
+        After sampled passes; those with expected shares afterwards.
+    priors : Priors
+        Of the sampled passes.
+    mean : Mean
+    expected : Expected
+    seed : int
+    executor : Executor
+    """
+    documents = halved(state.shards, seed)
+    S, tables = mean.S / max(mean.n, 1), mean.tables / max(mean.n, 1)
+    sampled = scores(documents, S, corpus_weights(tables, priors.gamma), priors, seed, executor)
+    expected.put_into(state, executor)
+    other = scores(documents, state.S, state.beta, expected.priors, seed, executor)
+    difference = sampled - other
+    return bool(difference.sum() > -SLACK * np.sqrt((difference**2).sum()))
+
+
+def scores(documents: Sequence[Shard], S: Float, beta: Float, priors: Priors, seed: int, executor: Executor) -> Float:
+    """Return the log probability of the tokens held out of each document, its weights inferred with S fixed, (D',)."""
+    N, prior, n_words = S.sum(axis=0), priors.alpha * beta, S.shape[0]
+
+    def run(shard: Shard) -> Float:
+        now = Shard(shard.first, shard.indptr, shard.word, shard.count, shard.shares)
+        for sweep in range(SWEEPS):
+            key = key_of(seed, sweep, "collapsed comparison")
+            now.shares, _, _ = updated(now, S, N, prior, priors, n_words, SMALLEST_SHARE, key, counted=False)
+        out, shares = np.zeros(shard.indptr.size - 1), now.shares
+        lists = (shares.start, shares.topic, shares.share)
+        tables = (S, N, prior, priors.eta, n_words * priors.eta)
+        held_kernels.document_scores(shard.indptr, shard.word, shard.count, shard.held, *lists, *tables, out)
+        return out
+
+    return np.concatenate([*executor.map(run, list(documents)), np.zeros(0)])
