@@ -79,7 +79,7 @@ def demo(
     _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} words in all")
     _tell(
         quiet,
-        f"3. Learning topics from nine tenths of the documents, starting with {topics or 1}; the rest are for the score",
+        f"3. Learning topics from nine tenths of them, starting with {topics or 1}; the rest are for the score",
     )
     result = job.run(Words.of(corpus, InputSettings(format=_FORMAT, text=options), texts))
     result.show(as_json=as_json)
