@@ -33,7 +33,7 @@ ESTIMATORS = [
     Entry(
         "CollapsedHDP",
         small={"n_topics": 5, "n_laps": 3, "random_state": 0},
-        fixed_topics={},
+        fixed_topics={"births": False},
     ),
     Entry(
         "GibbsHDP",

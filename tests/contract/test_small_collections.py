@@ -11,6 +11,7 @@ from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.exceptions import InputError
 
 DEFAULTS = {"CollapsedHDP": 200, "VariationalHDP": 100, "HybridHDP": 100}
+FIXED = {"CollapsedHDP": {"births": False}}  # with births a fit starts with one topic, whatever the collection
 COLLECTIONS = {
     "one token": [[1]],
     "one token of two words": [[0, 1]],
@@ -50,7 +51,8 @@ def test_few_vectors_are_enough_for_the_defaults(name):
 def test_default_gives_way_only_where_it_was_refused(name, tokens, wanted, caplog):
     default = DEFAULTS[name]
     corpus = Corpus.from_counts([[tokens - 1, 1]] if tokens > 1 else [[1, 0]])
-    model = quick(name, n_laps=1)
+    fixed = {**FIXED.get(name, {}), "n_laps": 1}
+    model = quick(name, **fixed)
     wanted = default if tokens >= default else -(-tokens // 4)
     with caplog.at_level(logging.WARNING, logger="stickbreak"):
         model.fit(corpus)
@@ -59,8 +61,18 @@ def test_default_gives_way_only_where_it_was_refused(name, tokens, wanted, caplo
     said = [record.getMessage() for record in caplog.records if "n_topics" in record.getMessage()]
     assert len(said) == (wanted < default)
     assert all(f"starts with {wanted} topic" in text and f"instead of {default}" in text for text in said)
-    explicit = quick(name, n_laps=1, n_topics=wanted).fit(corpus)
+    explicit = quick(name, **fixed, n_topics=wanted).fit(corpus)
     np.testing.assert_array_equal(model.components_, explicit.components_)
+
+
+@pytest.mark.parametrize("tokens", [1, 5, 300])
+def test_fit_with_births_starts_with_one_topic_and_says_nothing(tokens, caplog):
+    corpus = Corpus.from_counts([[tokens, 1]])
+    model = quick("CollapsedHDP")
+    with caplog.at_level(logging.WARNING, logger="stickbreak"):
+        model.fit(corpus)
+    assert caplog.text == ""
+    assert model.starting_topics(corpus) == model.trace_["n_topics"][0] == 1
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
@@ -97,7 +109,7 @@ def test_start_that_finds_nothing_keeps_its_number():
 def test_fits_by_the_default_and_by_its_number_are_the_same_fit(name, tmp_path):
     """Checkpoints and kept states of models whose n_topics was 200 or 100 go on where it is None, and back."""
     corpus, _ = toy_bars(n_documents=40, seed=0)
-    extra = {"init_sweeps": 2}
+    extra = {"init_sweeps": 2, **FIXED.get(name, {})}
     old, new = {"n_topics": DEFAULTS[name], **extra}, extra
     for first, second in ((old, new), (new, old)):
         place = tmp_path / f"{len(first)}"
