@@ -214,7 +214,9 @@ def _settings() -> Output:
 
     old, new = InputSettings("uci", None, None, "utf-8"), InputSettings("ldac", None, None, "utf-8")
     return Output(
-        old.remember, new.remember, lambda folder: json.loads((folder / "input.json").read_text())["format"] == "ldac"
+        lambda folder: old.remember(folder, None, [2, 1]),
+        lambda folder: new.remember(folder, None, [2, 1]),
+        lambda folder: json.loads((folder / "input.json").read_text())["format"] == "ldac",
     )
 
 

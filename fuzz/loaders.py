@@ -263,7 +263,8 @@ def _remembered() -> bytes:
     from stickbreak.cli.documents import InputSettings
 
     with tempfile.TemporaryDirectory() as folder:
-        InputSettings("jsonl", "text", "id", text=TextOptions(min_df=1, token_pattern=r"\w+")).remember(Path(folder))
+        settings = InputSettings("jsonl", "text", "id", text=TextOptions(min_df=1, token_pattern=r"\w+"))
+        settings.remember(Path(folder), None, [2, 1])
         return Path(folder, INPUT).read_bytes()
 
 

@@ -92,5 +92,5 @@ def test_every_option_sets_the_parameter_of_its_name(method):
         if method in option.parameters:
             parameter = option.parameters[method]
             text = parameter.names[0] if parameter.names else "0.5,0.25" if parameter.kinds[0].several else "0.5"
-            text = "1" if parameter.kinds[0].type == "int" else text
+            text = {"int": "1", "bool": "yes"}.get(parameter.kinds[0].type, text)
             assert parameters_of(method, {key: text}) == {parameter.name: parameter.read("", text)}
