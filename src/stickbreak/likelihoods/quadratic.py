@@ -70,13 +70,13 @@ def as_vectors(X: NDArray) -> NDArray:
 
 
 def whole(X: NDArray) -> NDArray:
-    """Return vectors with copies of the last one after them, so that all blocks that are made of them are full.
+    """Return vectors in float64 with copies of the last one after them, so that all blocks made of them are full.
 
     A matrix product rounds a row as the size of the product has it: in blocks of one size the numbers of a vector do
-    not depend on how many others there are, nor on its place among them.
+    not depend on how many others there are, nor on its place among them. In float32 they do even so on some processors.
     """
-    missing = -len(X) % WHOLE_ROWS
-    return np.concatenate([X, np.broadcast_to(X[-1], (missing, X.shape[1]))]) if missing else X
+    wide, missing = np.asarray(X, dtype=np.float64), -len(X) % WHOLE_ROWS
+    return np.concatenate([wide, np.broadcast_to(wide[-1], (missing, wide.shape[1]))]) if missing else wide
 
 
 def blocks(
