@@ -161,7 +161,7 @@ class JoinedTopics(FlatTopics, Estimator):
         """
         self._check_joinable()
         K = self.n_topics_
-        if not isinstance(groups, Iterable) or isinstance(groups, str):
+        if not hasattr(groups, "__iter__"):
             raise InputError(f"groups is {groups!r}; give lists of topic numbers, such as [[3, 7], [2, 9]].")
         given = [_numbers(group, K) for group in groups]
         named = [k for group in given for k in group]
