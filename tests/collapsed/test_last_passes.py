@@ -42,6 +42,13 @@ def test_kind_of_the_last_passes_can_be_given(corpus, kind):
     assert (model._kept.arrays["kept"] == 1).all() == (kind == "sampled")
 
 
+def test_a_fit_that_ends_in_its_moves_has_no_sampled_pass(corpus):
+    model, longer = (fit(corpus, final_passes="sampled", n_laps=n) for n in (20, 40))
+    assert (model.final_passes_, longer.final_passes_) == ("expected", "sampled")
+    assert "sampled" not in model.stop_reason_
+    assert "sampled" in longer.stop_reason_
+
+
 def test_few_documents_end_with_expected_shares():
     corpus = planted_lda(150, 30, n_topics=3, mean_tokens=25, seed=1)[0]
     one, other = fit(corpus, n_laps=40), fit(corpus, n_laps=40, final_passes="expected")

@@ -64,7 +64,9 @@ class FileReading:
         return asdict(self)
 
     def format_of(self, path: Path) -> str | None:
-        """Return the format to read a new input in, if its name ends as that of the fit did; None: it tells itself.
+        """Return the format in which a new input is read.
+
+        It is that of the fit if both names have the same ending. Otherwise it is None: the name of the input tells it.
 
         Parameters
         ----------

@@ -275,7 +275,7 @@ class CollapsedHDP(FittedCollapsed):
         return CollapsedLaps(documents, rules, executor)
 
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
-        self.final_passes_ = "sampled" if laps.ending.kind == "sampled" else "expected"
+        self.final_passes_ = "sampled" if laps.ending.sampled else "expected"
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
         if self.final_passes_ == "sampled":
             self.stop_reason_ += " In the last passes each token had one sampled topic."

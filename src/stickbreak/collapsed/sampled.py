@@ -94,7 +94,7 @@ class Expected:
 
 
 class Ending:
-    """The passes after the moves: with expected shares, or sampled; which of the two, the tokens held out say.
+    """The passes after the moves, with expected shares or sampled; the documents set apart decide which.
 
     Parameters
     ----------
@@ -110,6 +110,11 @@ class Ending:
     def undecided(self) -> bool:
         """Whether the two are still to be compared."""
         return self.kind == "auto"
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the last passes are sampled, and there has been one."""
+        return self.kind == "sampled" and self.mean is not None
 
     def smallest(self, smallest: float) -> float:
         """Return the smallest share that the next pass keeps."""
@@ -195,9 +200,6 @@ class Ending:
         kind = values["final_passes"]
         require(kind in KINDS, "the kind of its last passes is unknown")
         self.kind, self.passes = str(kind), whole_number("final_passes_done", values["final_passes_done"])
-        trial = self.undecided and self.passes > 0
-        sound = ("expected" in values) == trial and (not trial or ("averaged" in values and self.passes <= TRIAL))
-        require(sound and (kind != "expected" or "averaged" not in values), "the trial of its last passes is damaged")
         if "averaged" in values:
             data, indices, indptr = (arrays[f"mean.{name}"] for name in ("data", "indices", "indptr"))
             sums = checked_rows(data, indices, indptr, (state.S.shape[0], state.S.shape[1]))

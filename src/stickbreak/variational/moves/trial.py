@@ -23,9 +23,7 @@ from stickbreak.variational.observations import Visit
 from stickbreak.variational.visits import first_visits, revisit
 
 LAPS = 20  # that a trial has to overtake the state that it started from ...
-AHEAD = (
-    3  # ... but it goes on only where its last gain, so many times more, would suffice: gains shrink from lap to lap
-)
+AHEAD = 3  # ... but it is dropped where even this many laps with its last gain would not suffice: gains shrink
 SETTLED = 3e-3  # of |L|: a lap that gains less, without a change of topics, is the time for a trial
 STILL = 3e-4  # of |L|: a lap that gains less is the time for one that must beat where further laps would lead
 WORTH = 3e-4  # of |L|: gain of an accepted trial for which the next one is worth its cost

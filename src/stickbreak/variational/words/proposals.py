@@ -36,7 +36,7 @@ class WordBirths(Proposals):
     Parameters
     ----------
     fresh : StartSettings or None
-        Of the first proposal. None: it cuts topics, like the others.
+        Settings of the collapsed start that is proposed first. None: the first proposal cuts topics, as later ones do.
     """
 
     merges = True
