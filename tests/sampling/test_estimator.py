@@ -262,7 +262,7 @@ def test_chains_go_on_with_counts_that_have_lost_their_words(corpus):
     assert_same(whole, fit(named, n_laps=6).continue_fit(corpus.counts, n_laps=2))
 
 
-@pytest.mark.parametrize("init", ["collapsed", "near-uniform", "documents", "anchors", "random"])
+@pytest.mark.parametrize("init", ["births", "collapsed", "near-uniform", "documents", "anchors", "random"])
 def test_start_has_no_more_topics_than_tokens(init):
     """The default of 100 topics suits any collection."""
     model = GibbsHDP(init=init, n_laps=2, random_state=0).fit([[1, 2], [0, 3]])

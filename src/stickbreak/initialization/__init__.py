@@ -1,6 +1,7 @@
 """Starts: where the topics of a fit begin."""
 
 from stickbreak.initialization.base import Start, StartSettings, weights_of
+from stickbreak.initialization.births import births
 from stickbreak.initialization.seeding import SAMPLE, SAMPLE_PER_COMPONENT, gains_alone, seeded
 from stickbreak.initialization.start import (
     RESPONSIBILITY_BYTES,
@@ -18,6 +19,7 @@ __all__ = [
     "STARTS",
     "Start",
     "StartSettings",
+    "births",
     "check_init",
     "gains_alone",
     "make_start",

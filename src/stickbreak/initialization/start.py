@@ -48,7 +48,7 @@ def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
     It takes about 220 bytes for each (document, word) pair. If that exceeds 1 GiB, it uses a random sample of as many
     documents as fit, and scales the counts up to the corpus.
     """
-    sample = _documents_that_fit(corpus, stream(settings.seed, "collapsed start"))
+    sample = documents_that_fit(corpus, stream(settings.seed, "collapsed start"))
     states = smoothed_cvb0(
         sample,
         settings.n_topics,
@@ -129,7 +129,7 @@ def start_from_topics(topics: Any, corpus: Corpus) -> Start:
     return largest_first(Start(np.ascontiguousarray(counts.T), weights_of(counts.sum(axis=1))))
 
 
-def _documents_that_fit(corpus: Corpus, rng: np.random.Generator) -> Corpus:
+def documents_that_fit(corpus: Corpus, rng: np.random.Generator) -> Corpus:
     """Return the corpus, or a random sample of it whose responsibilities fit in the memory set aside."""
     most = RESPONSIBILITY_BYTES // COUNT_BYTES
     if corpus.counts.nnz <= most:

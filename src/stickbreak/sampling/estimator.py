@@ -21,7 +21,7 @@ from stickbreak.model.topic_model import TopicModel
 from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, ChainSettings
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
-from stickbreak.sampling.requirements import check_continuation, check_parameters
+from stickbreak.sampling.requirements import BIRTHS, check_continuation, check_parameters
 from stickbreak.sampling.samples import ESTIMATES
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
@@ -37,9 +37,10 @@ class GibbsHDP(FittedGibbs):
 
     Parameters
     ----------
-    n_topics : int, default=100
-        Number of topics to start with. Only some starts need it: "random", and those that find topics. If the documents
-        hold fewer tokens, the fit starts with one topic for each token.
+    n_topics : int or None, default=None
+        Number of topics to start with. Only some starts need it: "random", and those that find topics. None: 1 for
+        init="births", 100 for the others. If the documents hold fewer tokens, the fit starts with one topic for each
+        token.
     alpha : float, default=1.0
         Concentration of the topic weights of a document. If it is learned, this is its initial value.
     gamma : float, default=1.0
@@ -74,14 +75,16 @@ class GibbsHDP(FittedGibbs):
     split_merge_scans : int, default=0
         Number of restricted Gibbs scans in a proposal of Wang and Blei (Jain and Neal 2004). 0 means sequential
         allocation, as in the paper.
-    init : {"random", "sequential", "single", "collapsed", "near-uniform", "documents", "anchors"} or given topics
-        Where the topics start. "random" puts each token in one of `n_topics` topics at random. "sequential", the
-        paper's start, assigns the tokens one after the other, each given those before it. "single" puts all tokens in
-        one topic. "collapsed", "near-uniform", "documents" and "anchors" find topics first (see `VariationalHDP`) and
-        draw the tokens from them. You can also give topics: word distributions, expected counts, or a fitted model of
-        topics over the same words.
+    init : {"births", "random", "sequential", "single", "collapsed", "near-uniform", "documents", "anchors"} or topics
+        Where the topics start. "births" finds topics and their number first, by collapsed inference with splits and
+        merges (see `CollapsedHDP`), and draws the tokens from them.
+        "random" puts each token in one of `n_topics` topics at random. "sequential", the paper's start, assigns the
+        tokens one after the other, each given those before it. "single" puts all tokens in one topic. "collapsed",
+        "near-uniform", "documents" and "anchors" find topics first (see `VariationalHDP`) and draw the tokens from
+        them. You can also give topics: word distributions, expected counts, or a fitted model of topics over the same
+        words.
     init_sweeps : int, default=50
-        Number of sweeps of the collapsed start.
+        Number of sweeps of the starts "births" and "collapsed".
     n_laps : int, default=200
         Maximum number of passes over the data. A pass ("lap" in names) is one sweep over all tokens. The fit does all
         of them unless you interrupt it. From the default start the default predicts well. To study the posterior
@@ -182,7 +185,7 @@ class GibbsHDP(FittedGibbs):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedGibbs._parameter_constraints,
         **CONCENTRATIONS,
-        "n_topics": [whole(1)],
+        "n_topics": [None, whole(1)],
         "learn": [list, tuple],
         "alpha_prior": [list, tuple],
         "gamma_prior": [list, tuple],
@@ -206,7 +209,7 @@ class GibbsHDP(FittedGibbs):
     def __init__(
         self,
         *,
-        n_topics: int = 100,
+        n_topics: int | None = None,
         alpha: float = 1.0,
         gamma: float = 1.0,
         eta: float = 0.03,
@@ -310,9 +313,13 @@ class GibbsHDP(FittedGibbs):
         Returns
         -------
         int
-            `n_topics`, or the number of tokens if that is smaller.
+            `n_topics`, or its default, or the number of tokens if that is smaller.
         """
-        return min(super().starting_topics(X), int(Corpus.from_counts(X).n_tokens))
+        n_topics = self._default_topics(stream=False) if self.n_topics is None else int(self.n_topics)
+        return min(n_topics, int(Corpus.from_counts(X).n_tokens))
+
+    def _default_topics(self, *, stream: bool) -> int:
+        return 1 if isinstance(self.init, str) and self.init == BIRTHS else self.default_topics
 
     def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> GibbsLaps:
         settings = ChainSettings(

@@ -13,6 +13,7 @@ from stickbreak.initialization import STARTS, check_init
 from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 
 SEQUENTIAL, RANDOM = "sequential", "random"
+BIRTHS = "births"
 CHAIN_STARTS = (SEQUENTIAL, RANDOM, "single")
 
 
@@ -44,7 +45,7 @@ def check_parameters(given: Parameters) -> None:
         )
     if given.burn_in is not None and given.burn_in >= given.n_laps:
         raise InputError(f"burn_in is {given.burn_in}, but n_laps is {given.n_laps}; give a burn_in below n_laps.")
-    check_init(given.init, (*CHAIN_STARTS, *STARTS))
+    check_init(given.init, (BIRTHS, *CHAIN_STARTS, *STARTS))
 
 
 def check_continuation(n_laps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:

@@ -12,7 +12,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback
-from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
+from stickbreak.initialization import Start, StartSettings, births, make_start, start_from_topics
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
@@ -23,7 +23,7 @@ from stickbreak.sampling.kernels import counts as counts_kernels
 from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.representation import Sweep
-from stickbreak.sampling.requirements import CHAIN_STARTS, RANDOM, SEQUENTIAL
+from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS, RANDOM, SEQUENTIAL
 from stickbreak.sampling.state import Concentrations, Seating, TopicCounts
 
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
@@ -56,7 +56,8 @@ def chain_starts(
         def progress(done: int, total: int, before: int = c) -> None:
             report({"stage": "init", "done": before * total + done, "total": total * len(seeds)})
 
-        starts.append(make_start(init, corpus, replace(settings, seed=seed, progress=progress)))
+        own = replace(settings, seed=seed, progress=progress)
+        starts.append(births(corpus, own) if init == BIRTHS else make_start(init, corpus, own))
     return starts
 
 
