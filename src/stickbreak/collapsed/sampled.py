@@ -275,7 +275,7 @@ def rejoin(shards: Sequence[Shard]) -> None:
 def halved(shards: Sequence[Shard], seed: int) -> list[Shard]:
     """Return the documents that are set apart and no others, half of the tokens of each held out.
 
-    They are numbered anew in each shard, from the number of its first document on.
+    Each shard numbers them newly, from the number of its first document on.
     """
     rng, found = stream(seed, "halves of documents set apart"), []
     for shard in shards:
