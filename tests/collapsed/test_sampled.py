@@ -1,5 +1,7 @@
 """Passes in which each count has one topic: the draws, their mean, and the trial."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -197,6 +199,27 @@ def test_scores_complete_documents_by_their_other_half():
     assert both.sum() / held == pytest.approx(np.log(0.05), abs=0.01)
     for part in documents:
         assert (part.count + part.held <= 30).all()
+
+
+@pytest.mark.parametrize("fractional", [False, True])
+def test_only_documents_set_apart_are_halved(fractional):
+    corpus = planted_lda(900, 50, n_topics=3, mean_tokens=12, seed=3)[0]
+    corpus = weighted(corpus) if fractional else corpus
+    shards = [part for turn in cut(corpus) for part in turn]
+    set_apart(shards, 5)
+    expected, found = [], []
+    for part in shards:
+        for low, high in pairwise(part.indptr):
+            if part.apart[low:high].any():
+                expected.append((part.word[low:high].tolist(), part.apart[low:high].tolist()))
+    for part in sampled.halved(shards, 1):
+        whole = part.count + part.held
+        assert part.shares.start.size == part.word.size + 1
+        assert (part.held == np.floor(part.held)).all()
+        found += [(part.word[a:b].tolist(), whole[a:b].tolist()) for a, b in pairwise(part.indptr)]
+    assert len(found) > 20
+    assert [words for words, _ in found] == [words for words, _ in expected]
+    np.testing.assert_allclose(*(np.concatenate([np.array(c) for _, c in some]) for some in (found, expected)))
 
 
 def in_trial(n_documents=220):

@@ -109,12 +109,14 @@ def test_halves_of_a_sweep_equal_their_twin(monkeypatch, fractional):
     h = dense_h(corpus, state, halves.part)
     np.testing.assert_allclose(halves.S, np.einsum("dw,dwk,dwk->wk", counts, r, h), atol=1e-9)
     np.testing.assert_allclose(halves.N, halves.S.sum(axis=0))
-    new, total_eta = [], corpus.n_words * PRIORS.eta
+    new, moved, total_eta = [], [], corpus.n_words * PRIORS.eta
     for shard, half in zip(state.shards, halves.part, strict=True):
         lists = (shard.shares.start, shard.shares.topic, shard.shares.share, half)
         tables = (state.S, state.N, halves.S, halves.N, prior, PRIORS.eta, total_eta)
         new.append(np.empty_like(half))
-        kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *tables, new[-1])
+        moved.append(kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *tables, new[-1]))
+    change = np.abs(dense_h(corpus, state, new) - h)
+    assert sum(moved) == pytest.approx(np.einsum("dw,dwk,dwk->", counts, r, change), rel=1e-4)
     np.testing.assert_allclose(
         dense_h(corpus, state, new), twin_sweep(counts, r, h, prior, PRIORS.eta), rtol=1e-5, atol=1e-6
     )
@@ -124,14 +126,42 @@ def test_halves_of_a_sweep_equal_their_twin(monkeypatch, fractional):
 def test_settled_halves_equal_those_of_ten_twin_sweeps(monkeypatch, fractional):
     corpus, state, counts, _ = problem(2, fractional=fractional)
     r, prior = dense_r(corpus, state), PRIORS.alpha * state.beta
-    monkeypatch.setattr(splitting, "SCANS", 0)
-    h = dense_h(corpus, state, splitting.settled(state, PRIORS, 5, ONE).part)
-    monkeypatch.undo()
+    monkeypatch.setattr(splitting, "FEW_TOPICS", 0)
+    with monkeypatch.context() as within:
+        within.setattr(splitting, "SCANS", 0)
+        h = dense_h(corpus, state, splitting.settled(state, PRIORS, 5, ONE).part)
     for _ in range(splitting.SCANS):
         h = twin_sweep(counts, r, h, prior, PRIORS.eta)
     found = splitting.settled(state, PRIORS, 5, ONE)
     np.testing.assert_allclose(dense_h(corpus, state, found.part), h, atol=1e-4)
     np.testing.assert_allclose(found.S, np.einsum("dw,dwk,dwk->wk", counts, r, h), atol=1e-3)
+
+
+def scans_of(monkeypatch, state):
+    """Count the sweeps over the halves of a state."""
+    done, add_up_halves = [], splitting.add_up_halves
+    with monkeypatch.context() as within:
+        within.setattr(splitting, "add_up_halves", lambda *now: done.append(0) or add_up_halves(*now))
+        splitting.settled(state, PRIORS, 0, ONE)
+    return len(done) - 1  # the counts of the blind cut come first
+
+
+def test_few_halves_are_swept_until_they_have_settled(monkeypatch):
+    """And no longer than their visits allow; those of many topics ten times."""
+    _, state, _, _ = problem(2)
+    counts, shares = (
+        sum(sizes) for sizes in zip(*((p.word.size, p.shares.share.size) for p in state.shards), strict=True)
+    )
+    most = splitting.MOST_VISITS * counts // shares
+    monkeypatch.setattr(splitting, "SETTLED", -1.0)
+    assert scans_of(monkeypatch, state) == most > splitting.SCANS
+    monkeypatch.setattr(splitting, "SETTLED", 2e-2)
+    assert splitting.SCANS <= scans_of(monkeypatch, state) < most
+    monkeypatch.setattr(splitting, "SETTLED", 1.0)
+    assert scans_of(monkeypatch, state) == splitting.SCANS
+    monkeypatch.setattr(splitting, "SETTLED", -1.0)
+    monkeypatch.setattr(splitting, "FEW_TOPICS", state.N.size - 1)
+    assert scans_of(monkeypatch, state) == splitting.SCANS
 
 
 def twin_gains(corpus, state, counts, held, halves, least):

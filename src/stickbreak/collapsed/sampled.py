@@ -273,13 +273,21 @@ def rejoin(shards: Sequence[Shard]) -> None:
 
 
 def halved(shards: Sequence[Shard], seed: int) -> list[Shard]:
-    """Return the documents that are set apart, half of the tokens of each held out."""
+    """Return the documents that are set apart and no others, half of the tokens of each held out.
+
+    Each shard numbers them newly, from the number of its first document on.
+    """
     rng, found = stream(seed, "halves of documents set apart"), []
     for shard in shards:
-        if shard.apart is not None and shard.apart.any():
-            held = rng.binomial(np.floor(shard.apart).astype(np.int64), 0.5).astype(np.float64)
-            shares = Shares.none(shard.word.size)
-            found.append(Shard(shard.first, shard.indptr, shard.word, shard.apart - held, shares, held))
+        if shard.apart is None or not shard.apart.any():
+            continue
+        own, sizes = shard.apart > 0, np.diff(shard.indptr)
+        document = np.repeat(np.arange(sizes.size), sizes)
+        kept = np.bincount(document[own], minlength=sizes.size)
+        indptr = np.concatenate(([0], np.cumsum(kept[kept > 0])))
+        apart = shard.apart[own]
+        held = rng.binomial(np.floor(apart).astype(np.int64), 0.5).astype(np.float64)
+        found.append(Shard(shard.first, indptr, shard.word[own], apart - held, Shares.none(apart.size), held))
     return found
 
 

@@ -6,6 +6,7 @@ documents and are swept until they have settled. Then the tokens held out say wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,12 +16,15 @@ from numpy.typing import NDArray
 from stickbreak.collapsed.cvb0 import RANGES, add_up
 from stickbreak.collapsed.kernels import splits as split_kernels
 from stickbreak.collapsed.merging import LEAST_TOKENS, LEAST_WEIGHT
-from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, Shares
+from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, Shard, Shares
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 
-SCANS = 10  # sweeps over the halves: from a blind cut they have settled by then
+SCANS = 10  # sweeps over the halves at least ...
+FEW_TOPICS = 32  # Up to these there are more sweeps, as halves of few or weak topics part slowly, ...
+MOST_VISITS = 200  # ... until each count has been visited so often, once in a sweep for each of its topics, or ...
+SETTLED = 1e-3  # ... a smaller part of the tokens changes its half in a sweep.
 NEAR = 0.9  # part of a share that its half has at first
 LEAST_GAIN = 1.0  # standard errors that a split must gain
 LEAST_HALF = 1.0  # expected tokens of each half
@@ -60,7 +64,7 @@ def split(state: CollapsedState, priors: Priors, max_topics: int, seed: int, exe
 
 
 def settled(state: CollapsedState, priors: Priors, seed: int, executor: Executor) -> Halves:
-    """Return halves of all topics after `SCANS` sweeps from a blind cut.                             math.md (C11)"""
+    """Return halves of all topics that have settled, from a blind cut.                                 math.md (C11)"""
     shards, prior, total_eta = state.shards, priors.alpha * state.beta, state.S.shape[0] * priors.eta
     key = key_of(seed, state.n_sweeps, "collapsed halves")
     part = []
@@ -72,18 +76,29 @@ def settled(state: CollapsedState, priors: Priors, seed: int, executor: Executor
         part.append(half)
     halves = Halves(part, np.empty_like(state.S), np.empty_like(state.N))
     add_up_halves(state, halves, executor)
-    for _ in range(SCANS):
+    scans, n_tokens = most_scans(shards, prior.size), float(state.N.sum())
+    for scan in range(scans):
 
-        def run(i: int) -> NDArray[np.float32]:
+        def run(i: int) -> tuple[NDArray[np.float32], float]:
             shard, shares, new = shards[i], shards[i].shares, np.empty_like(halves.part[i])
             lists = (shares.start, shares.topic, shares.share, halves.part[i])
             tables = (state.S, state.N, halves.S, halves.N, prior, priors.eta, total_eta)
-            split_kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *tables, new)
-            return new
+            return new, split_kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *tables, new)
 
-        halves.part = list(executor.map(run, range(len(shards))))
+        found = executor.map(run, range(len(shards)))
+        halves.part = [new for new, _ in found]
         add_up_halves(state, halves, executor)
+        if scan + 1 >= SCANS and sum(moved for _, moved in found) <= SETTLED * n_tokens:
+            break
     return halves
+
+
+def most_scans(shards: Sequence[Shard], n_topics: int) -> int:
+    """Return how many sweeps over the halves there are at most."""
+    if n_topics > FEW_TOPICS:
+        return SCANS
+    counts, shares = sum(p.word.size for p in shards), sum(p.shares.share.size for p in shards)
+    return max(SCANS, MOST_VISITS * counts // max(shares, 1))
 
 
 def add_up_halves(state: CollapsedState, halves: Halves, executor: Executor) -> None:

@@ -39,14 +39,15 @@ def add_halves(word, count, start, topic, share, half, low, high, S):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def update_halves(indptr, word, count, start, topic, share, half, S, N, S1, N1, prior, eta, total_eta, new):
-    """Write the new part h of every share r that is in the first half of its topic, S and N held fixed.  math.md (C11)
+    """Write the new part h of every share r that is in the first half of its topic; S and N are fixed.  math.md (C11)
 
         h ∝ (S1_kw - r h + eta) / (N1_k - r h + W eta) (N1_dk - r h + prior_k / 2),    1 - h alike of S - S1
 
     S1, N1 and N1_dk are the counts of the first halves; r h is taken out once for each count, as in (C1).
+    Return the tokens that have changed their half, sum of c r |h - old h|.
     """
     K = N.size
-    one, both = np.zeros(K), np.zeros(K)
+    one, both, moved = np.zeros(K), np.zeros(K), 0.0
     for d in range(indptr.size - 1):
         for p in range(indptr[d], indptr[d + 1]):
             for j in range(start[p], start[p + 1]):
@@ -65,10 +66,12 @@ def update_halves(indptr, word, count, start, topic, share, half, S, N, S1, N1, 
                 first, second = max(a, 0.0), max(b, 0.0)  # rounding may leave a count a little below its own token
                 now = first / (first + second) if first + second > 0.0 else 0.5
                 new[j] = now
+                moved += c * r * abs(now - h)
                 one[k] = min(max(one[k] + c * r * (now - h), 0.0), both[k])
         for j in range(start[indptr[d]], start[indptr[d + 1]]):
             one[topic[j]] = 0.0
             both[topic[j]] = 0.0
+    return moved
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
