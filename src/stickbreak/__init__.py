@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
+    from stickbreak.fitting.cluster import cluster
     from stickbreak.hybrid import HybridHDP
     from stickbreak.model.topic_model import TopicModel
     from stickbreak.sampling import GibbsHDP
@@ -42,6 +43,7 @@ _LAZY = {
     **VECTOR_ESTIMATORS,
     "Corpus": "stickbreak.corpus",
     "GroupedVectors": "stickbreak.corpus",
+    "cluster": "stickbreak.fitting.cluster",
 }
 _MODULES = ("corpus", "evaluation", "report")
 
@@ -55,6 +57,7 @@ __all__ = [
     "GroupedVectors",
     "HybridHDP",
     "VariationalHDP",
+    "cluster",
     "corpus",
     "evaluation",
     "load",

@@ -1,6 +1,7 @@
 """The errors that stickbreak raises on purpose: each says what was given, what is wrong and what to do."""
 
 __all__ = [
+    "ClusterError",
     "InputError",
     "InvalidCorpus",
     "ModelFormatError",
@@ -58,3 +59,7 @@ class ModelFormatError(InputError):
 
 class WriteError(StickbreakError, OSError):
     """An output that cannot be written."""
+
+
+class ClusterError(StickbreakError, OSError):
+    """A cluster that does not answer, or does not do its work."""

@@ -16,7 +16,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.constraints import one_of, whole
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_whole
 
@@ -207,7 +207,7 @@ class BackoffTreeTopics(FittedTree):
         leaves = check_whole("k", k, 2)
         return self._go_on(X, n_laps, callback, lambda laps: laps.expand(leaves))
 
-    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> TreeLaps:
+    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> TreeLaps:
         return TreeLaps(Tokens.from_corpus(documents), tree_settings(self), seed, executor)
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:

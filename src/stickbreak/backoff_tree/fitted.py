@@ -21,8 +21,10 @@ from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_end, is_table, require
+from stickbreak.fitting.engine import engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
+from stickbreak.model.spreading import spread
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import are_discounts
@@ -253,6 +255,7 @@ class FittedTree(TopicModel):
         """Raise an InputError: a dense table of documents and leaves is what a tree of this size avoids."""
         raise InputError("a tree has no dense weights of documents; call transform for its sparse weights.")
 
+    @spread
     def transform(self, X: Any) -> Any:
         """Return the shares of the tokens of documents at each leaf.                                 math.md (T10)
 
@@ -270,7 +273,7 @@ class FittedTree(TopicModel):
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
-        with ThreadExecutor(self.n_jobs) as executor:
+        with engine(self.n_jobs) as executor:
             return self._model.weights(corpus, executor)
 
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
@@ -300,7 +303,7 @@ class FittedTree(TopicModel):
         if seen is not None:
             scored = sparse.csr_matrix(scored.multiply(checked_seen(seen, self.n_features_in_)))
             scored.eliminate_zeros()
-        with ThreadExecutor(self.n_jobs) as executor:
+        with engine(self.n_jobs) as executor:
             total, n_tokens = self._model.log_predictive(observed[rows], Corpus.from_counts(scored), executor)
         return Completion.of_sums(total, total, n_tokens, int(rows.size))
 

@@ -7,6 +7,7 @@ import typer
 from stickbreak.cli.documents import InputSettings, read_limits
 from stickbreak.cli.models import load_model
 from stickbreak.cli.options import (
+    Cluster,
     Delimiter,
     Encoding,
     Format,
@@ -20,12 +21,15 @@ from stickbreak.cli.options import (
     MostPatches,
     NameField,
     PatchSize,
+    Scratch,
     Seed,
     TextField,
     Vocabulary,
+    Workers,
 )
 from stickbreak.cli.output import print_json, show
 from stickbreak.cli.paths import check_input
+from stickbreak.cli.workers import workers_of
 from stickbreak.exceptions import InputError
 
 Particles = Annotated[
@@ -65,6 +69,9 @@ def evaluate(
     max_document_bytes: MaxDocumentBytes = None,
     max_unpacked_bytes: MaxUnpackedBytes = None,
     max_declared: MaxDeclared = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    scratch: Scratch = None,
     as_json: Json = False,
 ) -> None:
     """Score a model on documents that it has not seen.
@@ -78,6 +85,7 @@ def evaluate(
     """
     if no_resample and left_to_right is None:
         raise InputError("--no-resample needs --left-to-right; add --left-to-right 20")
+    on_workers = workers_of(workers, cluster, scratch)
     check_input(documents)
     fitted, material = load_model(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
@@ -85,7 +93,8 @@ def evaluate(
         format, text_field, name_field, encoding, vocabulary, None, delimiter, limits, group_field, patch_size, patches
     )
     read = material.read_for(documents, model, fitted, given)
-    told = read.evaluate(fitted, seed, left_to_right, not no_resample)
+    with on_workers:
+        told = read.evaluate(fitted, seed, left_to_right, not no_resample)
     if as_json:
         print_json(told.values)
     else:

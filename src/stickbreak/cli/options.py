@@ -29,6 +29,32 @@ Jobs = Annotated[
     ),
 ]
 
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        metavar="NUMBER",
+        help="Processes on this machine that share the work (needs Dask). They do not change the result.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler, such as tcp://host:8786, whose workers share the work.",
+    ),
+]
+Scratch = Annotated[
+    Path | None,
+    typer.Option(
+        "--scratch",
+        metavar="FOLDER",
+        help="With --cluster: a folder that all its machines see, to which documents are copied for the workers.",
+    ),
+]
+
 Format = Annotated[
     str | None,
     typer.Option(

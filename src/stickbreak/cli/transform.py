@@ -8,6 +8,7 @@ import typer
 from stickbreak.cli.documents import InputSettings, read_limits
 from stickbreak.cli.models import load_model
 from stickbreak.cli.options import (
+    Cluster,
     Delimiter,
     Encoding,
     Format,
@@ -22,12 +23,15 @@ from stickbreak.cli.options import (
     NameField,
     PatchSize,
     Quiet,
+    Scratch,
     TextField,
     Vocabulary,
+    Workers,
 )
 from stickbreak.cli.output import print_json, say
 from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.weights import check_weight_file, csv_lines, jsonl_lines, write_weights
+from stickbreak.cli.workers import workers_of
 from stickbreak.exceptions import NoDocuments
 
 
@@ -50,6 +54,9 @@ def transform(
     max_document_bytes: MaxDocumentBytes = None,
     max_unpacked_bytes: MaxUnpackedBytes = None,
     max_declared: MaxDeclared = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    scratch: Scratch = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -62,6 +69,7 @@ def transform(
     model of vectors the rows are groups, or with --method gaussian-mixture single
     vectors. --json prints JSON lines.
     """
+    on_workers = workers_of(workers, cluster, scratch)
     check_input(documents)
     if out is not None:
         check_weight_file(out)
@@ -78,7 +86,8 @@ def transform(
         read = material.nothing(fitted, given)
     if not quiet:
         say(read.told)
-    table = read.weights(fitted)
+    with on_workers:
+        table = read.weights(fitted)
     if out is None:
         for line in (jsonl_lines if as_json else csv_lines)(table):
             typer.echo(line, nl=False)

@@ -72,12 +72,18 @@ def cvb0(
 
 def random_start(corpus: Corpus, n_topics: int, seed: int) -> CollapsedState:
     """Put every (document, word) pair in one topic, drawn at random."""
-    turns, rng = cut(corpus), stream(seed, "collapsed random start")
-    for shard in (shard for turn in turns for shard in turn):
+    turns = cut(corpus)
+    with_random_topics([shard for turn in turns for shard in turn], n_topics, seed)
+    return assembled(turns, corpus.n_words, np.full(n_topics, 1 / (n_topics + 1)))
+
+
+def with_random_topics(parts: Sequence[Shard], n_topics: int, seed: int) -> None:
+    """Give all of each count to one topic, drawn at random."""
+    rng = stream(seed, "collapsed random start")
+    for shard in parts:
         n = shard.word.size
         topic = rng.integers(n_topics, size=n).astype(np.uint16)
         shard.shares = Shares(np.arange(n + 1), topic, np.ones(n, np.float32))
-    return assembled(turns, corpus.n_words, np.full(n_topics, 1 / (n_topics + 1)))
 
 
 def given_start(corpus: Corpus, counts: Float, smallest: float, seed: int) -> CollapsedState:

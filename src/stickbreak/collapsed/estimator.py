@@ -18,7 +18,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, one_of, share, sweeps, whole
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
@@ -257,7 +257,7 @@ class CollapsedHDP(FittedCollapsed):
         n_topics, smallest = self._settled_topics(documents), float(self.smallest_share)
         check_tables(documents, n_topics, smallest, laps, births=bool(self.births), most=self.max_topics)
 
-    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> CollapsedLaps:
+    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> CollapsedLaps:
         n_topics = self.starting_topics(documents)
         rules = Rules(
             n_topics=n_topics,
@@ -292,7 +292,7 @@ class CollapsedHDP(FittedCollapsed):
             check_tables(minibatch, self._settled_topics(minibatch, stream=True), float(self.smallest_share), 0)
 
     def _open_stream(
-        self, minibatch: Corpus, total: int, executor: ThreadExecutor, interruption: Interruption
+        self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption
     ) -> tuple[Topics, float]:
         self._seed, self.final_passes_ = seed_from(self.random_state), "expected"
         self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
@@ -302,7 +302,7 @@ class CollapsedHDP(FittedCollapsed):
         share, given, stop = total / minibatch.n_documents, self._given(minibatch), interruption.give_up_start
         return begin(minibatch, *sweeps, self._priors(), self._step_rules(), share, executor, given, stop)
 
-    def _step(self, minibatch: Corpus, total: int, executor: ThreadExecutor, start: tuple[Topics, float] | None) -> Lap:
+    def _step(self, minibatch: Corpus, total: int, executor: Engine, start: tuple[Topics, float] | None) -> Lap:
         rules = self._step_rules()
         if start is not None:  # the sweeps of the start are the first step
             priors, (topics, log_p) = self._priors(), start

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.collapsed.afresh import SecondStart
 from stickbreak.collapsed.cvb0 import add_up, assembled, given_start, random_start, sweep
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.merging import give_back, hold_back
@@ -90,10 +91,24 @@ class CollapsedLaps:
             self.priors = learn(state, self.priors, rules.learn, lengths)
             if self.rounds.due(state.n_sweeps):
                 made = self.rounds.play(state, self.priors, rules.max_topics, rules.held_back, rules.seed, executor)
+                self._start_again(lengths, made)
             if not moving:
                 self.ending.after(state)
             columns = columns_of(self.priors, made)
             yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, self._early(), columns)
+
+    def _start_again(self, lengths: Float, made: Made) -> None:
+        """Try a second start after the last round, where splits have led to few topics."""
+        rules, state = self.rules, self.state
+        second = SecondStart(
+            rules.priors, rules.max_topics, rules.merge_laps, rules.held_back, rules.smallest, rules.learn, rules.seed
+        )
+        if rules.births and state.n_sweeps == self.rounds.end and second.due(state):
+            found = second.tried(state, self.priors, lengths, self._executor)
+            made.birth_tried += 1
+            if found is not None:
+                self.priors = found
+                made.birth_accepted += 1
 
     def _early(self) -> bool:
         """Return whether topics come and go, or what is learned has to settle."""

@@ -17,6 +17,8 @@ from stickbreak.corpus.validation import canonical_counts, checked_names, checke
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from stickbreak.corpus.place import Place
+
 __all__ = ["Corpus"]
 
 
@@ -35,6 +37,8 @@ class Corpus:
         The word of each column; None if the columns are only numbered.
     names : tuple of str or None
         The name of each document.
+    place : Place or None
+        Where the counts are stored, if they are those of a corpus folder.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class Corpus:
     counts: sp.csr_matrix
     vocabulary: tuple[str, ...] | None = None
     names: tuple[str, ...] | None = None
+    place: Place | None = None
 
     @classmethod
     def from_counts(cls, X: Any, vocabulary: Sequence[str] | None = None, names: Sequence[str] | None = None) -> Corpus:
@@ -149,13 +154,14 @@ class Corpus:
         else:
             rows = selected_rows(selection, self.n_documents, "document")
         names = None if self.names is None else tuple(self.names[row] for row in rows)
-        return replace(self, counts=self.counts[rows], names=names)
+        return replace(self, counts=self.counts[rows], names=names, place=None)
 
     def _contiguous(self, start: int, stop: int) -> Corpus:
         pointers = self.counts.indptr[start : stop + 1]
         a, b = int(pointers[0]), int(pointers[-1])
         counts = assemble_csr(self.counts.data[a:b], self.counts.indices[a:b], pointers - pointers[0], self.n_words)
-        return replace(self, counts=counts, names=None if self.names is None else self.names[start:stop])
+        place = None if self.place is None else self.place.part(slice(start, stop))
+        return replace(self, counts=counts, names=None if self.names is None else self.names[start:stop], place=place)
 
     def split(self, held_out: float = 0.1, *, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split the documents at random into two corpora.
@@ -199,7 +205,7 @@ class Corpus:
             The same documents and vocabulary. Together the halves sum to this corpus.
         """
         observed, held_out = split_halves(self.counts, seed)
-        return replace(self, counts=observed), replace(self, counts=held_out)
+        return replace(self, counts=observed, place=None), replace(self, counts=held_out, place=None)
 
 
 def _first(given: Sequence[str] | None, otherwise: Sequence[str] | None) -> Sequence[str] | None:

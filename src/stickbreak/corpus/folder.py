@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
+from stickbreak.corpus.place import Place
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
 from stickbreak.exceptions import ReadError, WriteError
 from stickbreak.storage.atomic import replace_folder
 from stickbreak.storage.places import PathLike
 
-__all__ = ["is_corpus_folder", "open_corpus", "write_corpus"]
+__all__ = ["is_corpus_folder", "open_corpus", "opened", "place_of_folder", "write_corpus"]
 
 _VERSION = 1
 _LARGEST_COUNT = np.iinfo(np.int32).max
 _BLOCK = 1 << 22  # entries of an array that are checked at once
 _ARRAYS = ("data", "indices", "indptr")
+_META = "corpus.json"
 _FIELDS = ("n_documents", "n_words", "n_entries", "vocabulary", "names")
 
 
@@ -71,7 +74,7 @@ def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> Non
         np.save(folder / "indptr.npy", counts.indptr.astype(dtype, copy=False))
         write_strings(folder / "vocabulary.jsonl", corpus.vocabulary)
         write_strings(folder / "names.jsonl", corpus.names)
-        (folder / "corpus.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
+        (folder / _META).write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
 
 
 def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
@@ -96,9 +99,9 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
         If the folder is not a corpus folder, of a newer version, incomplete or damaged.
     """
     folder = Path(path)
-    meta = read_meta(folder, "corpus.json", _FIELDS, what="corpus", version=_VERSION)
+    meta = read_meta(folder, _META, _FIELDS, what="corpus", version=_VERSION)
     D, W, nnz = meta["n_documents"], meta["n_words"], meta["n_entries"]
-    data, indices, indptr = (open_array(folder / f"{name}.npy", "corpus") for name in _ARRAYS)
+    data, indices, indptr = _map_counts(folder)
     fits = (
         D >= 0
         and 1 <= W <= np.iinfo(np.int64).max
@@ -115,7 +118,45 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     if vocabulary is not None and len(set(vocabulary)) < W:
         raise ReadError(f"{folder} is damaged: vocabulary.jsonl holds a word twice; write the corpus again")
     names = read_strings(folder / "names.jsonl", D, "corpus", limits) if meta["names"] else None
-    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names)
+    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, place_of_folder(folder, W, D))
+
+
+def place_of_folder(folder: Path, n_words: int, n_documents: int) -> Place:
+    """Return the place of all documents of a corpus folder."""
+    return Place(str(folder.resolve()), _written_at(folder), n_words, 0, n_documents)
+
+
+@lru_cache(maxsize=4)
+def opened(folder: str, written: int, n_words: int) -> Corpus:
+    """Open the counts of a folder, without words and names; whoever made the place has checked them.
+
+    Parameters
+    ----------
+    folder, written, n_words
+        As in `Place`.
+
+    Raises
+    ------
+    ReadError
+        If the folder is gone, or another corpus is in its place.
+    """
+    if _written_at(Path(folder)) != written:
+        raise ReadError(f"{folder} is not there, or was written again while it was in use; start again")
+    return Corpus(assemble_csr(*_map_counts(Path(folder)), n_words))
+
+
+def _map_counts(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Open the arrays of a corpus folder, memory-mapped."""
+    data, indices, indptr = (open_array(folder / f"{name}.npy", "corpus") for name in _ARRAYS)
+    return data, indices, indptr
+
+
+def _written_at(folder: Path) -> int:
+    """Return when a corpus folder was written, in nanoseconds; 0 if there is none."""
+    try:
+        return (folder / _META).stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _problem(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_words: int) -> str | None:
@@ -149,4 +190,4 @@ def is_corpus_folder(path: Path) -> bool:
     -------
     bool
     """
-    return (path / "corpus.json").is_file() and (path / "indptr.npy").is_file()
+    return (path / _META).is_file() and (path / "indptr.npy").is_file()

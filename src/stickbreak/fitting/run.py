@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from stickbreak.fitting.checkpoint import read_checkpoint, write_checkpoint
-from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.engine import Engine, engine
+from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.laps import Callback, Laps
 from stickbreak.fitting.loop import Interruption, Outcome, Trace, drive
 from stickbreak.fitting.progress import progress_bar
@@ -36,11 +37,11 @@ class Fitting(Protocol):
 
 
 @contextmanager
-def at_work(model: Fitting, callback: Callback | None) -> Iterator[tuple[Callback, ThreadExecutor]]:
+def at_work(model: Fitting, callback: Callback | None) -> Iterator[tuple[Callback, Engine]]:
     """Give what to report to, and the threads, for the time of a fit."""
     with (
         progress_bar(model.verbose, callback) as report,
-        ThreadExecutor(model.n_jobs) as executor,
+        engine(model.n_jobs) as executor,
         one_blas_thread(),
     ):
         yield report, executor

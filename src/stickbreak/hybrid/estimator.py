@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, one_of, sweeps, whole
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
@@ -253,7 +253,7 @@ class HybridHDP(FittedHybrid):
         refuse_fractions(documents)  # before the first minibatch: rows have their numbers here
         self._check_start(documents, int(self.batch_size))
 
-    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> HybridLaps:
+    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> HybridLaps:
         offset = offset_after(self, min(1.0, self.batch_size / documents.n_documents))
         steps = Steps(self._rules(self._given_priors(), offset, seed), executor, Room())
         n_topics = self._starting_columns(documents)
@@ -278,7 +278,7 @@ class HybridHDP(FittedHybrid):
         else:
             self._learn_words(minibatch)
 
-    def _open_stream(self, minibatch: Corpus, total: int, executor: ThreadExecutor, interruption: Interruption) -> None:
+    def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> None:
         seed, share, n_topics = (
             seed_from(self.random_state),
             total / minibatch.n_documents,
@@ -288,7 +288,7 @@ class HybridHDP(FittedHybrid):
         self._take_state(state, self._given_priors(), seed)
         self.learning_offset_ = offset_after(self, 1.0)
 
-    def _step(self, minibatch: Corpus, total: int, executor: ThreadExecutor, start: None) -> Lap:
+    def _step(self, minibatch: Corpus, total: int, executor: Engine, start: None) -> Lap:
         state, priors = self._state, Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
         room, self._room = self._room or Room(), None  # the room of a failed step is not used again
         steps = Steps(self._rules(priors, self.learning_offset_, self._seed), executor, room)

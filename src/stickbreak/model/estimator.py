@@ -16,7 +16,7 @@ from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.all_or_nothing import AllOrNothing, all_or_nothing
 from stickbreak.fitting.checkpoint import saved_seed, seed_of_fit, whole_number
 from stickbreak.fitting.constraints import whole
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Laps, Packed
 from stickbreak.fitting.loop import Trace
 from stickbreak.fitting.requirements import check_whole
@@ -95,7 +95,7 @@ class Estimator(AllOrNothing):
         """Refuse what no fit could make sense of."""
 
     @abstractmethod
-    def _laps(self, documents: Any, seed: int, executor: ThreadExecutor) -> Laps:
+    def _laps(self, documents: Any, seed: int, executor: Engine) -> Laps:
         """Put the algorithm together with the documents."""
 
     @abstractmethod

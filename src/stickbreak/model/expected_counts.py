@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.fitting.checkpoint import check_learned, whole_number
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
+from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
@@ -41,6 +42,7 @@ class ExpectedCounts(TopicModel, StreamingEstimator):
     def components_(self) -> Float:
         """Expected tokens of each word in each topic, plus eta, (K, W)."""
 
+    @spread
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
 
@@ -59,7 +61,7 @@ class ExpectedCounts(TopicModel, StreamingEstimator):
             Rows sum to one.
         """
         check_is_fitted(self)
-        with ThreadExecutor(self.n_jobs) as executor:
+        with engine(self.n_jobs) as executor:
             return weights_and_rest(self._corpus(X), self.topic_word_, self._prior(), executor)
 
     def _predictive_rule(self) -> TopicRule:

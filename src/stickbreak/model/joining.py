@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError, NoPath
-from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.engine import engine
+from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.estimator import Estimator
 from stickbreak.numerics.arrays import Float, Int
@@ -85,7 +86,7 @@ class JoinedTopics(FlatTopics, Estimator):
         seed = int(self.random_state) if isinstance(self.random_state, int | np.integer) else 0
         observed, tokens = hold_out(corpus, self.n_topics_, seed)
         theta = np.asarray(self.transform(observed), dtype=np.float64)
-        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+        with engine(self.n_jobs) as executor, one_blas_thread():
             self._path = find_path(*self._expected_counts(), theta, tokens, executor)
         return self._path
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.constraints import whole
-from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.engine import Engine, engine
+from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption, Trace
 from stickbreak.fitting.requirements import check_total
@@ -40,11 +41,11 @@ class StreamingEstimator(Estimator):
         return twin
 
     @abstractmethod
-    def _open_stream(self, minibatch: Any, total: int, executor: ThreadExecutor, interruption: Interruption) -> Any:
+    def _open_stream(self, minibatch: Any, total: int, executor: Engine, interruption: Interruption) -> Any:
         """Make the start of a stream from its first minibatch; what it returns goes to `_step`."""
 
     @abstractmethod
-    def _step(self, minibatch: Any, total: int, executor: ThreadExecutor, start: Any) -> Lap:
+    def _step(self, minibatch: Any, total: int, executor: Engine, start: Any) -> Lap:
         """Take a step and copy its result into the fitted attributes of the family; `start` is None after the first."""
 
     def _minibatch(self, X: Any, *, first: bool) -> Any:
@@ -100,7 +101,7 @@ class StreamingEstimator(Estimator):
         check_total(total, seen)
         self._check_minibatch(minibatch, first=first)
         if minibatch.n_tokens > 0:
-            with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+            with engine(self.n_jobs) as executor, one_blas_thread():
                 began, start = time.perf_counter(), None
                 if first:
                     start = self._open_stream(minibatch, total, executor, interruption)

@@ -17,7 +17,7 @@ from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InvalidCorpus
 from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, whole_number
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import engine
 from stickbreak.fitting.loop import Trace, logger
 from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
 from stickbreak.fitting.run import Identity
@@ -208,7 +208,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, JoinedTopics
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
-        with ThreadExecutor(self.n_jobs) as executor:
+        with engine(self.n_jobs) as executor:
             return score_sequences(self._predictive_rule(), corpus, n_particles, resample, random_state, executor)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:

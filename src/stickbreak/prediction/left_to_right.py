@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import refuse_fractions, whole_counts
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.executor import Executor, ThreadExecutor, shards
+from stickbreak.fitting.engine import Engine, engine
+from stickbreak.fitting.executor import shards
 from stickbreak.fitting.requirements import check_many
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
@@ -185,7 +187,7 @@ def left_to_right(
             f"topic_word has {topics.shape[1]} words, but the documents have {corpus.n_words}; "
             "count the documents over the words of the topics."
         )
-    with ThreadExecutor(n_jobs) as executor:
+    with engine(n_jobs) as executor:
         return score_sequences(TopicRule(topics, a), corpus, n_particles, resample, random_state, executor)
 
 
@@ -217,7 +219,7 @@ def score_sequences(
     n_particles: int,
     resample: bool,
     random_state: int | np.random.RandomState | None,
-    executor: Executor,
+    executor: Engine,
 ) -> LeftToRight:
     """Put documents in order and score them, in shards that need little memory.                    math.md (D4)
 
@@ -228,7 +230,7 @@ def score_sequences(
     corpus : Corpus
     n_particles, resample, random_state
         As in `left_to_right`.
-    executor : Executor
+    executor : Engine
 
     Returns
     -------
@@ -249,12 +251,10 @@ def score_sequences(
         Particles(int(n_particles), bool(resample), key_of(seed, 0, "left to right")),
     )
 
-    def work(rows: tuple[int, int]) -> tuple[Float, Float]:
-        return rule.log_probabilities(_in_order(corpus[rows[0] : rows[1]], order), particles)
-
     draws = particles.n * lengths * ((lengths + 1.0) / 2.0 if resample else 1.0)
     size = draws / _SHARD_DRAWS + np.diff(corpus.counts.indptr) * (rule.numbers_per_word / _SHARD_NUMBERS)
-    parts = executor.map(work, shards(size, 1))
+    source = executor.source(corpus)
+    parts = executor.run(_scored, [source.part(slice(*rows)) for rows in shards(size, 1)], (rule, order, particles))
     printed, unbiased = (np.concatenate([part[form] for part in parts]) for form in (0, 1))
     n_tokens = int(lengths.sum())
     return LeftToRight(
@@ -265,6 +265,12 @@ def score_sequences(
         printed,
         unbiased,
     )
+
+
+def _scored(shared: tuple[PredictiveRule, np.uint64, Particles], documents: Source) -> tuple[Float, Float]:
+    """Return both estimates of the log probability of each document of a job."""
+    rule, order, particles = shared
+    return rule.log_probabilities(_in_order(documents.load(), order), particles)
 
 
 def _in_order(corpus: Corpus, key: np.uint64) -> Sequences:

@@ -13,7 +13,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.constraints import CONCENTRATIONS, one_of, whole
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
@@ -321,7 +321,7 @@ class GibbsHDP(FittedGibbs):
     def _default_topics(self, *, stream: bool) -> int:
         return 1 if isinstance(self.init, str) and self.init == BIRTHS else self.default_topics
 
-    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> GibbsLaps:
+    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> GibbsLaps:
         settings = ChainSettings(
             representation=self.representation,
             root=self.root,

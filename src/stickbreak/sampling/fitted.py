@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_whole
+from stickbreak.model.spreading import spread
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import SMALLEST, are_sums, are_tables
@@ -55,6 +56,7 @@ class FittedGibbs(TopicModel):
     learn: Sequence[str]
     n_jobs: int | None
 
+    @spread
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
 
@@ -72,7 +74,7 @@ class FittedGibbs(TopicModel):
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
-        with ThreadExecutor(self.n_jobs) as executor:
+        with engine(self.n_jobs) as executor:
             return collapsed_weights(corpus, self._all_topics(), self._prior(), executor)
 
     def _predictive_rule(self) -> TopicRule:

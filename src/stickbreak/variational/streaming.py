@@ -9,7 +9,7 @@ import numpy as np
 
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, one_of, share, whole
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.model.streaming import StreamingEstimator
@@ -69,11 +69,11 @@ class StreamingVariational(StreamingEstimator):
         return [name for name in self._learnable if name in self._trace.columns]
 
     def _open_stream(
-        self, minibatch: Any, total: int, executor: ThreadExecutor, interruption: Interruption
+        self, minibatch: Any, total: int, executor: Engine, interruption: Interruption
     ) -> GlobalParameters:
         return self._begin(minibatch, seed_from(self.random_state), lambda event: None, interruption.give_up_start)
 
-    def _step(self, minibatch: Any, total: int, executor: ThreadExecutor, start: GlobalParameters | None) -> Lap:
+    def _step(self, minibatch: Any, total: int, executor: Engine, start: GlobalParameters | None) -> Lap:
         model = self._model(fitted=start is None)
         parameters, n_steps = (self._parameters(), self.n_steps_) if start is None else (start, 0)
         state = StreamState.from_parameters(parameters, model, n_steps)

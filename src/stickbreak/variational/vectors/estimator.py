@@ -14,7 +14,7 @@ from stickbreak.corpus.batches import partition
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import FREE, checksum, identity_of
 from stickbreak.fitting.constraints import one_of, whole
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Laps, Stop
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_names
@@ -124,7 +124,7 @@ class VectorFit(VectorModel):
         """Return how far stochastic steps go."""
         return StepRule(float(self.learning_decay), float(self.learning_offset))
 
-    def _laps(self, documents: Vectors, seed: int, executor: ThreadExecutor) -> VariationalLaps:
+    def _laps(self, documents: Vectors, seed: int, executor: Engine) -> VariationalLaps:
         """Put a schedule to work."""
         self._take_likelihood(documents)
         likelihood, dtype, learned = self.likelihood_, self._dtype(), self._to_learn()
@@ -160,7 +160,7 @@ class VectorFit(VectorModel):
         self.gamma_ = float(model.gamma)
 
     def _open_stream(
-        self, minibatch: Vectors, total: int, executor: ThreadExecutor, interruption: Interruption
+        self, minibatch: Vectors, total: int, executor: Engine, interruption: Interruption
     ) -> GlobalParameters:
         self._take_likelihood(minibatch)
         return super()._open_stream(minibatch, total, executor, interruption)

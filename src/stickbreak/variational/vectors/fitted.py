@@ -14,7 +14,8 @@ from stickbreak.corpus import GroupedVectors
 from stickbreak.corpus.mistakes import obvious_mistake
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.engine import engine
+from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.numerics.arrays import Float
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings
@@ -69,7 +70,7 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
         settings, parameters = LocalSettings(float(self.local_tolerance), self.local_sweeps), self._parameters()
         prior = self.alpha_ * parameters.expected_beta
         theta = np.tile(prior, (groups.n_groups, 1))
-        with ThreadExecutor(self.n_jobs) as executor, one_blas_thread():
+        with engine(self.n_jobs) as executor, one_blas_thread():
             for rows in _blocks(groups.offsets):
                 part = groups[rows]
                 batch = VectorBatch(self.likelihood_, part.values, part.offsets, whole=True)

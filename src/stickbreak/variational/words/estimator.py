@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.fitting.loop import Interruption
@@ -331,7 +331,7 @@ class VariationalHDP(FittedHDP):
         most = documents_at_once(self.likelihood, corpus.n_words, DOCUMENTS_PER_BATCH)
         return min(self.n_batches or -(-corpus.n_documents // most), corpus.n_documents)
 
-    def _laps(self, documents: Corpus, seed: int, executor: ThreadExecutor) -> VariationalLaps:
+    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> VariationalLaps:
         """Put the schedule together with the batches of the corpus."""
 
         def start(report: Callback, stop: Stop) -> GlobalParameters:
@@ -385,7 +385,7 @@ class VariationalHDP(FittedHDP):
         return HDP(self.likelihood_, alpha, gamma, self.bound)
 
     def _open_stream(
-        self, minibatch: Corpus, total: int, executor: ThreadExecutor, interruption: Interruption
+        self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption
     ) -> GlobalParameters:
         self.likelihood_ = settled(self.likelihood, minibatch, self.eta)
         return super()._open_stream(minibatch, total, executor, interruption)

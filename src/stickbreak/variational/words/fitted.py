@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_learned, whole_number
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.model.chosen_likelihood import described_both, from_description
+from stickbreak.model.spreading import spread
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import are_sticks, are_sums
@@ -60,6 +61,7 @@ class FittedHDP(TopicModel, StreamingVariational):
     local_sweeps: int
     document_weights: str
 
+    @spread
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
 
@@ -79,7 +81,7 @@ class FittedHDP(TopicModel, StreamingVariational):
         parameters = self._parameters()
         settings = LocalSettings(float(self.local_tolerance), self.local_sweeps)
         weights = np.empty((corpus.n_documents, parameters.n_topics + 1))
-        with ThreadExecutor(self.n_jobs) as executor:
+        with engine(self.n_jobs) as executor:
             size = documents_at_once(self.likelihood_, corpus.n_words, TRANSFORM_BLOCK)
             for begin in range(0, corpus.n_documents, size):
                 rows = slice(begin, begin + size)
@@ -95,7 +97,7 @@ class FittedHDP(TopicModel, StreamingVariational):
     def _collapsed_weights(self, corpus: Corpus) -> Float:
         """Return the weights with means in place of exp(E log .).                              math.md (D1)"""
         tolerance, max_sweeps = float(self.local_tolerance), self.local_sweeps
-        with ThreadExecutor(self.n_jobs) as executor:
+        with engine(self.n_jobs) as executor:
             return weights_and_rest(
                 corpus, self.topic_word_, self._prior(), executor, tolerance=tolerance, max_sweeps=max_sweeps
             )

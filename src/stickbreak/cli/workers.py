@@ -1,0 +1,28 @@
+"""The workers of a command."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.cluster import cluster
+
+
+def workers_of(workers: int | None, address: str | None, scratch: Path | None) -> AbstractContextManager[Any]:
+    """Return the workers that a command was given, for the time of its work; none of them: this process alone.
+
+    Raises
+    ------
+    InputError
+        If options contradict each other, or lack one another.
+    """
+    if workers is not None and address is not None:
+        raise InputError("--workers starts processes here and --cluster uses those of a cluster; give one of them")
+    if address is not None and scratch is None:
+        raise InputError("--cluster needs --scratch: a folder that all machines of the cluster see")
+    if address is None and scratch is not None:
+        raise InputError("--scratch is for the workers of a cluster; give its address with --cluster")
+    where = workers if address is None else address
+    return nullcontext() if where is None else cluster(where, scratch=scratch)

@@ -1,0 +1,65 @@
+"""Documents as a job names them: held in memory, or stored in a folder that each worker opens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.folder import opened
+from stickbreak.corpus.place import Place
+
+__all__ = ["Held", "Source", "Stored"]
+
+
+class Source(Protocol):
+    """Consecutive documents of a collection."""
+
+    def part(self, rows: slice) -> Self:
+        """Return some consecutive documents of these."""
+        ...
+
+    def load(self, selection: NDArray[np.integer] | None = None) -> Corpus:
+        """Return the documents, or those with these numbers, counted from the first of this source."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Documents in the memory of this process."""
+
+    corpus: Corpus
+
+    def part(self, rows: slice) -> Self:
+        """Return some consecutive documents of these."""
+        return type(self)(self.corpus[rows])
+
+    def load(self, selection: NDArray[np.integer] | None = None) -> Corpus:
+        """Return the documents, or those with these numbers."""
+        return self.corpus if selection is None else self.corpus[selection]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Documents of a corpus folder, which each process opens once; they come without words and names."""
+
+    place: Place
+
+    def part(self, rows: slice) -> Self:
+        """Return some consecutive documents of these."""
+        return type(self)(self.place.part(rows))
+
+    def load(self, selection: NDArray[np.integer] | None = None) -> Corpus:
+        """Return the documents, or those with these numbers.
+
+        Raises
+        ------
+        ReadError
+            If the folder is gone, or another corpus is in its place.
+        """
+        place = self.place
+        corpus = opened(place.folder, place.written, place.n_words)[place.first : place.last]
+        return corpus if selection is None else corpus[selection]

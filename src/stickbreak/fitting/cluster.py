@@ -1,0 +1,197 @@
+"""Dask as the workers of an engine: processes of this machine, or of a cluster."""
+
+from __future__ import annotations
+
+import pickle
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.folder import place_of_folder, write_corpus
+from stickbreak.corpus.place import Place
+from stickbreak.exceptions import ClusterError, InputError, StickbreakError
+from stickbreak.fitting.checkpoint import identity_of_corpus
+from stickbreak.fitting.engine import use_workers
+from stickbreak.storage.places import PathLike, place_of
+
+Shared = TypeVar("Shared")
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+TRIES = 3  # of a step whose shared data were lost with the workers that held them
+WAIT = 60  # seconds for a first worker, and for a new one where all have gone
+
+
+class DaskWorkers:
+    """The workers of a Dask client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    scratch : Path
+        A folder that all workers see: corpora that are not stored yet are written there.
+    """
+
+    def __init__(self, client: Any, scratch: Path) -> None:
+        self._client, self._scratch = client, scratch
+        self._places: dict[tuple[Any, ...], Place] = {}
+
+    def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
+        """Return [work(shared, job) for job in jobs], in order.
+
+        Dask runs the jobs of a lost worker again on another one. Where what they share went with it, all jobs of the
+        step run again: a job may be done twice, to the same result.
+
+        Raises
+        ------
+        ClusterError
+            If the cluster does not answer, or loses workers again and again.
+        """
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+
+        if not jobs:
+            return []
+        packed, reason = Packed.of(shared), ""
+        for _ in range(TRIES):
+            try:
+                self._client.wait_for_workers(1, timeout=WAIT)
+                sent = self._client.scatter(packed, broadcast=True, hash=False)
+                futures = self._client.map(_done, [work] * len(jobs), [sent] * len(jobs), jobs, pure=False)
+                found: list[Result] = self._client.gather(futures)
+                return found
+            except StickbreakError:  # of a job
+                raise
+            except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
+                reason = f"{type(error).__name__}: {error}"
+                time.sleep(0.5)
+        raise ClusterError(
+            f"the cluster lost the work of {len(jobs)} jobs {TRIES} times ({reason:.200}); see that its workers have "
+            "enough memory and go on running. A fit with a checkpoint goes on with resume."
+        )
+
+    def place(self, corpus: Corpus) -> Place:
+        """Return where the documents of a corpus are stored; one that is not is written to the scratch folder."""
+        if corpus.place is not None:
+            return corpus.place
+        identity = identity_of_corpus(corpus)
+        known = identity["counts"], *identity["shape"]
+        if known not in self._places:
+            folder = self._scratch / f"corpus-{len(self._places)}"
+            write_corpus(Corpus(corpus.counts), folder, overwrite=True)
+            self._places[known] = place_of_folder(folder, corpus.n_words, corpus.n_documents)
+        return self._places[known]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What the jobs of a step share, on its way."""
+
+    token: str
+    content: bytes
+
+    @classmethod
+    def of(cls, shared: Any) -> Self:
+        """Pack what is shared."""
+        return cls(secrets.token_hex(8), pickle.dumps(shared, protocol=pickle.HIGHEST_PROTOCOL))
+
+    def unpacked(self) -> Any:
+        """Return what is shared; a worker unpacks it once, for all its jobs of the step."""
+        if self.token not in _UNPACKED:
+            _UNPACKED.clear()
+            _UNPACKED[self.token] = pickle.loads(self.content)
+        return _UNPACKED[self.token]
+
+
+_UNPACKED: dict[str, Any] = {}  # of the step that a worker is at
+
+
+def _done(work: Callable[[Any, Job], Result], packed: Packed, job: Job) -> Result:
+    """Do a job, in a worker, from where nothing travels on."""
+    with use_workers(None):
+        return work(packed.unpacked(), job)
+
+
+@contextmanager
+def cluster(where: Any, *, scratch: PathLike | None = None) -> Iterator[DaskWorkers]:
+    """Run the fits and predictions of a block on the workers of a Dask cluster.
+
+    The results are those of this process alone, to the bit. Documents do not travel: workers read them from a corpus
+    folder (`stickbreak.corpus.read` of one, or `stickbreak count`), or from a copy in `scratch`.
+
+    Parameters
+    ----------
+    where : distributed.Client, str or int
+        A client, the address of a scheduler ("tcp://host:8786"), or a number of processes to start on this machine.
+    scratch : path-like, optional
+        A folder that all workers see, for corpora that are not in a folder yet, and for what workers keep between
+        jobs. Default: a temporary folder, which only workers on this machine see.
+
+    Yields
+    ------
+    DaskWorkers
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, or `where` is nothing of these.
+    ClusterError
+        If no scheduler or no worker answers.
+
+    Examples
+    --------
+    >>> import stickbreak
+    >>> with stickbreak.cluster(4):  # doctest: +SKIP
+    ...     model = stickbreak.CollapsedHDP().fit(corpus)
+    """
+    distributed = _distributed()
+    with ExitStack() as stack:
+        client = _client(where, distributed, stack)
+        if scratch is None:
+            folder = Path(tempfile.mkdtemp(prefix="stickbreak-"))
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        else:
+            folder = place_of(scratch)
+            folder.mkdir(parents=True, exist_ok=True)
+        workers = DaskWorkers(client, folder)
+        with use_workers(workers):
+            yield workers
+
+
+def _distributed() -> Any:
+    """Import Dask; it is an extra."""
+    try:
+        import distributed
+    except ImportError:
+        raise InputError(
+            "a cluster needs Dask, which is not installed; install it: pip install 'stickbreak[dask]'"
+        ) from None
+    return distributed
+
+
+def _client(where: Any, distributed: Any, stack: ExitStack) -> Any:
+    """Return a client for what was given, which is closed with the stack if it was made here."""
+    if isinstance(where, distributed.Client):
+        return where
+    if isinstance(where, str):
+        try:
+            return stack.enter_context(distributed.Client(where, timeout=10))
+        except (OSError, ValueError) as error:
+            raise ClusterError(
+                f"no Dask scheduler answers at {where!r} ({error!s:.100}); give the address that `dask scheduler` "
+                "prints."
+            ) from None
+    if isinstance(where, int) and not isinstance(where, bool) and where > 0:
+        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+        local = stack.enter_context(distributed.LocalCluster(n_workers=where, **options))
+        return stack.enter_context(distributed.Client(local))
+    raise InputError(
+        f"the cluster is {where!r}; give a Dask client, the address of a scheduler, or a number of processes."
+    )

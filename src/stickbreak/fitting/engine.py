@@ -1,0 +1,106 @@
+"""Engines: where the work on documents runs.
+
+An engine does two things. `map` calls a function in the threads of this process; it may write into arrays at hand.
+`run` does jobs, which travel. A job is data: a top-level function, what all jobs of a step share, and a small
+description of what is its own. It reads stored documents and returns; it never writes into arrays of its caller.
+
+Work is cut into jobs by the data alone, never by the number of workers, and results come in the order of the jobs. So
+no engine changes a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
+
+from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.place import Place
+from stickbreak.corpus.sources import Held, Source, Stored
+from stickbreak.fitting.executor import Executor, ThreadExecutor
+
+Shared = TypeVar("Shared")
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+class Workers(Protocol):
+    """What takes jobs to other processes: a cluster, or a test."""
+
+    def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
+        """Return [work(shared, job) for job in jobs], in order; `shared` is sent to each worker once."""
+        ...
+
+    def place(self, corpus: Corpus) -> Place:
+        """Return where the documents of a corpus are stored, in a folder that all workers see."""
+        ...
+
+
+class Engine:
+    """Threads of this process, and the workers of a cluster where there is one.
+
+    Parameters
+    ----------
+    threads : Executor
+    workers : Workers, optional
+        None: jobs run in the threads as well.
+    """
+
+    def __init__(self, threads: Executor, workers: Workers | None = None) -> None:
+        self._threads, self.workers = threads, workers
+
+    def map(self, function: Callable[[Job], Result], items: Iterable[Job]) -> list[Result]:
+        """Return [function(item) for item in items], in order, from threads of this process."""
+        return self._threads.map(function, items)
+
+    def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
+        """Return [work(shared, job) for job in jobs], in order.
+
+        Parameters
+        ----------
+        work : callable
+            A top-level function of what is shared and of one job.
+        jobs : sequence
+            Small descriptions that can be pickled.
+        shared : object
+            What all jobs need; it can be pickled.
+        """
+        if self.workers is not None:
+            return self.workers.run(work, jobs, shared)
+        return self._threads.map(lambda job: work(shared, job), jobs)
+
+    def source(self, corpus: Corpus) -> Source:
+        """Return the documents of a corpus as jobs name them: stored where all workers see them, or held here."""
+        return Held(corpus) if self.workers is None else Stored(self.workers.place(corpus))
+
+
+_WORKERS: ContextVar[Workers | None] = ContextVar("workers", default=None)
+
+
+def workers_now() -> Workers | None:
+    """Return the workers of the cluster that is in use; None if there is none."""
+    return _WORKERS.get()
+
+
+@contextmanager
+def use_workers(workers: Workers | None) -> Iterator[None]:
+    """Give the fits and predictions of a block to these workers; None: to this process alone."""
+    before = _WORKERS.set(workers)
+    try:
+        yield
+    finally:
+        _WORKERS.reset(before)
+
+
+@contextmanager
+def engine(n_jobs: int | None) -> Iterator[Engine]:
+    """Give the engine of a call: `n_jobs` threads, and the workers that are in use.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of threads; None means 1, -1 all cores.
+    """
+    with ThreadExecutor(n_jobs) as threads:
+        yield Engine(threads, workers_now())

@@ -1,0 +1,128 @@
+"""Dask: the same bits on processes, also where one of them is killed."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import ClusterError, InputError
+from stickbreak.fitting.cluster import DaskWorkers
+from stickbreak.fitting.engine import use_workers
+from stickbreak.model import spreading
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return stickbreak.corpus.toy_bars(n_documents=80, tokens=20, seed=1)[0]
+
+
+def slow_square(shared: int, job: int) -> tuple[int, int]:
+    """Take so long that a worker can be killed meanwhile; say who did it."""
+    time.sleep(0.2)
+    return shared * job * job, os.getpid()
+
+
+def failing(shared: None, job: int) -> int:
+    """Fail as a job of ours does."""
+    raise InputError(f"job {job} was given nothing")
+
+
+def test_processes_give_the_same_bits(client: Any, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spreading, "JOB_COUNTS", 150)
+    model = stickbreak.CollapsedHDP(n_laps=3, random_state=0).fit(corpus)
+    expected = model.transform(corpus)
+    with stickbreak.cluster(client):
+        found = model.transform(corpus)
+        score = model.score(corpus)
+    assert np.array_equal(found, expected)
+    assert score == model.score(corpus)
+
+
+def test_results_come_in_order_although_a_worker_is_killed(client: Any, tmp_path: Path) -> None:
+    workers = DaskWorkers(client, tmp_path)
+    first = workers.run(slow_square, range(4), 1)
+    victim = first[0][1]
+    killer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
+    killer.start()
+    found = workers.run(slow_square, range(16), 3)
+    killer.join()
+    assert [value for value, _ in found] == [3 * i * i for i in range(16)]
+    assert not os.path.exists(f"/proc/{victim}")  # it was killed, and another one did its jobs
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_the_error_of_a_job_is_the_error_of_the_call(client: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="job 0 was given nothing"):
+        DaskWorkers(client, tmp_path).run(failing, [0], None)
+
+
+def test_no_jobs_ask_nobody(tmp_path: Path) -> None:
+    assert DaskWorkers(None, tmp_path).run(failing, [], None) == []
+
+
+def test_a_scheduler_that_is_not_there_is_named() -> None:
+    with (
+        pytest.raises(
+            ClusterError,
+            match=r"no Dask scheduler answers at .tcp://127\.0\.0\.1:9",
+        ),
+        stickbreak.cluster("tcp://127.0.0.1:9"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("where", [0, True, None, 2.5])
+def test_what_is_no_cluster_is_refused(where: Any) -> None:
+    with pytest.raises(InputError, match="give a Dask client"), stickbreak.cluster(where):
+        pass
+
+
+def test_documents_are_stored_once_and_removed(client: Any, corpus: Corpus) -> None:
+    with stickbreak.cluster(client) as workers:
+        place = workers.place(corpus)
+        assert workers.place(Corpus.from_counts(corpus.counts.copy())) == place
+        assert os.path.isdir(place.folder)
+    assert not os.path.exists(place.folder)
+
+
+def test_a_folder_of_the_user_stays(client: Any, corpus: Corpus, tmp_path: Path) -> None:
+    with stickbreak.cluster(client, scratch=tmp_path / "here") as workers:
+        workers.place(corpus)
+    assert (tmp_path / "here").is_dir()
+
+
+def test_without_dask_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'stickbreak\[dask\]'"), stickbreak.cluster(2):
+        pass
+
+
+def test_jobs_do_not_travel_on(client: Any, tmp_path: Path) -> None:
+    with use_workers(DaskWorkers(client, tmp_path)):
+        assert DaskWorkers(client, tmp_path).run(in_use, [0], None) == [False]
+
+
+def in_use(shared: None, job: int) -> bool:
+    """Say whether a worker would send jobs on."""
+    from stickbreak.fitting.engine import workers_now
+
+    return workers_now() is not None

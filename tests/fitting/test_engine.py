@@ -1,0 +1,161 @@
+"""Engines: jobs are data, and no engine changes a number."""
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak.corpus import Corpus, open_corpus, write_corpus
+from stickbreak.corpus.folder import place_of_folder
+from stickbreak.corpus.place import Place
+from stickbreak.corpus.sources import Held, Stored
+from stickbreak.exceptions import ReadError
+from stickbreak.fitting.engine import Engine, engine, use_workers, workers_now
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.model import spreading
+
+MOST_BYTES = 2_000  # of a job: it names documents and holds none
+
+
+class Travelling:
+    """Workers in this process that see only what was pickled, as those of a cluster do."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.jobs, self.bytes = folder, 0, 0
+
+    def run(self, work: Callable[[Any, Any], Any], jobs: Sequence[Any], shared: Any) -> list[Any]:
+        sent = pickle.dumps(shared)
+        found = []
+        for job in jobs:
+            packed = pickle.dumps((work, job))
+            self.jobs, self.bytes = self.jobs + 1, max(self.bytes, len(packed))
+            function, own = pickle.loads(packed)
+            with use_workers(None):
+                found.append(pickle.loads(pickle.dumps(function(pickle.loads(sent), own))))
+        return found
+
+    def place(self, corpus: Corpus) -> Place:
+        if corpus.place is not None:
+            return corpus.place
+        folder = self.folder / f"corpus-{len(list(self.folder.iterdir()))}"
+        write_corpus(corpus, folder)
+        return place_of_folder(folder, corpus.n_words, corpus.n_documents)
+
+
+@pytest.fixture
+def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Travelling]:
+    monkeypatch.setattr(spreading, "JOB_COUNTS", 150)
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    found = Travelling(folder)
+    with use_workers(found):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return stickbreak.corpus.toy_bars(n_documents=60, tokens=20, seed=1)[0]
+
+
+MODELS = [
+    stickbreak.CollapsedHDP(n_laps=3, random_state=0),
+    stickbreak.GibbsHDP(n_topics=5, n_laps=3, burn_in=1, random_state=0),
+    stickbreak.VariationalHDP(n_topics=5, n_laps=2, random_state=0),
+    stickbreak.HybridHDP(n_topics=5, n_laps=1, random_state=0),
+    stickbreak.BackoffTreeTopics(branching=(2, 3), n_laps=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_predictions_on_workers_are_those_of_one_process(
+    model: Any, corpus: Corpus, workers: Travelling, tmp_path: Path
+) -> None:
+    with use_workers(None):
+        model.fit(corpus)
+        expected = model.transform(corpus), model.score(corpus), model.left_to_right(corpus, n_particles=3)
+    found = model.transform(corpus), model.score(corpus), model.left_to_right(corpus, n_particles=3)
+    assert workers.jobs > 6
+    assert workers.bytes < MOST_BYTES
+    assert (found[0] != expected[0]).sum() == 0
+    assert found[1] == expected[1]
+    assert np.array_equal(found[2].unbiased_log_p, expected[2].unbiased_log_p)
+    assert model._kept is not None  # what travels is a copy
+
+
+def test_a_model_of_counts_predicts_on_workers_as_well(corpus: Corpus, workers: Travelling) -> None:
+    with use_workers(None):
+        model = stickbreak.VariationalHDP(n_topics=5, n_laps=2, likelihood="poisson", random_state=0).fit(corpus)
+        expected = model.transform(corpus)
+    assert np.array_equal(model.transform(corpus), expected)
+    assert workers.jobs > 1
+
+
+def test_a_model_travels_without_the_state_of_its_fit(corpus: Corpus) -> None:
+    model = stickbreak.CollapsedHDP(n_laps=2, random_state=0).fit(corpus)
+    assert spreading._bare(model)._kept is None
+    assert len(pickle.dumps(spreading._bare(model))) < len(pickle.dumps(model))
+
+
+def test_no_documents_need_no_worker(corpus: Corpus, workers: Travelling) -> None:
+    with use_workers(None):
+        model = stickbreak.CollapsedHDP(n_laps=2, random_state=0).fit(corpus)
+    assert model.transform(corpus[:0]).shape == (0, model.n_topics_)
+    assert workers.jobs == 0
+
+
+def test_a_corpus_of_a_folder_is_not_copied(corpus: Corpus, workers: Travelling, tmp_path: Path) -> None:
+    write_corpus(corpus, tmp_path / "mine")
+    mine = open_corpus(tmp_path / "mine")
+    place = workers.place(mine[10:20])
+    assert (place.folder, place.first, place.last) == (str(tmp_path / "mine"), 10, 20)
+    assert not list(workers.folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [lambda c: c[np.array([1, 2])], lambda c: c[::2], lambda c: c.halves()[0], lambda c: c.split(0.5)[0]],
+    ids=["rows", "step", "halves", "split"],
+)
+def test_other_documents_than_those_of_the_folder_have_no_place(
+    changed: Callable[[Corpus], Corpus], corpus: Corpus, tmp_path: Path
+) -> None:
+    write_corpus(corpus, tmp_path / "mine")
+    assert changed(open_corpus(tmp_path / "mine")).place is None
+
+
+def test_parts_of_a_place_are_the_documents_of_a_slice(corpus: Corpus, tmp_path: Path) -> None:
+    write_corpus(corpus, tmp_path / "mine")
+    place = open_corpus(tmp_path / "mine").place
+    assert place is not None
+    part = Stored(place).part(slice(10, 40)).part(slice(5, 9))
+    expected = Held(corpus).part(slice(10, 40)).part(slice(5, 9))
+    assert (part.load().counts != expected.load().counts).nnz == 0
+    assert (part.load(np.array([2, 0])).counts != expected.load(np.array([2, 0])).counts).nnz == 0
+    assert part.part(slice(3, 1)).load().n_documents == 0
+
+
+def test_a_folder_that_was_written_again_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    write_corpus(corpus, tmp_path / "mine")
+    place = open_corpus(tmp_path / "mine").place
+    assert place is not None
+    write_corpus(corpus[:5], tmp_path / "mine", overwrite=True)
+    with pytest.raises(ReadError, match="was written again"):
+        Stored(place).load()
+
+
+def test_threads_run_jobs_in_order() -> None:
+    with ThreadExecutor(3) as threads:
+        assert Engine(threads).run(pow, range(6), 2) == [1, 2, 4, 8, 16, 32]
+
+
+def test_workers_are_in_use_for_a_block_only(tmp_path: Path) -> None:
+    travelling = Travelling(tmp_path)
+    with use_workers(travelling):
+        assert workers_now() is travelling
+        with engine(1) as inner:
+            assert inner.workers is travelling
+    assert workers_now() is None
