@@ -35,6 +35,6 @@ def english_and(words: Iterable[str]) -> tuple[str, ...]:
     tuple of str
         Sorted.
     """
-    from stickbreak.corpus.text import english_stop_words
+    from stickbreak.corpus.text_counter import english_stop_words
 
     return tuple(sorted(english_stop_words() | set(words)))

@@ -80,9 +80,10 @@ def _chosen(given: list[str] | None) -> list[str]:
 def _fit_words(method: str) -> None:
     """Do with a small corpus what the command line does with a large one."""
     import stickbreak
-    from stickbreak.corpus import planted_lda
+    from stickbreak.corpus import count_texts, planted_lda
     from stickbreak.evaluation import evaluate
 
+    count_texts(["text to counts"])
     corpus, _ = planted_lda(150, 60, n_topics=4, mean_tokens=40.0, seed=0)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "model"

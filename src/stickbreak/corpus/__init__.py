@@ -12,7 +12,8 @@ from stickbreak.corpus.reading.limits import ReadLimits
 from stickbreak.corpus.reading.patches import patches_of, read_patches
 from stickbreak.corpus.reading.readers import read, read_texts
 from stickbreak.corpus.reading.vector_sources import VECTOR_FORMATS, VectorTable, read_vectors
-from stickbreak.corpus.text import TextOptions, count_texts
+from stickbreak.corpus.text import count_texts
+from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.vector_folder import open_vectors, write_vectors
 from stickbreak.corpus.vectors import GroupedVectors
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["assemble_csr", "row_blocks", "row_of_entry", "row_sums"]
+__all__ = ["assemble_csr", "in_columns", "row_blocks", "row_of_entry", "row_sums"]
 
 _BLOCK = 1 << 20  # entries
 
@@ -32,6 +32,34 @@ def assemble_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_wo
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     matrix.has_canonical_format = True
     return matrix
+
+
+def in_columns(counts: sp.csr_matrix, column_of: np.ndarray, n_words: int) -> sp.csr_matrix:
+    """Put counts into other columns.
+
+    Parameters
+    ----------
+    counts : csr_matrix of shape (D, W)
+        No duplicates; the columns of a row in any order.
+    column_of : ndarray of int of shape (W,)
+        Where each column goes, no two to the same place; -1: it is left out.
+    n_words : int
+        Number of columns then.
+
+    Returns
+    -------
+    csr_matrix of shape (D, n_words)
+        Canonical.
+    """
+    dtype = np.int32 if max(counts.nnz, n_words) < 2**31 else np.int64
+    column: np.ndarray = column_of.astype(dtype, copy=False)[counts.indices]
+    inside = np.greater_equal(column, 0)
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(inside)])[counts.indptr]
+    moved = assemble_csr(counts.data[inside], column[inside], ends.astype(dtype), n_words)
+    moved.has_sorted_indices = False
+    moved.sort_indices()
+    moved.has_canonical_format = True
+    return moved
 
 
 def row_sums(counts: sp.csr_matrix) -> np.ndarray:

@@ -6,7 +6,7 @@ import functools
 import re
 import unicodedata
 
-__all__ = ["unicode_words"]
+__all__ = ["character_runs", "unicode_words"]
 
 _JOINERS = "\u200c\u200d"  # stand inside words of Persian and of Indian scripts
 _ASCII_WORD = re.compile(r"\b[^\W\d_]{3,}\b", re.ASCII)
@@ -40,6 +40,31 @@ def _unicode_word() -> re.Pattern[str]:
     return re.compile(rf"(?<!{edge})(?={edge}{{3}})[^\W\d_]+(?:[{marks}]+[^\W\d_]*)*(?!{edge})")
 
 
+def character_runs(n: int) -> tuple[list[tuple[int, int]], ...]:
+    """Tell which of the first n characters are letters, marks, digits or underscores.
+
+    Parameters
+    ----------
+    n : int
+        Number of code points.
+
+    Returns
+    -------
+    letters, marks, digits : list of (int, int)
+        Runs of code points, each without its end. Underscores are among the digits.
+
+    Examples
+    --------
+    >>> character_runs(128)
+    ([(65, 91), (97, 123)], [], [(48, 58), (95, 96)])
+    """
+    characters = "".join(map(chr, range(n)))
+    patterns = r"[^\W\d_]+", rf"[{_combining_marks()}]+", r"[\d_]+"
+    letters, marks, digits = ([found.span() for found in re.finditer(one, characters)] for one in patterns)
+    return letters, marks, digits
+
+
+@functools.cache
 def _combining_marks() -> str:
     """Write all combining marks (and joiners) as ranges of a character class."""
     ranges: list[list[int]] = []

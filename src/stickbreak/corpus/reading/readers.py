@@ -28,7 +28,8 @@ from stickbreak.corpus.reading.tables import csv_records
 from stickbreak.corpus.reading.text_sources import folder_records, line_records
 from stickbreak.corpus.reading.uci import read_uci
 from stickbreak.corpus.reading.vocabularies import read_vocabulary, vocabulary_for
-from stickbreak.corpus.text import TextOptions, count_texts
+from stickbreak.corpus.text import count_texts
+from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments
 from stickbreak.storage.places import PathLike
 

@@ -1,0 +1,90 @@
+"""Which words are kept: those of neither too few nor too many documents, the most frequent ones of them."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from stickbreak.corpus.spaceless import UNCUT, is_uncut
+from stickbreak.corpus.text_settings import TextOptions
+from stickbreak.exceptions import InvalidCorpus
+
+__all__ = ["kept_words"]
+
+_LOG = logging.getLogger("stickbreak")
+
+_SMALL_COLLECTION = 20  # documents; below it a share of documents means nothing
+
+
+def kept_words(
+    words: Sequence[str],
+    document_frequency: np.ndarray,
+    totals: np.ndarray,
+    n_documents: int,
+    options: TextOptions,
+) -> list[int]:
+    """Choose the words that min_df, max_df and max_features keep.
+
+    Parameters
+    ----------
+    words : sequence of str
+        All different words, without stop words, in any order.
+    document_frequency, totals : ndarray of int of shape (len(words),)
+        In how many documents each is, and how often it occurs.
+    n_documents : int
+        Of the collection.
+    options : TextOptions
+        What to keep.
+
+    Returns
+    -------
+    list of int
+        Their places in `words`, in the order of the alphabet.
+
+    Raises
+    ------
+    InvalidCorpus
+        If none is left; the message says which option removed them.
+    """
+    if not words:
+        raise InvalidCorpus(
+            "no word is left: token_pattern finds no words in the texts, or only stop words; change "
+            "token_pattern or stop_words"
+        )
+    uncut = is_uncut(words, totals.tolist())
+    if uncut:
+        _LOG.warning("%s", UNCUT)
+    least, most = _document_limits(options, n_documents)
+    rare, common = document_frequency < least, document_frequency > most
+    kept = sorted(np.flatnonzero(~rare & ~common).tolist(), key=words.__getitem__)
+    if not kept and uncut:
+        raise InvalidCorpus(f"no word is left of {len(words)} in {n_documents} documents: {UNCUT}")
+    if not kept:
+        raise InvalidCorpus(
+            f"no word is left of {len(words)} different words in {n_documents} documents: min_df={options.min_df} "
+            f"removes {rare.sum()} and max_df={options.max_df} removes {common.sum()}; lower min_df, raise max_df, or "
+            "find other words with token_pattern"
+        )
+    if options.max_features is not None and len(kept) > options.max_features:
+        most_frequent = np.argsort(-totals[kept], kind="stable")[: options.max_features]
+        kept = [kept[place] for place in sorted(most_frequent.tolist())]
+    return kept
+
+
+def _document_limits(options: TextOptions, n_documents: int) -> tuple[float, float]:
+    """Give the least and the largest number of documents that a word may be in."""
+    least: float = options.min_df
+    if isinstance(least, int):
+        allowed = max(1, n_documents // _SMALL_COLLECTION)
+        if allowed < least:
+            _LOG.info("min_df=%d is lowered to %d for %d documents", least, allowed, n_documents)
+        least = min(least, allowed)
+    else:
+        least = least * n_documents
+    most: float = options.max_df
+    if not isinstance(most, int):
+        most = math.inf if n_documents < _SMALL_COLLECTION else most * n_documents
+    return least, most

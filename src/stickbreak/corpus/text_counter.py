@@ -1,0 +1,125 @@
+"""Counts of all words of texts: by our own table where words are defined as usual, else by scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickbreak.corpus.csr import in_columns
+from stickbreak.corpus.text_settings import TextOptions
+from stickbreak.corpus.unicode_words import unicode_words
+from stickbreak.corpus.validation import checked_vocabulary
+from stickbreak.corpus.word_table import WordTable
+from stickbreak.exceptions import InvalidCorpus
+
+__all__ = ["count_all", "english_stop_words"]
+
+_CONTRACTIONS = "ain aren couldn didn doesn don hadn hasn isn mightn mustn needn shouldn wasn weren wouldn"
+
+
+def count_all(
+    texts: Iterable[str], options: TextOptions, vocabulary: Sequence[str] | None = None
+) -> tuple[sp.csr_matrix, list[str]]:
+    """Count all words of texts that are not stop words, or those of a vocabulary.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Composed (NFC). They are taken one at a time.
+    options : TextOptions
+        How text becomes counts; `min_df`, `max_df` and `max_features` are not looked at.
+    vocabulary : sequence of str, optional
+        The words to count.
+
+    Returns
+    -------
+    counts : csr_matrix of int32 of shape (D, W)
+        No duplicates; the columns of a row need not ascend.
+    words : list of str of length W
+        In any order; the vocabulary in its own.
+    """
+    words = None if vocabulary is None else _checked_vocabulary(vocabulary)
+    longest = options.ngram_range[1] if words is None else max(options.ngram_range[1], 1 + max(map(_blanks, words)))
+    if options.token_pattern is not None or longest > 1:
+        return _count_by_scikit_learn(texts, options, words, longest)
+    stop_words = english_stop_words() if options.stop_words == "english" else options.stop_words or ()
+    ignored = stop_words if words is None else ()
+    table = WordTable(ignored, lowercase=bool(options.lowercase), prepare=_preparation(options))
+    counts, found = table.counts(texts), table.words
+    if words is None:
+        return counts, found
+    column_of = {word: column for column, word in enumerate(words)}
+    return in_columns(counts, np.array([column_of.get(word, -1) for word in found], np.int64), len(words)), list(words)
+
+
+def english_stop_words() -> frozenset[str]:
+    """Return what `stop_words="english"` stands for: scikit-learn's list and the stems of contractions."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return ENGLISH_STOP_WORDS | set(_CONTRACTIONS.split())
+
+
+def _blanks(word: str) -> int:
+    return word.count(" ")
+
+
+def _preparation(options: TextOptions) -> Callable[[str], str]:
+    """Return what makes a text lower case and takes its accents off, as far as that is wanted."""
+    if options.strip_accents is None:
+        return str.lower if options.lowercase else str
+    from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_unicode
+
+    strip = strip_accents_ascii if options.strip_accents == "ascii" else strip_accents_unicode
+    return (lambda text: strip(text.lower())) if options.lowercase else strip
+
+
+def _count_by_scikit_learn(
+    texts: Iterable[str], options: TextOptions, vocabulary: Sequence[str] | None, longest: int
+) -> tuple[sp.csr_matrix, list[str]]:
+    """Count n-grams, or words of another pattern."""
+    n_texts = 0
+
+    def numbered() -> Iterator[str]:
+        nonlocal n_texts
+        for text in texts:
+            n_texts += 1
+            yield text
+
+    vectorizer = _vectorizer(options, vocabulary, longest)
+    try:
+        counts = vectorizer.fit_transform(numbered())
+    except ValueError as error:
+        if "empty vocabulary" not in str(error):
+            raise
+        return sp.csr_matrix(np.empty((n_texts, 0), np.int32)), []
+    return sp.csr_matrix(counts), [str(word) for word in vectorizer.get_feature_names_out()]
+
+
+def _vectorizer(options: TextOptions, vocabulary: Sequence[str] | None, longest: int) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    settings: dict[str, Any] = {
+        "tokenizer": unicode_words if options.token_pattern is None else None,
+        "token_pattern": options.token_pattern,
+        "lowercase": options.lowercase,
+        "strip_accents": options.strip_accents,
+        "dtype": np.int32,
+    }
+    stop_words = set(english_stop_words() if options.stop_words == "english" else options.stop_words or ())
+    analyzer = CountVectorizer(**settings).build_analyzer()
+    stop_words |= {token for word in stop_words for token in analyzer(word)}
+    if vocabulary is not None:  # stop words matter only between the words of an n-gram
+        stop_words = stop_words - set(vocabulary) if longest > 1 else set()
+        settings["vocabulary"] = vocabulary
+    settings["ngram_range"] = (options.ngram_range[0], longest)
+    return CountVectorizer(stop_words=sorted(stop_words) if stop_words else None, **settings)
+
+
+def _checked_vocabulary(vocabulary: Sequence[str]) -> tuple[str, ...]:
+    words = checked_vocabulary(vocabulary, (1, len(vocabulary)))
+    if not words:
+        raise InvalidCorpus("the vocabulary to count is empty; give at least one word")
+    return words

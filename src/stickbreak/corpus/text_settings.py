@@ -1,0 +1,117 @@
+"""How text becomes counts: the options, checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from stickbreak.exceptions import InputError
+
+__all__ = ["TextOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextOptions:
+    r"""How text becomes counts.
+
+    Attributes
+    ----------
+    stop_words : "english", tuple of str or None
+        Words to leave out. "english" is scikit-learn's list, together with the stems of contractions
+        ("don", "doesn", ...). Your own words are lowercased and tokenized like the text.
+    min_df : int or float
+        Leave out words that are in fewer documents (an int is a number of documents, a float a share of
+        them). A number is lowered for small collections, to at most one document in twenty, and at least 1.
+        The default 5 thus applies from 100 documents upwards; below 40 documents all words are kept.
+    max_df : int or float
+        Leave out words that are in more documents. A share is ignored for fewer than 20 documents.
+    max_features : int or None
+        Keep at most this number of words, the most frequent ones.
+    ngram_range : tuple of (int, int)
+        Lengths of the n-grams to count. (1, 2) also counts pairs of neighbouring words.
+    token_pattern : str or None
+        Regular expression of a word. None: three or more letters of any script with their combining marks,
+        not next to a digit or an underscore. Text in languages written without spaces must be split into
+        words beforehand. Their words are short, so Chinese and Japanese need "[^\W\d_]{2,}".
+    lowercase : bool
+        Make the text lower case first.
+    strip_accents : "ascii", "unicode" or None
+        Remove accents first.
+
+    Examples
+    --------
+    >>> TextOptions(min_df=1).ngram_range
+    (1, 1)
+    """
+
+    stop_words: str | tuple[str, ...] | None = "english"
+    min_df: int | float = 5
+    max_df: int | float = 0.5
+    max_features: int | None = None
+    ngram_range: tuple[int, int] = (1, 1)
+    token_pattern: str | None = None
+    lowercase: bool = True
+    strip_accents: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stop_words", _checked_stop_words(self.stop_words))
+        for field in ("min_df", "max_df"):
+            object.__setattr__(self, field, _checked_frequency(field, getattr(self, field)))
+        if self.max_features is not None and not _is_whole(self.max_features, 1):
+            raise InputError(f"max_features is {self.max_features!r:.40}; give None or a number from 1 upwards")
+        object.__setattr__(self, "ngram_range", _checked_range(self.ngram_range))
+        if not (isinstance(self.lowercase, (int, np.bool_)) and self.lowercase in (0, 1)):
+            raise InputError(f"lowercase is {self.lowercase!r:.40}; give True or False")
+        if not (
+            self.strip_accents is None or (isinstance(self.strip_accents, str) and self.strip_accents in _STRIPPED)
+        ):
+            raise InputError(f"strip_accents is {self.strip_accents!r:.40}; give 'ascii', 'unicode' or None")
+        _check_pattern(self.token_pattern)
+
+
+_STRIPPED = ("ascii", "unicode")
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
+
+
+def _checked_stop_words(value: Any) -> str | tuple[str, ...] | None:
+    if value is None or (isinstance(value, str) and value == "english"):
+        return value
+    words = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+    if words is None or not all(isinstance(word, str) for word in words):
+        raise InputError(f"stop_words is {value!r:.40}; give 'english', None or a list of words")
+    return words
+
+
+def _checked_frequency(field: str, value: Any) -> int | float:
+    """Return a number of documents as int, a share of them as float."""
+    if _is_whole(value, 1):
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, Integral) and 0 <= float(value) <= 1:
+        return float(value)
+    raise InputError(f"{field} is {value!r:.40}; give a number of documents (1, 2, ...) or a share from 0.0 to 1.0")
+
+
+def _checked_range(value: Any) -> tuple[int, int]:
+    pair = tuple(value) if isinstance(value, Iterable) else ()  # also lists, as JSON gives them
+    if len(pair) != 2 or not all(_is_whole(end, 1) for end in pair) or pair[0] > pair[1]:
+        raise InputError(f"ngram_range is {value!r:.40}; give (low, high) with 1 <= low <= high")
+    return int(pair[0]), int(pair[1])
+
+
+def _check_pattern(pattern: Any) -> None:
+    if not (pattern is None or isinstance(pattern, str)):
+        raise InputError(f"token_pattern is {pattern!r:.40}; give a regular expression as a string, or None")
+    try:
+        groups = re.compile(pattern or "").groups
+    except (re.error, OverflowError, RecursionError) as error:
+        raise InputError(f"token_pattern {pattern!r:.60} is not a regular expression: {error}") from error
+    if groups > 1:
+        raise InputError(f"token_pattern {pattern!r:.60} has {groups} groups; use (?:...) for all groups but one")
