@@ -10,7 +10,8 @@ from tests.contract.small import OF_WORDS, bits, data_of, fitted, frozen, unfitt
 
 import stickbreak
 from stickbreak.exceptions import InputError, ModelFormatError, NoPath
-from stickbreak.path.held_out import hold_out
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.path.unseen import unseen_evidence
 from stickbreak.storage.persistence import read_folder, write_folder
 
 JOINING = tuple(name for name in OF_WORDS if name != "BackoffTreeTopics")
@@ -87,24 +88,20 @@ def test_all_topics_of_a_path_are_those_of_the_model(name, model):
 
 
 def test_scores_along_the_path_are_those_of_the_reduced_models(name, model):
-    """The tokens held out are scored by the topics of the reduced model without them."""
-    observed, tokens = hold_out(model._corpus(data_of(name)), model.n_topics_, 3)
-    theta = model.transform(observed)
-    S, eta = counts(model), model.eta_
-    phi = (S + eta) / (S + eta).sum(axis=1, keepdims=True)
-    held = np.zeros((tokens.n_documents, S.shape[1]))
-    held[tokens.document, tokens.words[tokens.word]] = tokens.count
-    taken = np.zeros_like(S)
-    for d, w in zip(*np.nonzero(held), strict=True):
-        taken[:, w] += held[d, w] * theta[d] * phi[:, w] / (theta[d] @ phi[:, w])
-    taken = np.minimum(taken, S)
+    """Each half that is held out is scored by the topics of the groups, learned without its document."""
+    corpus, (S, eta) = model._corpus(data_of(name)), model._expected_counts()
+    seed = model.random_state or 0
+    with ThreadExecutor(1) as executor:
+        evidence = unseen_evidence(S, eta, model._prior()[:-1], corpus, seed, executor)
     for n in model.path_.n_topics:
-        reduced, groups = model.reduced(int(n)), model.path_.groups(int(n))
-        groups = sorted(groups, key=lambda group: -S[group].sum())
-        bare = counts(reduced) - [taken[group].sum(axis=0) for group in groups] + eta
-        of_groups = np.column_stack([theta[:, group].sum(axis=1) for group in groups])
-        p = of_groups @ (bare / bare.sum(axis=1, keepdims=True))
-        expected = (held * np.log(p)).sum() / held.sum()
+        groups, total = model.path_.groups(int(n)), 0.0
+        for part in evidence:
+            tau = np.array([(part.tau[group] - eta).sum(axis=0) + eta for group in groups])
+            mass = np.array([(part.mass[group] - S.shape[1] * eta).sum() for group in groups]) + S.shape[1] * eta
+            of_groups = np.column_stack([part.theta[:, group].sum(axis=1) for group in groups])
+            p = (of_groups @ (tau / mass[:, None]))[part.tokens.document, part.tokens.word]
+            total += (part.tokens.count * np.log(p)).sum()
+        expected = total / sum(part.tokens.n_tokens for part in evidence)
         assert model.path_.scores[model.n_topics_ - n] == pytest.approx(expected, rel=1e-9)
 
 

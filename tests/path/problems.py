@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.path.held_out import HeldOutTokens
+from stickbreak.path.unseen import Evidence
 
 
 def problem(seed, K=7, W=30, D=40, sparsity=0.2):
@@ -19,3 +20,9 @@ def problem(seed, K=7, W=30, D=40, sparsity=0.2):
 def tokens_of(held):
     """Return a dense table of tokens as the path takes them."""
     return HeldOutTokens.of(sparse.csr_matrix(held))
+
+
+def evidence_of(S, eta, theta, held):
+    """Return topics, document weights and tokens as one part of the evidence."""
+    tokens = tokens_of(held)
+    return Evidence(S[:, tokens.words] + eta, S.sum(axis=1) + S.shape[1] * eta, theta, tokens)

@@ -8,14 +8,15 @@ def shares(S, eta):
     return (S + eta) / (S + eta).sum(axis=1, keepdims=True)
 
 
-def without(S, eta, theta, held):
-    """Take the expected counts of the tokens held out, a table (D, W), out of S."""
+def swept(S, outside, eta, theta, prior, counts):
+    """Share the tokens of dense documents, (D, W), among topics; return S and theta that follow."""
     phi = shares(S, eta)
-    taken = np.zeros_like(S)
-    for d, w in zip(*np.nonzero(held), strict=True):
+    made, weights = outside.copy(), np.tile(prior, (len(counts), 1))
+    for d, w in zip(*np.nonzero(counts), strict=True):
         r = theta[d] * phi[:, w]
-        taken[:, w] += held[d, w] * r / r.sum()
-    return S - np.minimum(taken, S)
+        made[:, w] += counts[d, w] * r / r.sum()
+        weights[d] += counts[d, w] * r / r.sum()
+    return made, weights
 
 
 def log_p(S, eta, theta, held):
@@ -33,7 +34,6 @@ def joined(S, theta, a, b):
 
 def greedy(S, eta, theta, held):
     """Return joins (by the least topic of each group), and log p of documents along the path, trying every pair."""
-    S = without(S, eta, theta, held)
     number, joins, found = np.arange(len(S)), [], [log_p(S, eta, theta, held)]
     while len(S) > 1:
         pairs = [(a, b) for b in range(len(S)) for a in range(b)]

@@ -1,4 +1,4 @@
-"""Tokens held out: how many, of which documents, and that they and the others are all there are."""
+"""Documents apart: how many, which tokens of them are held out, and that they and the others are all there are."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.path import held_out
-from stickbreak.path.held_out import HeldOutTokens, hold_out
+from stickbreak.path.held_out import HeldOutTokens, set_apart, some_documents
 
 
 @pytest.fixture(scope="module")
@@ -21,46 +21,52 @@ def dense(tokens, n_words):
     return found
 
 
-def test_tokens_held_out_and_the_others_are_whole_documents(corpus):
-    observed, tokens = hold_out(corpus, 10, seed=1)
-    whole = observed.counts.toarray() + dense(tokens, 50)
-    rows = {row.tobytes() for row in corpus.counts.toarray().astype(float)}
-    assert all(row.tobytes() in rows for row in whole)
-    assert (tokens.by_document(tokens.count) >= 1).all()
+def test_documents_apart_are_whole_and_none_of_the_others(corpus):
+    parts = set_apart(corpus, seed=1)
+    assert len(parts) == 5
+    for part in parts:
+        apart = np.setdiff1d(np.arange(400), part.others)
+        whole = part.observed.counts.toarray() + dense(part.held_out, 50)
+        np.testing.assert_array_equal(whole, corpus.counts.toarray()[apart])
+        assert part.held_out.n_tokens == pytest.approx(whole.sum() / 2, rel=0.02)
+    everywhere = np.concatenate([np.setdiff1d(np.arange(400), part.others) for part in parts])
+    assert sorted(everywhere.tolist()) == list(range(400))
 
 
-def test_a_tenth_of_the_tokens_is_held_out(corpus):
-    _, tokens = hold_out(corpus, 10, seed=1)
-    assert tokens.n_tokens == pytest.approx(0.1 * corpus.n_tokens, rel=0.1)
-
-
-def test_large_collections_and_many_topics_have_fewer_documents(corpus, monkeypatch):
+def test_large_collections_have_fewer_documents_apart(corpus, monkeypatch):
     monkeypatch.setattr(held_out, "MOST_TOKENS", 300)
-    _, tokens = hold_out(corpus, 10, seed=1)
-    assert tokens.n_tokens == pytest.approx(300, rel=0.25)
+    (part,) = set_apart(corpus, seed=1)
+    assert part.held_out.n_tokens == pytest.approx(300, rel=0.2)
+    assert part.others.size == 400 - part.held_out.n_documents
+
+
+def test_many_topics_and_counts_look_at_some_documents(corpus, monkeypatch):
+    assert some_documents(corpus, 10, seed=0) is corpus
     monkeypatch.setattr(held_out, "MOST_WEIGHTS", 200)
-    assert hold_out(corpus, 10, seed=1)[1].n_documents <= 20
+    assert some_documents(corpus, 10, seed=0).n_documents == 20
+    monkeypatch.setattr(held_out, "MOST_SHARES", 2000)
+    few = some_documents(corpus, 10, seed=0)
+    assert few.counts.nnz <= 200
+    assert some_documents(corpus, 2000, seed=0).n_documents == 2
 
 
-def test_same_seed_holds_the_same_tokens_out(corpus):
-    first, again, other = (hold_out(corpus, 10, seed=seed)[1] for seed in (1, 1, 2))
-    np.testing.assert_array_equal(dense(first, 50), dense(again, 50))
-    assert first.n_tokens != other.n_tokens or (first.word[:50] != other.word[:50]).any()
+def test_same_seed_sets_the_same_documents_apart(corpus):
+    first, again, other = (set_apart(corpus, seed=seed)[0] for seed in (1, 1, 2))
+    np.testing.assert_array_equal(dense(first.held_out, 50), dense(again.held_out, 50))
+    assert first.others.tolist() != other.others.tolist()
 
 
-def test_only_the_whole_part_of_a_weight_is_tokens():
+def test_only_the_whole_part_of_a_weight_is_split():
     counts = sparse.csr_matrix(np.full((500, 3), 2.75))
-    observed, tokens = hold_out(Corpus.from_counts(counts), 2, seed=0)
-    assert (tokens.count == np.floor(tokens.count)).all()
-    assert tokens.count.max() <= 2
-    np.testing.assert_allclose(observed.counts.toarray() + dense(tokens, 3), 2.75)
+    part = set_apart(Corpus.from_counts(counts), seed=0)[0]
+    np.testing.assert_allclose(part.observed.counts.toarray() + dense(part.held_out, 3), 2.75)
 
 
 def test_no_tokens_or_too_many_topics_are_refused(corpus):
     with pytest.raises(InputError, match="too few to hold some of them out"):
-        hold_out(Corpus.from_counts([[0.5, 0.5]]), 2, seed=0)
+        set_apart(Corpus.from_counts([[1, 0], [0, 1]]), seed=0)
     with pytest.raises(InputError, match="the model has 2001 topics, too many to join"):
-        hold_out(corpus, 2001, seed=0)
+        some_documents(corpus, 2001, seed=0)
 
 
 def test_words_are_numbered_in_order():

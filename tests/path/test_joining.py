@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.path.problems import problem, tokens_of
-from tests.path.reference import greedy, joined, log_p, shares, without
+from tests.path.problems import evidence_of, problem
+from tests.path.reference import greedy, joined, log_p, shares
 
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.path import joining
+from stickbreak.path import joining, part
 from stickbreak.path.joining import JoiningState, find_path
 
 
@@ -20,53 +20,73 @@ def executor():
 def test_path_is_that_of_trying_every_pair(seed, executor):
     S, eta, theta, held = problem(seed)
     joins, by_document = greedy(S, eta, theta, held)
-    path = find_path(S, eta, theta, tokens_of(held), executor)
+    path = find_path([evidence_of(S, eta, theta, held)], eta, S.shape[1], executor)
     np.testing.assert_array_equal(path.joins, joins)
     np.testing.assert_allclose(path.scores, by_document.sum(axis=1) / held.sum(), rtol=1e-10)
 
 
-def test_tokens_held_out_are_not_in_the_topics_that_predict_them():
-    S, eta, theta, held = problem(0)
-    state = JoiningState(S, eta, theta, tokens_of(held))
-    bare = without(S, eta, theta, held)
-    words = tokens_of(held).words
-    np.testing.assert_allclose(state.tau - eta, bare[:, words], atol=1e-12)
-    np.testing.assert_allclose(state.mass, bare.sum(axis=1) + S.shape[1] * eta)
-    assert S.sum() - bare.sum() == pytest.approx(held.sum(), rel=0.05)
-    np.testing.assert_allclose(state.log_p(), log_p(bare, eta, theta, held))
+def halved(S, eta, theta, held):
+    """Return two parts of the evidence, with other topics in each, and what `greedy` finds of both together."""
+    rng = np.random.default_rng(9)
+    half = len(held) // 2
+    return [(S, eta, theta[:half], held[:half]), (S * rng.uniform(0.8, 1.2, S.shape), eta, theta[half:], held[half:])]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_of_the_evidence_decide_together(seed, executor):
+    S, eta, theta, held = problem(seed)
+    parts = halved(S, eta, theta, held)
+    path = find_path([evidence_of(*part) for part in parts], eta, S.shape[1], executor)
+    number, left = list(range(len(S))), [(part[0], part[2]) for part in parts]
+    for step, (a, b) in enumerate(path.joins.tolist()):
+        tried = {
+            (x, y): sum(
+                log_p(made, eta, weights, part[3]).sum()
+                for part, at in zip(parts, left, strict=True)
+                for made, weights in [joined(*at, x, y)]
+            )
+            for y in range(len(number))
+            for x in range(y)
+        }
+        best = max(tried, key=tried.get)
+        assert [number[best[0]], number[best[1]]] == [a, b]
+        assert path.scores[step + 1] == pytest.approx(tried[best] / held.sum(), rel=1e-10)
+        left = [joined(*at, *best) for at in left]
+        number.pop(best[1])
+    assert path.n_documents == len(held)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_gain_of_a_pair_is_the_difference_of_two_models(seed, executor):
     S, eta, theta, held = problem(seed)
-    state = JoiningState(S, eta, theta, tokens_of(held))
-    bare = without(S, eta, theta, held)
+    state = JoiningState([evidence_of(S, eta, theta, held)], eta, S.shape[1])
     K = len(S)
     flat = np.array([a * K + b for a in range(K) for b in range(a + 1, K)])
     found, bounds = state._gains(flat, executor), state._bounds.ravel()[flat]
     expected = [
-        log_p(*(of := joined(bare, theta, a, b))[:1], eta, of[1], held).sum() - log_p(bare, eta, theta, held).sum()
+        log_p(*(of := joined(S, theta, a, b))[:1], eta, of[1], held).sum() - log_p(S, eta, theta, held).sum()
         for a, b in zip(*np.divmod(flat, K), strict=True)
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
     assert (bounds >= found - 1e-10).all()
-    p = theta @ shares(bare, eta)
+    p = theta @ shares(S, eta)
     linear = [
         (held * (of[1] @ shares(of[0], eta) - p) / p).sum()
-        for of in (joined(bare, theta, a, b) for a, b in zip(*np.divmod(flat, K), strict=True))
+        for of in (joined(S, theta, a, b) for a, b in zip(*np.divmod(flat, K), strict=True))
     ]
     np.testing.assert_allclose(bounds, linear, rtol=1e-9, atol=1e-10)
 
 
 def test_bounds_that_follow_a_join_are_those_made_again_with_the_same_probabilities():
     S, eta, theta, held = problem(1)
-    state = JoiningState(S, eta, theta, tokens_of(held))
-    p = state.p.copy()
+    state = JoiningState([evidence_of(S, eta, theta, held)], eta, S.shape[1])
+    part = state.parts[0]
+    p = part.p.copy()
     state.join(1, 4)
     followed = state._bounds[np.ix_(state._alive, state._alive)]
-    X, Y = state._X[np.ix_(state._alive, state._alive)], state._Y[state._alive]
-    tokens, theta, phi = state.tokens, state.theta[state._alive], (state.tau / state.mass[:, None])[state._alive]
-    weighed = theta[:, state._document] * (tokens.count / p)
+    X, Y = part._X[np.ix_(state._alive, state._alive)], part._Y[state._alive]
+    tokens, theta, phi = part.tokens, part.theta[state._alive], (part.tau / part.mass[:, None])[state._alive]
+    weighed = theta[:, part._document] * (tokens.count / p)
     np.testing.assert_allclose(X, weighed @ phi[:, tokens.word].T)
     np.testing.assert_allclose(Y, weighed.sum(axis=1))
     assert np.isfinite(followed[np.triu_indices(len(followed), 1)]).all()
@@ -75,7 +95,7 @@ def test_bounds_that_follow_a_join_are_those_made_again_with_the_same_probabilit
 
 def test_gains_of_a_joined_topic_are_not_those_from_before():
     S, eta, theta, held = problem(1)
-    state = JoiningState(S, eta, theta, tokens_of(held))
+    state = JoiningState([evidence_of(S, eta, theta, held)], eta, S.shape[1])
     state._known[:] = -1.0
     state.join(1, 4)
     others = np.delete(np.arange(len(S)), [1, 4])
@@ -91,7 +111,7 @@ def test_copies_of_a_topic_join_first(executor):
     S = np.vstack([S[:2], S[2:] * split, S[2:] * (1 - split)])
     part = np.random.default_rng(1).uniform(0.2, 0.8, (200, 3))
     theta = np.hstack([theta[:, :2], theta[:, 2:] * part, theta[:, 2:] * (1 - part)])
-    path = find_path(S, eta, theta, tokens_of(held), executor)
+    path = find_path([evidence_of(S, eta, theta, held)], eta, S.shape[1], executor)
     assert sorted(map(tuple, path.joins[:3].tolist())) == [(2, 5), (3, 6), (4, 7)]
     assert path.prices[:3].max() < 0.3 * path.prices[3]
 
@@ -99,19 +119,19 @@ def test_copies_of_a_topic_join_first(executor):
 @pytest.mark.parametrize("threads", [2, 3])
 def test_path_does_not_depend_on_threads(threads, executor):
     S, eta, theta, held = problem(3, K=60, W=120, D=150)
-    one = find_path(S, eta, theta, tokens_of(held), executor)
+    one = find_path([evidence_of(S, eta, theta, held)], eta, S.shape[1], executor)
     with ThreadExecutor(threads) as several:
-        other = find_path(S, eta, theta, tokens_of(held), several)
+        other = find_path([evidence_of(S, eta, theta, held)], eta, S.shape[1], several)
     np.testing.assert_array_equal(one.joins, other.joins)
     np.testing.assert_array_equal(one.scores, other.scores)
 
 
 def test_few_candidates_lose_little_and_no_score(executor, monkeypatch):
     S, eta, theta, held = problem(4, K=60, W=120, D=150)
-    many = find_path(S, eta, theta, tokens_of(held), executor)
+    many = find_path([evidence_of(S, eta, theta, held)], eta, S.shape[1], executor)
     monkeypatch.setattr(joining, "ROUNDS", 1)
     monkeypatch.setattr(joining, "ALWAYS", 2)
-    few = find_path(S, eta, theta, tokens_of(held), executor)
+    few = find_path([evidence_of(S, eta, theta, held)], eta, S.shape[1], executor)
     assert np.abs(few.scores - many.scores).max() < 0.02
     _, by_document = _follow(S, eta, theta, held, few.joins)
     np.testing.assert_allclose(few.scores, by_document / held.sum(), rtol=1e-9)
@@ -119,7 +139,6 @@ def test_few_candidates_lose_little_and_no_score(executor, monkeypatch):
 
 def _follow(S, eta, theta, held, joins):
     """Return the totals of log p along given joins."""
-    S = without(S, eta, theta, held)
     number, found = list(range(len(S))), [log_p(S, eta, theta, held).sum()]
     for a, b in joins.tolist():
         S, theta = joined(S, theta, number.index(a), number.index(b))
@@ -129,17 +148,17 @@ def _follow(S, eta, theta, held, joins):
 
 
 def test_probabilities_that_rounding_could_spoil_are_made_again(executor, monkeypatch):
-    monkeypatch.setattr(joining, "ROUNDED", 0.999)  # every join
+    monkeypatch.setattr(part, "ROUNDED", 0.999)  # every join
     S, eta, theta, held = problem(5)
     joins, by_document = greedy(S, eta, theta, held)
-    path = find_path(S, eta, theta, tokens_of(held), executor)
+    path = find_path([evidence_of(S, eta, theta, held)], eta, S.shape[1], executor)
     np.testing.assert_array_equal(path.joins, joins)
     np.testing.assert_allclose(path.scores, by_document.sum(axis=1) / held.sum(), rtol=1e-10)
 
 
 def test_one_topic_has_a_path_without_joins(executor):
     S, eta, theta, held = problem(0, K=1)
-    path = find_path(S, eta, theta, tokens_of(held), executor)
+    path = find_path([evidence_of(S, eta, theta, held)], eta, S.shape[1], executor)
     assert path.joins.shape == (0, 2)
     assert path.best == path.overview == path.smallest_within_one_error == 1
     assert path.linkage().shape == (0, 4)

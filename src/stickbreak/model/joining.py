@@ -15,10 +15,10 @@ from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.estimator import Estimator
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.path.held_out import hold_out
 from stickbreak.path.joining import find_path
 from stickbreak.path.pooled import pooled
 from stickbreak.path.topic_path import TopicPath
+from stickbreak.path.unseen import unseen_evidence
 from stickbreak.prediction.topics import DescribedPath, FlatTopics
 from stickbreak.prediction.words import top_word_indices
 
@@ -45,6 +45,10 @@ class JoinedTopics(FlatTopics, Estimator):
         """Make topic k a part of topic to[k], with the sums of all statistics."""
         self._refuse_joins()
 
+    def _prior(self) -> Float:
+        """Return alpha times the corpus weights of the topics, those of the inactive topics last, (K + 1,)."""
+        self._refuse_joins()
+
     def _topic_tokens(self) -> Float:
         """Return the expected tokens of each topic, (K,), which a joined model orders its topics by."""
         return self._expected_counts()[0].sum(axis=1)
@@ -61,11 +65,12 @@ class JoinedTopics(FlatTopics, Estimator):
             self._refuse_joins()
 
     def find_path(self, X: Any) -> TopicPath:
-        """Join the topics pair by pair, down to one, each time the pair that costs held-out tokens least.
+        """Join the topics pair by pair, down to one, each time the pair that costs unseen documents least.
 
-        A tenth of the tokens of some documents, about 50,000 tokens at most, is held out: taken out of the expected
-        counts of the topics, and predicted with document weights from the other tokens. The path stays with the model
-        (`path_`) and is saved with it. The topics of the model do not change.                  math.md (J1) to (J4)
+        Some documents are set apart: a fifth or more, about 50,000 tokens to predict at most. Topics are learned again
+        from the others, and predict half of each document apart with document weights from the other half. The path
+        stays with the model (`path_`) and is saved with it. The topics of the model do not change.
+        math.md (J1) to (J4)
 
         Parameters
         ----------
@@ -84,10 +89,10 @@ class JoinedTopics(FlatTopics, Estimator):
         self._check_joinable()
         corpus = self._corpus(X)
         seed = int(self.random_state) if isinstance(self.random_state, int | np.integer) else 0
-        observed, tokens = hold_out(corpus, self.n_topics_, seed)
-        theta = np.asarray(self.transform(observed), dtype=np.float64)
+        S, eta = self._expected_counts()
         with engine(self.n_jobs) as executor, one_blas_thread():
-            self._path = find_path(*self._expected_counts(), theta, tokens, executor)
+            evidence = unseen_evidence(S, eta, self._prior()[:-1], corpus, seed, executor)
+            self._path = find_path(evidence, eta, corpus.n_words, executor)
         return self._path
 
     @property

@@ -1,4 +1,4 @@
-"""Tokens that are held out of fitted topics, to say what a join of topics costs (math.md (J1))."""
+"""Documents that are set apart from topics, with half of the tokens of each held out (math.md (J1))."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 
-SHARE = 0.1  # of the tokens of a document
-MOST_TOKENS = 50_000  # about, in all
+PARTS = 5  # of the documents; one at a time is set apart
+MOST_TOKENS = 50_000  # that are held out, about
+ENOUGH = 0.5  # of them: then no other part is set apart
 MOST_TOPICS = 2000  # that are joined pair by pair: the work grows with the third power of their number
-MOST_WEIGHTS = 1 << 23  # of topics in documents: 64 MiB
+MOST_WEIGHTS = 1 << 25  # of topics in documents: 256 MiB
+MOST_SHARES = 1 << 30  # of topics in counts: each sweep makes them all
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,54 +56,58 @@ class HeldOutTokens:
         return np.bincount(self.document, values, minlength=self.n_documents).astype(np.float64)
 
 
-def hold_out(corpus: Corpus, n_topics: int, seed: int) -> tuple[Corpus, HeldOutTokens]:
-    """Take a tenth of the tokens out of documents that are drawn at random, about 50,000 tokens at most.
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Documents that are set apart, with half of the tokens of each held out, and the others."""
 
-    Each token is taken with probability `SHARE`; of a weight only its whole part counts as tokens. Documents without a
-    token taken are left out. For many topics there are fewer documents: K D is at most `MOST_WEIGHTS`.
+    observed: Corpus  # one half of D documents
+    held_out: HeldOutTokens  # the other
+    others: Int  # rows of the documents that topics are learned from
 
-    Parameters
-    ----------
-    corpus : Corpus
-    n_topics : int
-        K.
-    seed : int
 
-    Returns
-    -------
-    observed : Corpus
-        The other tokens of the D documents.
-    held_out : HeldOutTokens
-        Of the same documents.
+def some_documents(corpus: Corpus, n_topics: int, seed: int) -> Corpus:
+    """Return the documents that a path looks at: all, or as many as time and memory allow, drawn at random.
 
     Raises
     ------
     InputError
-        If no token was taken, or there are more topics than can be joined in a few minutes.
+        If there are more topics than can be joined in a few minutes.
     """
     if n_topics > MOST_TOPICS:
         raise InputError(
             f"the model has {n_topics} topics, too many to join pair by pair; fit with {MOST_TOPICS} or fewer."
         )
-    rng = stream(seed, "tokens held out of joined topics")
-    order = rng.permutation(corpus.n_documents)
-    expected = SHARE * np.cumsum(np.asarray(corpus.document_lengths, dtype=np.float64)[order])
-    n = int(np.searchsorted(expected, MOST_TOKENS)) + 1
-    rows = np.sort(order[: min(n, max(1, MOST_WEIGHTS // n_topics))])
-    counts = corpus.counts[rows]
-    taken = rng.binomial(np.floor(counts.data).astype(np.int64), SHARE)
-    held = _with_data(counts, taken.astype(np.float64))
-    filled = np.flatnonzero(np.diff(held.indptr))
-    if filled.size == 0:
+    order = stream(seed, "documents of a path of joins").permutation(corpus.n_documents)
+    counts = np.cumsum(np.diff(corpus.counts.indptr)[order])
+    n = min(int(np.searchsorted(counts, MOST_SHARES // n_topics, side="right")), MOST_WEIGHTS // n_topics)
+    return corpus if n >= corpus.n_documents else corpus[np.sort(order[: max(n, 2)])]
+
+
+def set_apart(corpus: Corpus, seed: int) -> list[Apart]:
+    """Set a fifth of the documents apart, then another, until about 50,000 tokens are held out.
+
+    Half of the tokens of each document are held out. A document without a token held out is left out.
+
+    Raises
+    ------
+    InputError
+        If no token is held out.
+    """
+    order = stream(seed, "documents apart").permutation(corpus.n_documents)
+    lengths, found, n_tokens = np.asarray(corpus.document_lengths, dtype=np.float64), [], 0.0
+    for part in np.array_split(order, PARTS):
+        before = n_tokens + np.concatenate([[0.0], np.cumsum(lengths[part])[:-1]]) / 2
+        rows = np.sort(part[before[: part.size] < MOST_TOKENS])
+        observed, held = corpus[rows].halves(seed=seed)
+        filled = np.flatnonzero(np.diff(held.counts.indptr))
+        if filled.size:
+            others = np.setdiff1d(np.arange(corpus.n_documents), rows)
+            found.append(Apart(observed[filled], HeldOutTokens.of(held.counts[filled]), others))
+            n_tokens += found[-1].held_out.n_tokens
+        if n_tokens >= ENOUGH * MOST_TOKENS:
+            break
+    if not found:
         raise InputError(
             f"the documents hold {corpus.n_tokens:.12g} tokens, too few to hold some of them out; give more documents."
         )
-    observed = _with_data(counts, counts.data - taken)[filled]
-    return Corpus.from_counts(observed, vocabulary=corpus.vocabulary), HeldOutTokens.of(held[filled])
-
-
-def _with_data(pattern: sparse.csr_matrix, data: NDArray) -> sparse.csr_matrix:
-    """Return a table with other numbers in the same places, without zeros."""
-    table = sparse.csr_matrix((data, pattern.indices.copy(), pattern.indptr.copy()), shape=pattern.shape)
-    table.eliminate_zeros()
-    return table
+    return found

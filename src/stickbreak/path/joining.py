@@ -1,53 +1,50 @@
-"""Greedy joins of topics, each time the pair that costs the tokens held out least (math.md (J1) to (J3))."""
+"""Greedy joins of topics, each time the pair that costs unseen tokens least (math.md (J2), (J3))."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.path.held_out import HeldOutTokens
-from stickbreak.path.kernels import joins as join_kernels
+from stickbreak.path.part import JoinedPart
 from stickbreak.path.topic_path import TopicPath
+from stickbreak.path.unseen import Evidence
 
-LEAST_WEIGHT = 1e-3  # of two topics in a document, for the gain of their join to be computed there
 CANDIDATES = 16  # pairs whose gain is computed together ...
 ROUNDS = 16  # ... and how often at most in a step
 REFRESH = 0.9  # when this share of the topics is left, bounds are computed again ...
 ALWAYS = 20  # ... and all gains in every step from this number on
-ROUNDED = 1e-9  # of a probability that is left of it: below, the difference of two may be rounding
-TOKENS_AT_ONCE = 4096
 FEWEST_GAINS = 8  # that are worth a thread
 
 
-def find_path(S: Float, eta: float, theta: Float, tokens: HeldOutTokens, executor: Executor) -> TopicPath:
+def find_path(evidence: Sequence[Evidence], eta: float, n_words: int, executor: Executor) -> TopicPath:
     """Join topics pair by pair, down to one.
 
     Parameters
     ----------
-    S : ndarray of shape (K, W)
-        Expected counts of the fit.
+    evidence : sequence of Evidence
+        Tokens that topics have not seen, part by part; the same K topics in each.
     eta : float
         Pseudo-count of a word.
-    theta : ndarray of shape (D, K)
-        Weights of the topics in the documents of the tokens, from the other tokens of these documents; rows sum to one.
-    tokens : HeldOutTokens
+    n_words : int
+        W.
     executor : Executor
 
     Returns
     -------
     TopicPath
     """
-    state = JoiningState(S, eta, theta, tokens)
+    state = JoiningState(evidence, eta, n_words)
     joins, by_document = [], [state.log_p()]
     while state.n_alive > 1:
         a, b = state.best_pair(executor)
         joins.append(state.join(a, b))
         by_document.append(state.log_p())
     pairs = np.array(joins, dtype=np.int64).reshape(-1, 2)
-    return TopicPath.of(pairs, np.array(by_document), tokens.by_document(tokens.count))
+    lengths = np.concatenate([part.tokens.by_document(part.tokens.count) for part in evidence])
+    return TopicPath.of(pairs, np.array(by_document), lengths)
 
 
 class JoiningState:
@@ -57,29 +54,16 @@ class JoiningState:
     ----------
     number : ndarray of shape (K,)
         Of each row, the least of the topics that it holds.
-    tau : ndarray of shape (K, W')
-        S_kw + eta of the words of the tokens.
-    mass : ndarray of shape (K,)
-        N_k + W eta.
-    theta : ndarray of shape (K, D)
-    p : ndarray of shape (I,)
-        Probability of each count's word in its document.
+    parts : list of JoinedPart
+        The same rows, in each part of the evidence.
     """
 
-    def __init__(self, S: Float, eta: float, theta: Float, tokens: HeldOutTokens) -> None:
-        self.tokens, self.eta, self.total_eta = tokens, eta, S.shape[1] * eta
-        self.number = np.arange(len(S))
-        self.theta = np.ascontiguousarray(theta.T)
-        self.tau = S[:, tokens.words] + eta
-        self.mass = S.sum(axis=1) + self.total_eta
-        shares = np.zeros_like(self.tau)
-        join_kernels.take_out(*self._counts(), self.theta, self.tau, self.mass, shares)
-        shares = np.minimum(shares, self.tau - eta)  # never more than there is
-        self.tau -= shares
-        self.mass -= shares.sum(axis=1)
-        self._document = tokens.document
-        self._alive = np.ones(len(S), dtype=bool)
-        self._known = np.full((len(S), len(S)), np.inf)  # gains when they were computed last
+    def __init__(self, evidence: Sequence[Evidence], eta: float, n_words: int) -> None:
+        self.parts = [JoinedPart(part, eta, n_words) for part in evidence]
+        K = evidence[0].mass.size
+        self.number = np.arange(K)
+        self._alive = np.ones(K, dtype=bool)
+        self._known = np.full((K, K), np.inf)  # gains when they were computed last
         self._refresh()
 
     @property
@@ -88,8 +72,8 @@ class JoiningState:
         return int(self._alive.sum())
 
     def log_p(self) -> Float:
-        """Return the log probability of the tokens of each document, (D,)."""
-        return self.tokens.by_document(self.tokens.count * np.log(self.p))
+        """Return the log probability of the tokens of each document of all parts, (D,)."""
+        return np.concatenate([part.log_p() for part in self.parts])
 
     def best_pair(self, executor: Executor) -> tuple[int, int]:
         """Return the rows whose join costs least.                                                    math.md (J2), (J3)
@@ -120,74 +104,34 @@ class JoiningState:
 
     def join(self, a: int, b: int) -> tuple[int, int]:
         """Give all that row b has to row a; return the numbers of the two topics."""
-        before, old = self.p.copy(), self._part(a) + self._part(b)
-        masses = float(self.mass[a]), float(self.mass[b])
-        self.tau[a] += self.tau[b] - self.eta
-        self.mass[a] += self.mass[b] - self.total_eta
-        self.theta[a] += self.theta[b]
-        self.p += self._part(a) - old
         numbers = int(self.number[a]), int(self.number[b])
         self.number[a], self._alive[b] = min(numbers), False
-        self._follow(a, b, *masses)
-        if (self.p < ROUNDED * before).any():
+        spoilt = [part.join(a, b) for part in self.parts]
+        bounds = sum(part.bound(a) for part in self.parts)
+        of_a = np.where(self._alive, bounds, -np.inf)
+        self._bounds[b], self._bounds[:, b] = -np.inf, -np.inf
+        self._known[a], self._known[:, a] = np.inf, np.inf
+        self._bounds[a, a + 1 :], self._bounds[:a, a] = of_a[a + 1 :], of_a[:a]
+        if any(spoilt):
             self._refresh()
         return min(numbers), max(numbers)
-
-    def _part(self, k: int) -> Float:
-        """Return theta_dk phi_kw of each count, (I,)."""
-        return self.theta[k][self._document] * self.tau[k][self.tokens.word] / self.mass[k]
 
     def _gains(self, flat: Int, executor: Executor) -> Float:
         """Return the gains of pairs, given as places in the table of bounds."""
         pairs = np.stack(np.divmod(flat, self._alive.size), axis=1)
-        settings = (self.p, self.theta, self.tau, self.mass, self.eta, self.total_eta, LEAST_WEIGHT)
 
-        def run(part: Int) -> Float:
-            out = np.empty(len(part))
-            join_kernels.gains(*self._counts(), *settings, part, out)
-            return out
+        def run(some: Int) -> Float:
+            return np.asarray(sum(part.gains(some) for part in self.parts))
 
-        n_parts = max(1, len(pairs) // FEWEST_GAINS)
-        return np.concatenate(executor.map(run, np.array_split(pairs, n_parts)))
-
-    def _counts(self) -> tuple[Any, ...]:
-        return self.tokens.indptr, self.tokens.word, self.tokens.count
+        return np.concatenate(executor.map(run, np.array_split(pairs, max(1, len(pairs) // FEWEST_GAINS))))
 
     def _refresh(self) -> None:
         """Drop the rows that are gone, and make p and the bounds again.                               math.md (J3)"""
         kept = np.flatnonzero(self._alive)
-        self.number, self.tau = self.number[kept], self.tau[kept]
-        self.mass, self.theta = self.mass[kept], self.theta[kept]
-        self._known = self._known[np.ix_(kept, kept)]
-        K, tokens = self.mass.size, self.tokens
-        self._alive = np.ones(K, dtype=bool)
-        self.p = np.empty(tokens.word.size)
-        self._X, self._Y = np.zeros((K, K)), np.zeros(K)
-        for first in range(0, tokens.word.size, TOKENS_AT_ONCE):
-            part = slice(first, first + TOKENS_AT_ONCE)
-            theta = self.theta[:, self._document[part]]
-            phi = self.tau[:, tokens.word[part]] / self.mass[:, None]
-            self.p[part] = (theta * phi).sum(axis=0)
-            theta *= tokens.count[part] / self.p[part]
-            self._X += theta @ phi.T
-            self._Y += theta.sum(axis=1)
-        self._bounds = np.full((K, K), -np.inf)
-        for k in range(K - 1):
-            self._bounds[k, k + 1 :] = self._bound(k)[k + 1 :]
-
-    def _bound(self, k: int) -> Float:
-        """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i.           math.md (J3)"""
-        X, Y, mass, own = self._X, self._Y, self.mass, np.diag(self._X)
-        mixed = mass[k] * (own[k] + X[:, k]) + mass * (X[k] + own) - self.eta * (Y[k] + Y)
-        return np.asarray(mixed / (mass[k] + mass - self.total_eta) - own[k] - own)
-
-    def _follow(self, a: int, b: int, mass_a: float, mass_b: float) -> None:
-        """Let X, Y and the bounds follow the join of row b into row a, with p as it was at the last refresh."""
-        X, Y = self._X, self._Y
-        X[a] += X[b]
-        Y[a] += Y[b]
-        X[:, a] = (mass_a * X[:, a] + mass_b * X[:, b] - self.eta * Y) / self.mass[a]
-        of_a = np.where(self._alive, self._bound(a), -np.inf)
-        self._bounds[b], self._bounds[:, b] = -np.inf, -np.inf
-        self._known[a], self._known[:, a] = np.inf, np.inf
-        self._bounds[a, a + 1 :], self._bounds[:a, a] = of_a[a + 1 :], of_a[:a]
+        self.number, self._known = self.number[kept], self._known[np.ix_(kept, kept)]
+        self._alive = np.ones(kept.size, dtype=bool)
+        self._bounds = np.full((kept.size, kept.size), -np.inf)
+        for part in self.parts:
+            part.refresh(kept)
+        for k in range(kept.size - 1):
+            self._bounds[k, k + 1 :] = sum(part.bound(k)[k + 1 :] for part in self.parts)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from stickbreak.numerics.compiling import njit
 
 SMALLEST_RATIO, AT_ONCE, LARGEST_PRODUCT = 1e-15, 16, 1e200  # products of ratios stay within the range of doubles
@@ -38,18 +36,3 @@ def gains(indptr, word, count, p, theta, tau, mass, eta, total_eta, least, pairs
                 if n == AT_ONCE or product > LARGEST_PRODUCT:
                     gain, product, n = gain + math.log(product), 1.0, 0
         out[q] = gain + math.log(product)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def take_out(indptr, word, count, theta, tau, mass, shares):
-    """shares[k, w] += sum_d c_dw theta_dk phi_kw / p_dw: what the topics have of the tokens held out.  math.md (J1)"""
-    K = mass.size
-    inverse, part = 1.0 / mass, np.empty(K)
-    for d in range(indptr.size - 1):
-        for i in range(indptr[d], indptr[d + 1]):
-            total = 0.0
-            for k in range(K):
-                part[k] = theta[k, d] * tau[k, word[i]] * inverse[k]
-                total += part[k]
-            for k in range(K):
-                shares[k, word[i]] += count[i] * part[k] / total

@@ -1,0 +1,89 @@
+"""Topics and the tokens of one part of the documents, while the topics are joined (math.md (J2), (J3))."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.path.kernels import joins as join_kernels
+from stickbreak.path.unseen import Evidence
+
+LEAST_WEIGHT = 1e-3  # of two topics in a document, for the gain of their join to be computed there
+ROUNDED = 1e-9  # of a probability that is left of it: below, the difference of two may be rounding
+TOKENS_AT_ONCE = 4096
+
+
+class JoinedPart:
+    """K rows of topics, as they were learned without the documents of this part.
+
+    Attributes
+    ----------
+    tokens : HeldOutTokens
+    tau : ndarray of shape (K, W')
+        S_kw + eta of the words of the tokens.
+    mass : ndarray of shape (K,)
+        N_k + W eta.
+    theta : ndarray of shape (K, D)
+    p : ndarray of shape (I,)
+        Probability of each count's word in its document.
+    """
+
+    def __init__(self, evidence: Evidence, eta: float, n_words: int) -> None:
+        self.tokens, self.eta, self.total_eta = evidence.tokens, eta, n_words * eta
+        self.tau, self.mass = evidence.tau.copy(), evidence.mass.copy()
+        self.theta = evidence.theta.T.copy()
+        self._document = self.tokens.document
+
+    def log_p(self) -> Float:
+        """Return the log probability of the tokens of each document, (D,)."""
+        return self.tokens.by_document(self.tokens.count * np.log(self.p))
+
+    def join(self, a: int, b: int) -> bool:
+        """Give all that row b has to row a; return whether rounding may have spoilt a probability."""
+        before, old = self.p.copy(), self._share(a) + self._share(b)
+        masses = float(self.mass[a]), float(self.mass[b])
+        self.tau[a] += self.tau[b] - self.eta
+        self.mass[a] += self.mass[b] - self.total_eta
+        self.theta[a] += self.theta[b]
+        self.p += self._share(a) - old
+        self._follow(a, b, *masses)
+        return bool((self.p < ROUNDED * before).any())
+
+    def gains(self, pairs: Int) -> Float:
+        """Return what the joins of pairs of rows, (n, 2), gain, (n,).                                math.md (J2)"""
+        tokens, out = self.tokens, np.empty(len(pairs))
+        settings = (self.p, self.theta, self.tau, self.mass, self.eta, self.total_eta, LEAST_WEIGHT)
+        join_kernels.gains(tokens.indptr, tokens.word, tokens.count, *settings, pairs, out)
+        return out
+
+    def refresh(self, kept: Int) -> None:
+        """Keep these rows, and make p, X and Y again.                                                math.md (J3)"""
+        self.tau, self.mass, self.theta = self.tau[kept], self.mass[kept], self.theta[kept]
+        K, tokens = kept.size, self.tokens
+        self.p = np.empty(tokens.word.size)
+        self._X, self._Y = np.zeros((K, K)), np.zeros(K)
+        for first in range(0, tokens.word.size, TOKENS_AT_ONCE):
+            part = slice(first, first + TOKENS_AT_ONCE)
+            theta = self.theta[:, self._document[part]]
+            phi = self.tau[:, tokens.word[part]] / self.mass[:, None]
+            self.p[part] = (theta * phi).sum(axis=0)
+            theta *= tokens.count[part] / self.p[part]
+            self._X += theta @ phi.T
+            self._Y += theta.sum(axis=1)
+
+    def bound(self, k: int) -> Float:
+        """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i.           math.md (J3)"""
+        X, Y, mass, own = self._X, self._Y, self.mass, np.diag(self._X)
+        mixed = mass[k] * (own[k] + X[:, k]) + mass * (X[k] + own) - self.eta * (Y[k] + Y)
+        return np.asarray(mixed / (mass[k] + mass - self.total_eta) - own[k] - own)
+
+    def _share(self, k: int) -> Float:
+        """Return theta_dk phi_kw of each count, (I,)."""
+        return self.theta[k][self._document] * self.tau[k][self.tokens.word] / self.mass[k]
+
+    def _follow(self, a: int, b: int, mass_a: float, mass_b: float) -> None:
+        """Let X and Y follow the join of row b into row a, with p as it was at the last refresh."""
+        X, Y = self._X, self._Y
+        X[a] += X[b]
+        Y[a] += Y[b]
+        X[:, a] = (mass_a * X[:, a] + mass_b * X[:, b] - self.eta * Y) / self.mass[a]
