@@ -9,7 +9,7 @@ from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.laps import CollapsedLaps, Rules
 from stickbreak.collapsed.sampled import TRIAL
 from stickbreak.collapsed.state import Priors
-from stickbreak.corpus import planted_lda
+from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import ModelFormatError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.storage import persistence
@@ -201,3 +201,12 @@ def test_absent_value_of_the_last_passes_is_refused(checkpoint, corpus, tmp_path
 
 def test_what_was_not_changed_goes_on(checkpoint, corpus, tmp_path):
     assert resumed(checkpoint, corpus, tmp_path / "x").objective_ == fit(corpus, n_laps=37).objective_
+
+
+def test_one_topic_needs_no_sampled_passes():
+    rng = np.random.default_rng(0)
+    corpus = Corpus.from_counts(rng.multinomial(30, rng.dirichlet(np.ones(40)), size=300))
+    model = CollapsedHDP(random_state=0).fit(corpus)
+    assert model.n_topics_ == 1
+    assert model.final_passes_ == "expected"
+    assert model.converged_

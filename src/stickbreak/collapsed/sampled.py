@@ -126,8 +126,8 @@ class Ending:
 
     def before(self, state: CollapsedState, priors: Priors, seed: int, executor: Executor) -> Priors:
         """Prepare the next pass; return its priors."""
-        if self.undecided and all(shard.apart is None for shard in state.shards):
-            self.kind = "expected"
+        if self.undecided and (state.beta.size == 1 or all(shard.apart is None for shard in state.shards)):
+            self.kind = "expected"  # of one topic both are the same
         if self.undecided and self.expected is None:
             self.expected, self.mean = Expected.of(state, priors), Mean.none(state)
         elif self.undecided and self.passes == TRIAL:
