@@ -8,7 +8,7 @@ import stickbreak
 from stickbreak.cli.methods import METHODS
 from stickbreak.corpus import read, write_corpus
 from stickbreak.initialization import STARTS
-from stickbreak.sampling.requirements import CHAIN_STARTS
+from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS
 
 VARIATIONAL = ["--method", "variational"]
 
@@ -149,7 +149,7 @@ def test_numbers_for_experts_say_what_was_learned(run, documents, tmp_path, fast
 def test_unknown_choice_is_refused_with_those_that_the_estimator_knows(refuse, documents, tmp_path, option):
     name = option.replace("-", "_")
     constraints = stickbreak.VariationalHDP._parameter_constraints
-    known = {*STARTS, *CHAIN_STARTS} if option == "init" else constraints[name][0].options
+    known = {BIRTHS, *STARTS, *CHAIN_STARTS} if option == "init" else constraints[name][0].options
     line = refuse("fit", documents, "--out", tmp_path / "m", f"--{option}", "luck")
     assert line.startswith(f"Error: --{option} is 'luck'; give ")
     assert set(line.split("give ")[1].replace(" or ", ", ").split(", ")) == known

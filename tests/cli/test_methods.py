@@ -11,7 +11,7 @@ from stickbreak.cli.methods import METHODS
 from stickbreak.cli.model_options import model_options
 from stickbreak.hybrid.starts import RANDOM
 from stickbreak.initialization import STARTS as FOUND
-from stickbreak.sampling.requirements import CHAIN_STARTS
+from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS
 
 GIBBS = ["--method", "gibbs", "--laps", "6", "--jobs", "1", "--quiet"]
 
@@ -57,7 +57,7 @@ def test_documents_that_no_memory_holds_are_refused_with_the_method_that_holds_f
 def test_starts_are_those_of_the_estimators():
     init = model_options()["init"]
     assert set(init.parameters["variational"].names) == set(FOUND)
-    assert set(init.parameters["gibbs"].names) == {*FOUND, *CHAIN_STARTS} == set(init.choices)
+    assert set(init.parameters["gibbs"].names) == {BIRTHS, *FOUND, *CHAIN_STARTS} == set(init.choices)
     assert set(init.parameters["hybrid"].names) == {*FOUND, RANDOM}
 
 

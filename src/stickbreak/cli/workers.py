@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.cluster import cluster
 
 
 def workers_of(workers: int | None, address: str | None, scratch: Path | None) -> AbstractContextManager[Any]:
@@ -24,5 +23,7 @@ def workers_of(workers: int | None, address: str | None, scratch: Path | None) -
         raise InputError("--cluster needs --scratch: a folder that all machines of the cluster see")
     if address is None and scratch is not None:
         raise InputError("--scratch is for the workers of a cluster; give its address with --cluster")
+    from stickbreak.fitting.cluster import cluster
+
     where = workers if address is None else address
     return nullcontext() if where is None else cluster(where, scratch=scratch)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.collapsed.afresh import SecondStart
 from stickbreak.collapsed.cvb0 import add_up, assembled, given_start, random_start, sweep
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.merging import give_back, hold_back
 from stickbreak.collapsed.moves import Made, Rounds
 from stickbreak.collapsed.sampled import Ending, checked_weights, priors_from, rejoin, set_apart
+from stickbreak.collapsed.second_start import SecondStart
 from stickbreak.collapsed.state import CollapsedState, Priors, cut, packed_shares, unpack_shares
 from stickbreak.collapsed.streaming import Topics
 from stickbreak.corpus import Corpus

@@ -22,7 +22,7 @@ from stickbreak.numerics.arrays import Float
 
 FEW_TOPICS = 20  # with fewer, a fit tries a second start ...
 TOPICS = 50  # ... from so many random topics
-LEAST_GAIN = 2.0  # standard errors that its topics must predict better by
+LEAST_GAIN = 3.0  # standard errors that its topics must predict better by: ten documents may have to say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,6 @@ class SecondStart:
 
 
 def is_better(new: Float, old: Float) -> bool:
-    """Return whether documents are predicted better by two standard errors.                         math.md (C14)"""
+    """Return whether documents are predicted better by three standard errors.                       math.md (C14)"""
     gain = new - old
     return bool(gain.sum() > LEAST_GAIN * np.sqrt((gain**2).sum()))

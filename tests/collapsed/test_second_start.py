@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import afresh
+from stickbreak.collapsed import second_start
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import document_completion
 
@@ -35,7 +35,7 @@ def model(corpus: Corpus) -> CollapsedHDP:
 def test_weak_topics_that_no_split_finds_are_found(
     corpus: Corpus, model: CollapsedHDP, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(afresh, "FEW_TOPICS", 0)
+    monkeypatch.setattr(second_start, "FEW_TOPICS", 0)
     splits_alone = CollapsedHDP(n_laps=40, random_state=0).fit(corpus)
     assert splits_alone.n_topics_ < 5
     assert 20 <= model.n_topics_ <= 70
@@ -67,7 +67,7 @@ def test_a_refused_second_start_leaves_no_trace_in_the_topics(monkeypatch: pytes
     corpus = weak_topics(300, strength=1000.0)
     options: dict[str, Any] = {"n_laps": 40, "random_state": 0}
     with_it = CollapsedHDP(**options).fit(corpus)
-    monkeypatch.setattr(afresh, "FEW_TOPICS", 0)
+    monkeypatch.setattr(second_start, "FEW_TOPICS", 0)
     without = CollapsedHDP(**options).fit(corpus)
     assert np.array_equal(with_it.components_, without.components_)
     assert with_it.alpha_ == without.alpha_
@@ -89,11 +89,11 @@ def test_max_topics_holds_for_a_second_start(corpus: Corpus) -> None:
     assert CollapsedHDP(n_laps=40, max_topics=6, random_state=0).fit(corpus).n_topics_ <= 6
 
 
-def test_two_standard_errors_decide() -> None:
+def test_three_standard_errors_decide() -> None:
     old = np.zeros(100)
-    assert afresh.is_better(old + 0.3, old)
-    assert not afresh.is_better(old - 0.3, old)
+    assert second_start.is_better(old + 0.3, old)
+    assert not second_start.is_better(old - 0.3, old)
     lucky = np.zeros(100)
     lucky[0] = 5.0  # one document says so, and no other
-    assert not afresh.is_better(lucky, old)
-    assert not afresh.is_better(old, old)
+    assert not second_start.is_better(lucky, old)
+    assert not second_start.is_better(old, old)
