@@ -13,7 +13,7 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import ClusterError, InputError
+from stickbreak.exceptions import ClusterError, InputError, WriteError
 from stickbreak.fitting.cluster import DaskWorkers
 from stickbreak.fitting.engine import use_workers
 from stickbreak.model import spreading
@@ -103,9 +103,17 @@ def test_documents_are_stored_once_and_removed(client: Any, corpus: Corpus) -> N
 
 
 def test_a_folder_of_the_user_stays(client: Any, corpus: Corpus, tmp_path: Path) -> None:
-    with stickbreak.cluster(client, scratch=tmp_path / "here") as workers:
-        workers.place(corpus)
-    assert (tmp_path / "here").is_dir()
+    here = tmp_path / "here"
+    with stickbreak.cluster(client, scratch=here) as one, stickbreak.cluster(client, scratch=here) as other:
+        assert one.place(corpus).folder != other.place(corpus).folder
+    assert here.is_dir()
+    assert not list(here.iterdir())
+
+
+def test_a_scratch_folder_that_cannot_be_made_is_named(client: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteError, match="file"), stickbreak.cluster(client, scratch=tmp_path / "file"):
+        pass
 
 
 def test_without_dask_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

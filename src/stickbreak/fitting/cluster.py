@@ -19,6 +19,7 @@ from stickbreak.corpus.place import Place
 from stickbreak.exceptions import ClusterError, InputError, StickbreakError
 from stickbreak.fitting.checkpoint import identity_of_corpus
 from stickbreak.fitting.engine import use_workers
+from stickbreak.storage.atomic import told_as_write_error
 from stickbreak.storage.places import PathLike, place_of
 
 Shared = TypeVar("Shared")
@@ -131,8 +132,8 @@ def cluster(where: Any, *, scratch: PathLike | None = None) -> Iterator[DaskWork
     where : distributed.Client, str or int
         A client, the address of a scheduler ("tcp://host:8786"), or a number of processes to start on this machine.
     scratch : path-like, optional
-        A folder that all workers see, for corpora that are not in a folder yet, and for what workers keep between
-        jobs. Default: a temporary folder, which only workers on this machine see.
+        A folder that all workers see, for copies of corpora that are not in a folder yet; they are removed at the end.
+        Default: that of the system for temporary files, which only workers on this machine see.
 
     Yields
     ------
@@ -143,7 +144,9 @@ def cluster(where: Any, *, scratch: PathLike | None = None) -> Iterator[DaskWork
     InputError
         If Dask is not installed, or `where` is nothing of these.
     ClusterError
-        If no scheduler or no worker answers.
+        If no scheduler answers.
+    WriteError
+        If nothing can be written to `scratch`.
 
     Examples
     --------
@@ -154,15 +157,19 @@ def cluster(where: Any, *, scratch: PathLike | None = None) -> Iterator[DaskWork
     distributed = _distributed()
     with ExitStack() as stack:
         client = _client(where, distributed, stack)
-        if scratch is None:
-            folder = Path(tempfile.mkdtemp(prefix="stickbreak-"))
-            stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        else:
-            folder = place_of(scratch)
-            folder.mkdir(parents=True, exist_ok=True)
+        folder = _own_folder(None if scratch is None else place_of(scratch))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
         workers = DaskWorkers(client, folder)
         with use_workers(workers):
             yield workers
+
+
+def _own_folder(scratch: Path | None) -> Path:
+    """Make a folder for one cluster alone, in `scratch` or among the temporary ones: others may use the same."""
+    with told_as_write_error(scratch or tempfile.gettempdir()):
+        if scratch is not None:
+            scratch.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix="stickbreak-", dir=scratch))
 
 
 def _distributed() -> Any:
