@@ -6,7 +6,8 @@ import pytest
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import moves, sampled
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
-from stickbreak.collapsed.laps import CollapsedLaps, Rules
+from stickbreak.collapsed.laps import CollapsedLaps
+from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import TRIAL
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda

@@ -8,9 +8,10 @@ import pytest
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import moves
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, random_start, sweep
-from stickbreak.collapsed.laps import CollapsedLaps, Rules
+from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.merging import compact, give_back, hold_back
 from stickbreak.collapsed.moves import Made, Rounds
+from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor

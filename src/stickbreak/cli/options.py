@@ -35,7 +35,8 @@ Workers = Annotated[
         "--workers",
         min=1,
         metavar="NUMBER",
-        help="Processes on this machine that share the work (needs Dask). They do not change the result.",
+        help="Processes on this machine that share the work (needs Dask). They do not change the result. Models of "
+        "vectors do not use them.",
     ),
 ]
 Cluster = Annotated[

@@ -9,8 +9,9 @@ import numpy as np
 
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.fitted import FittedCollapsed
-from stickbreak.collapsed.laps import CollapsedLaps, Rules, columns_of
+from stickbreak.collapsed.laps import CollapsedLaps, columns_of
 from stickbreak.collapsed.requirements import check_tables, most_topics
+from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import KINDS
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.streaming import StepRules, Topics, begin, learned, offset_for, step

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from stickbreak.collapsed.cvb0 import add_up, assembled, given_start, random_sta
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.merging import give_back, hold_back
 from stickbreak.collapsed.moves import Made, Rounds
+from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, checked_weights, priors_from, rejoin, set_apart
-from stickbreak.collapsed.second_start import SecondStart
+from stickbreak.collapsed.second_start import second_start_due, try_second_start
 from stickbreak.collapsed.state import CollapsedState, Priors, cut, packed_shares, unpack_shares
 from stickbreak.collapsed.streaming import Topics
 from stickbreak.corpus import Corpus
@@ -23,23 +23,6 @@ from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What does not change from lap to lap."""
-
-    n_topics: int  # at the start
-    max_topics: int
-    priors: Priors  # to begin with
-    smallest: float  # share that is kept
-    learn: tuple[str, ...]
-    seed: int
-    merge_laps: int  # laps, from the first, in which topics are split and merged
-    births: bool
-    held_back: float  # share of the tokens that are held out meanwhile
-    final_passes: str
-    given: Float | None = None  # (K, W)  expected counts of the topics to start from
 
 
 class CollapsedLaps:
@@ -100,11 +83,8 @@ class CollapsedLaps:
     def _start_again(self, lengths: Float, made: Made) -> None:
         """Try a second start after the last round, where splits have led to few topics."""
         rules, state = self.rules, self.state
-        second = SecondStart(
-            rules.priors, rules.max_topics, rules.merge_laps, rules.held_back, rules.smallest, rules.learn, rules.seed
-        )
-        if rules.births and state.n_sweeps == self.rounds.end and second.due(state):
-            found = second.tried(state, self.priors, lengths, self._executor)
+        if state.n_sweeps == self.rounds.end and second_start_due(state, rules):
+            found = try_second_start(state, self.priors, rules, lengths, self._executor)
             made.birth_tried += 1
             if found is not None:
                 self.priors = found

@@ -21,10 +21,10 @@ from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 
-SCANS = 10  # sweeps over the halves at least ...
-FEW_TOPICS = 32  # Up to these there are more sweeps, as halves of few or weak topics part slowly, ...
-MOST_VISITS = 200  # ... until each count has been visited so often, once in a sweep for each of its topics, or ...
-SETTLED = 1e-3  # ... a smaller part of the tokens changes its half in a sweep.
+SCANS = 10  # sweeps over the halves, at least
+FEW_TOPICS = 32  # halves of so few topics part slowly, and are swept until they settle
+SETTLED = 1e-3  # part of the tokens: halves have settled when fewer change their half in a sweep
+MOST_VISITS = 200  # of a count, once in a sweep for each of its topics: then the sweeps end anyhow
 NEAR = 0.9  # part of a share that its half has at first
 LEAST_GAIN = 1.0  # standard errors that a split must gain
 LEAST_HALF = 1.0  # expected tokens of each half

@@ -7,8 +7,9 @@ from itertools import islice
 import numpy as np
 
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
-from stickbreak.collapsed.laps import CollapsedLaps, Rules
+from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.requirements import most_topics
+from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.sources import Source, Stored
@@ -31,8 +32,9 @@ def spread(method: Callable[[Any, Any], Rows]) -> Callable[[Any, Any], Rows]:
 
     @wraps(method)
     def call(self: Any, X: Any) -> Any:
+        check_is_fitted(self)
         workers = workers_now()
-        if workers is None or not hasattr(self, "n_features_in_"):
+        if workers is None:
             return method(self, X)
         corpus = self._corpus(X)
         blocks = list(row_blocks(corpus.counts, JOB_COUNTS))
@@ -46,10 +48,10 @@ def spread(method: Callable[[Any, Any], Rows]) -> Callable[[Any, Any], Rows]:
 
 
 def _bare(model: Any) -> Any:
-    """Return a copy of a fitted model that has only what predictions need."""
+    """Return a copy of a fitted model that predicts as it does, without the state of its fit and where that began."""
     bare = copy.copy(model)
     bare.forget_state()
-    bare.n_jobs = None
+    bare.init = bare.n_jobs = None
     return bare
 
 
