@@ -69,6 +69,7 @@ def test_mean_is_that_of_the_passes_after_the_first_ones():
     state, ending, S, tables = swept(small_corpus(1)), Ending("sampled"), [], []
     for done in range(BURN_IN + 5):
         ending.before(state, PRIORS, 0, ONE)
+        ending.join(state)
         sweep(state, PRIORS, ending.smallest(SMALLEST_SHARE), 0, ONE)
         ending.after(state)
         if done >= BURN_IN:
@@ -244,6 +245,7 @@ def tried(state, ending, passes=TRIAL, changed=PRIORS):
     priors = PRIORS
     for _ in range(passes):
         assert ending.before(state, priors, 0, ONE) is priors
+        ending.join(state)
         assert ending.smallest(SMALLEST_SHARE) == ONE_DRAW
         sweep(state, priors, ONE_DRAW, 0, ONE)
         priors = changed
@@ -268,6 +270,9 @@ def test_trial_is_followed_by_the_better_kind(monkeypatch, good):
     monkeypatch.setattr(sampled, "as_good", as_good)
     counts = [(part.count.copy(), part.held, part.apart) for part in state.shards]
     priors = ending.before(state, changed, 0, ONE)
+    assert (ending.tried is not None) == good
+    ending.join(state)
+    assert ending.tried is None
     assert priors == (changed if good else PRIORS)
     assert ending.kind == ("sampled" if good else "expected")
     assert ending.expected is None

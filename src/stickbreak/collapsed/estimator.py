@@ -81,14 +81,15 @@ class CollapsedHDP(FittedCollapsed):
         What the passes after the moves keep of each token. "expected": its topic probabilities. "sampled": one topic,
         drawn from them, and the topics are the mean over these passes. This often predicts better where documents are
         short. "auto" tries 30 sampled passes and completes documents that were set apart (5 % of them) with both. It
-        keeps the sampled passes unless they are worse by more than two standard errors. With fewer than 200 documents
+        keeps the sampled passes unless they are worse by more than two standard errors. Then, with births, it tries
+        sampled passes from 100 random topics, too, and keeps the better of the two. With fewer than 200 documents
         "auto" means "expected".
-    n_laps : int, default=200
+    n_laps : int, default=300
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once.
     tolerance : float or None, default=1e-4
         Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
         with the mean of the next ten. They are counted from pass 20, and from the pass on in which all tokens take
-        part. There are at least 40 sampled passes. None: never.
+        part. There are at least 120 sampled passes. None: never.
     local_sweeps : int, default=10
         Number of sweeps over a minibatch, for `partial_fit` (at most 1e6).
     init_sweeps : int, default=50
@@ -208,7 +209,7 @@ class CollapsedHDP(FittedCollapsed):
         held_back: float = 0.1,
         smallest_share: float = SMALLEST_SHARE,
         final_passes: str = "auto",
-        n_laps: int = 200,
+        n_laps: int = 300,
         tolerance: float | None = 1e-4,
         local_sweeps: int = 10,
         init_sweeps: int = 50,

@@ -14,6 +14,7 @@ from stickbreak.collapsed.merging import give_back, hold_back
 from stickbreak.collapsed.moves import Made, Rounds
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, checked_weights, priors_from, rejoin, set_apart
+from stickbreak.collapsed.sampled_start import try_sampled_start
 from stickbreak.collapsed.second_start import second_start_due, try_second_start
 from stickbreak.collapsed.state import CollapsedState, Priors, cut, packed_shares, unpack_shares
 from stickbreak.collapsed.streaming import Topics
@@ -68,6 +69,10 @@ class CollapsedLaps:
             moving, made = state.n_sweeps < self.rounds.end, Made()
             if not moving:
                 self.priors = self.ending.before(state, self.priors, rules.seed, executor)
+                if self.ending.tried is not None:
+                    found = try_sampled_start(state, self.priors, self.ending.tried, rules, lengths_of(state), executor)
+                    self.priors = found or self.priors
+                self.ending.join(state)
             lengths = lengths_of(state)
             smallest = rules.smallest if moving else self.ending.smallest(rules.smallest)
             sweep(state, self.priors, smallest, rules.seed, executor)

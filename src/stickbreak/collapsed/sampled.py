@@ -38,7 +38,7 @@ KINDS = ("auto", "expected", "sampled")
 ONE_DRAW = 1.0  # smallest share that is kept: one topic has all of a count
 BURN_IN = 8  # passes that are left out of a mean, after the passes change or tokens join
 TRIAL = 30  # passes until the two kinds are compared
-PASSES = 40  # sampled passes at the least, once they are chosen
+PASSES = 120  # sampled passes at the least, once they are chosen: their mean predicts better the more there are
 SWEEPS = 20  # over documents that are completed, topics held fixed
 APART, MOST_APART = 0.05, 50_000.0  # of the documents, and of their tokens at most: they say which passes are better
 FEWEST_DOCUMENTS = 200
@@ -105,6 +105,7 @@ class Ending:
         self.kind, self.passes = wanted, 0  # passes of this kind; "auto": of the trial
         self.mean: Mean | None = None
         self.expected: Expected | None = None  # while there is a trial
+        self.tried: Mean | None = None  # of a trial that led to sampled passes, until they begin
 
     @property
     def undecided(self) -> bool:
@@ -132,12 +133,17 @@ class Ending:
             self.expected, self.mean = Expected.of(state, priors), Mean.none(state)
         elif self.undecided and self.passes == TRIAL:
             priors = self._decide(state, priors, seed, executor)
-        if not self.undecided:
-            give_back(state.shards)
-            rejoin(state.shards)
-            if self.kind == "sampled" and self.mean is None:
-                self.mean = Mean.none(state)
         return priors
+
+    def join(self, state: CollapsedState) -> None:
+        """Let all tokens take part, once the kind of the passes is chosen."""
+        if self.undecided:
+            return
+        give_back(state.shards)
+        rejoin(state.shards)
+        self.tried = None
+        if self.kind == "sampled" and self.mean is None:
+            self.mean = Mean.none(state)
 
     def _decide(self, state: CollapsedState, priors: Priors, seed: int, executor: Executor) -> Priors:
         """Choose the kind of the last passes."""
@@ -145,7 +151,7 @@ class Ending:
         assert self.expected is not None
         drawn = Expected.of(state, priors)
         if as_good(state, priors, self.mean, self.expected, seed, executor):
-            self.kind = "sampled"
+            self.kind, self.tried = "sampled", self.mean
             drawn.put_into(state, executor)
         else:
             self.kind, priors = "expected", self.expected.priors

@@ -1,0 +1,86 @@
+"""A start from many random topics by sampled passes, where sampled passes suit a collection (math.md (C15)).
+
+Splits are judged with expected shares, which spread in short documents: topics that draws would tell apart stay one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from stickbreak.collapsed.cvb0 import assembled, corpus_weights, sweep, with_random_topics
+from stickbreak.collapsed.learning import learn
+from stickbreak.collapsed.rules import Rules
+from stickbreak.collapsed.sampled import ONE_DRAW, Mean, halved, scores
+from stickbreak.collapsed.state import CollapsedState, Priors, Shares
+from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Float
+
+TOPICS = 100  # at random
+HALVINGS = 4  # of each document set apart
+BURN_IN, PASSES = 100, 130  # passes that are left out of the mean, and all
+
+
+def try_sampled_start(
+    state: CollapsedState, priors: Priors, tried: Mean, rules: Rules, lengths: Float, executor: Executor
+) -> Priors | None:
+    """Sample topics from random ones; let the state have them if they predict the documents set apart better.
+
+    Parameters
+    ----------
+    state : CollapsedState
+        After sampled passes, with documents set apart; changed in place.
+    priors : Priors
+        Of the state.
+    tried : Mean
+        Of its sampled passes.
+    rules : Rules
+    lengths : ndarray of shape (D,)
+        Tokens of the documents.
+    executor : Executor
+
+    Returns
+    -------
+    Priors or None
+        Those of the new topics; None if the old ones stay.
+    """
+    if not rules.births:
+        return None
+    other, mean, found = _sampled(state, rules, lengths, executor)
+    if gains(state, (mean, found), (tried, priors), rules.seed, executor).sum() <= 0:  # math.md (C15)
+        return None
+    for shard, taken in zip(state.shards, other.shards, strict=True):
+        shard.shares = taken.shares
+    state.S, state.N, state.beta, state.tables = other.S, other.N, other.beta, other.tables
+    return found
+
+
+def gains(
+    state: CollapsedState, new: tuple[Mean, Priors], old: tuple[Mean, Priors], seed: int, executor: Executor
+) -> Float:
+    """Return by how much new topics predict each document set apart better, over some ways to halve it, (D',)."""
+    total: Float | float = 0.0
+    for turn in range(HALVINGS):
+        documents = halved(state.shards, seed + turn)
+        for sign, (mean, priors) in ((1, new), (-1, old)):
+            beta = corpus_weights(mean.tables / mean.n, priors.gamma)
+            total = total + sign * scores(documents, mean.S / mean.n, beta, priors, seed, executor)
+    return np.asarray(total / HALVINGS)
+
+
+def _sampled(
+    state: CollapsedState, rules: Rules, lengths: Float, executor: Executor
+) -> tuple[CollapsedState, Mean, Priors]:
+    """Return another state of the same tokens after sampled passes, the mean of the last ones, and its priors."""
+    turns = [[replace(shard, shares=Shares.none(shard.word.size)) for shard in turn] for turn in state.turns]
+    K, seed, priors = min(TOPICS, rules.max_topics), rules.seed + 2, rules.priors
+    other = assembled(turns, state.S.shape[0], np.full(K, 1 / (K + 1)))
+    with_random_topics(other.shards, K, seed)
+    mean = Mean.none(other)
+    while other.n_sweeps < PASSES:
+        sweep(other, priors, ONE_DRAW, seed, executor)
+        priors = learn(other, priors, rules.learn, lengths)
+        if other.n_sweeps > BURN_IN:
+            mean.add(other)
+    return other, mean, priors
