@@ -60,10 +60,10 @@ class _Ours:
         self._corpus = corpus
         common = {"n_topics": key["K"], "random_state": key["seed"], "n_jobs": key.get("threads", 1)}
         self._settings = {**common, **self.given, **key.get("settings", {})}
-        self._model: Any = None
+        self.model: Any = None
 
     def answer(self) -> Answer:
-        return self._model.topic_word_, self.prior(self._model)
+        return self.model.topic_word_, self.prior(self.model)
 
 
 class _FromCheckpoints(_Ours):
@@ -75,12 +75,12 @@ class _FromCheckpoints(_Ours):
     def work(self) -> Iterator[float]:
         with TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as place:
             for n_laps in looks(self.kind(**self._settings).n_laps):
-                self._model = self.kind(**{**self._settings, "n_laps": n_laps})
-                fit = partial(self._model.fit, self._corpus, checkpoint=Path(place) / "fit", resume=True)
+                self.model = self.kind(**{**self._settings, "n_laps": n_laps})
+                fit = partial(self.model.fit, self._corpus, checkpoint=Path(place) / "fit", resume=True)
                 seconds = processor_seconds(fit)
-                self.passes = self._model.n_laps_
+                self.passes = self.model.n_laps_
                 yield seconds
-                if self._model.converged_:
+                if self.model.converged_:
                     return
 
 
@@ -110,16 +110,16 @@ class _Continued(_Ours):
     def work(self) -> Iterator[float]:
         n_laps, done = getattr(self.kind(**self._settings), self.laps), 0
         for end in looks(n_laps):
-            if self._model is None:
-                self._model = self.kind(**{**self._settings, **self.until(0, end, n_laps), self.laps: end})
-                learn = partial(self._model.fit, self._corpus)
+            if self.model is None:
+                self.model = self.kind(**{**self._settings, **self.until(0, end, n_laps), self.laps: end})
+                learn = partial(self.model.fit, self._corpus)
             else:
                 further = {self.laps: end - done, **self.until(done, end, n_laps)}
-                learn = partial(self._model.continue_fit, self._corpus, **further)
+                learn = partial(self.model.continue_fit, self._corpus, **further)
             seconds = processor_seconds(learn)
-            self.passes = done = self._model.n_laps_
+            self.passes = done = self.model.n_laps_
             yield seconds
-            if self._model.converged_:
+            if self.model.converged_:
                 return
 
     def until(self, done: int, end: int, n_laps: int) -> Record:
@@ -162,12 +162,12 @@ class CollapsedStream(_Ours):
     def __init__(self, corpus: Corpus, key: Record) -> None:
         super().__init__(corpus, key)
         self._batch_size = min(self._settings.pop("batch_size", BATCH_SIZE), corpus.n_documents)
-        self._model = self.kind(total_documents=corpus.n_documents, **self._settings)
+        self.model = self.kind(total_documents=corpus.n_documents, **self._settings)
 
     def work(self) -> Iterator[float]:
         n_documents = self._corpus.n_documents
         for rows in minibatches(n_documents, self._batch_size, self._settings["random_state"]):
-            seconds = stream(self._model, self._corpus, rows)
+            seconds = stream(self.model, self._corpus, rows)
             self.passes += rows.size / n_documents
             yield seconds
             if self.passes >= PASSES:

@@ -1,14 +1,25 @@
 """The second start: weak topics that no split finds, and collections that have none (math.md (C14))."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import second_start
-from stickbreak.corpus import Corpus
+from stickbreak.collapsed import laps, moves, second_start
+from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, random_start, sweep
+from stickbreak.collapsed.laps import CollapsedLaps
+from stickbreak.collapsed.merging import hold_back
+from stickbreak.collapsed.rules import Rules
+from stickbreak.collapsed.sampled import set_apart
+from stickbreak.collapsed.second_start import second_start_due, try_second_start
+from stickbreak.collapsed.state import CollapsedState, Priors
+from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import document_completion
+from stickbreak.fitting.executor import ThreadExecutor
+
+PRIORS, ONE = Priors(alpha=2.0, gamma=1.0, eta=0.1), ThreadExecutor(1)
 
 
 def weak_topics(n_documents: int, *, strength: float, seed: int = 0) -> Corpus:
@@ -97,3 +108,97 @@ def test_three_standard_errors_decide() -> None:
     lucky[0] = 5.0  # one document says so, and no other
     assert not second_start.is_better(lucky, old)
     assert not second_start.is_better(old, old)
+
+
+def rules_of(**changes: Any) -> Rules:
+    """Rules of a short fit."""
+    return replace(Rules(1, 30, PRIORS, SMALLEST_SHARE, ("alpha",), 0, 6, True, 0.2, "auto"), **changes)
+
+
+def before_it() -> tuple[Corpus, CollapsedState]:
+    """A state of one topic, documents set apart and tokens held out."""
+    corpus = planted_lda(250, 60, n_topics=4, mean_tokens=30, seed=1)[0]
+    state = random_start(corpus, 1, 0)
+    set_apart(state.shards, 0)
+    hold_back(state.shards, 0.2, 0)
+    for _ in range(2):
+        sweep(state, PRIORS, SMALLEST_SHARE, 0, ONE)
+    return corpus, state
+
+
+def test_it_is_due_where_births_have_left_few_topics_and_documents_are_apart() -> None:
+    _, state = before_it()
+    assert second_start_due(state, rules_of())
+    assert not second_start_due(state, rules_of(births=False))
+    assert not second_start_due(state, rules_of(max_topics=1))  # more would not be allowed
+    for shard in state.shards:
+        shard.apart = None
+    assert not second_start_due(state, rules_of())
+
+
+@pytest.mark.parametrize("most", [7, 1000])
+def test_it_learns_from_all_tokens_but_those_apart(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    _, state = before_it()
+    kept = [(shard.count.copy(), shard.held.copy(), shard.apart) for shard in state.shards if shard.held is not None]
+    topics, tokens = [], []
+
+    def seen(other: CollapsedState, *rest: Any) -> None:
+        topics.append(other.beta.size)
+        tokens.append(sum(shard.count.sum() + shard.held.sum() for shard in other.shards if shard.held is not None))
+        sweep(other, *rest)
+
+    monkeypatch.setattr(second_start, "sweep", seen)
+    monkeypatch.setattr(second_start, "is_better", lambda *_: True)
+    try_second_start(state, PRIORS, rules_of(max_topics=most), np.full(250, 20.0), ONE)
+    assert topics[0] == min(most, second_start.TOPICS)
+    assert max(topics) <= most
+    assert set(tokens) == {sum(count.sum() + held.sum() for count, held, _ in kept)}
+    for shard, (count, held, apart) in zip(state.shards, kept, strict=True):
+        assert shard.held is not None
+        assert np.array_equal(shard.count, count)
+        assert np.array_equal(shard.held, held)
+        assert shard.apart is apart
+
+
+@pytest.mark.parametrize("better", [False, True])
+def test_all_that_it_found_is_taken_or_nothing(monkeypatch: pytest.MonkeyPatch, better: bool) -> None:
+    _, state = before_it()
+    own = [shard.shares for shard in state.shards], state.S, state.N, state.beta, state.tables
+    fitted, found, given = second_start._fitted, [], []
+
+    def of_other(*arguments: Any) -> tuple[CollapsedState, Priors]:
+        found.append(fitted(*arguments))
+        return found[0]
+
+    def scores(_: Any, S: Any, beta: Any, priors: Any, *rest: Any) -> Any:
+        given.append((S, beta, priors))
+        return np.zeros(1)
+
+    monkeypatch.setattr(second_start, "_fitted", of_other)
+    monkeypatch.setattr(second_start, "scores", scores)
+    monkeypatch.setattr(second_start, "is_better", lambda *_: better)
+    priors = try_second_start(state, PRIORS, rules_of(merge_laps=24), np.full(250, 20.0), ONE)
+    ((other, learned),) = found
+    assert learned != PRIORS
+    assert [each[0] is S for each, S in zip(given, (other.S, own[1]), strict=True)] == [True, True]
+    assert [each[1] is beta for each, beta in zip(given, (other.beta, own[3]), strict=True)] == [True, True]
+    assert [each[2] for each in given] == [learned, PRIORS]
+    assert priors == (learned if better else None)
+    expected = ([shard.shares for shard in other.shards], other.S, other.N, other.beta, other.tables) if better else own
+    assert all(shard.shares is shares for shard, shares in zip(state.shards, expected[0], strict=True))
+    now = state.S, state.N, state.beta, state.tables
+    assert all(one is each for one, each in zip(now, expected[1:], strict=True))
+
+
+@pytest.mark.parametrize("last", [24, 25])
+def test_it_follows_the_pass_in_which_moves_end(monkeypatch: pytest.MonkeyPatch, last: int) -> None:
+    """Whether or not there is a round after that pass."""
+    tried: list[int] = []
+    monkeypatch.setattr(moves, "QUIET_ROUNDS", 100)
+    monkeypatch.setattr(laps, "try_second_start", lambda state, *_: tried.append(state.n_sweeps))
+    corpus = planted_lda(250, 60, n_topics=4, mean_tokens=30, seed=1)[0]
+    fit = CollapsedLaps(corpus, rules_of(merge_laps=last), ONE)
+    fit.begin(lambda _: None, lambda: False)
+    columns = [lap.columns for lap, _ in zip(fit.laps(0), range(last + 3), strict=False)]
+    assert tried == [last]
+    assert columns[last - 1]["birth_tried"] == 1

@@ -164,6 +164,18 @@ def test_few_halves_are_swept_until_they_have_settled(monkeypatch):
     assert scans_of(monkeypatch, state) == splitting.SCANS
 
 
+def test_halves_of_topics_far_apart_settle_sooner_than_they_must():
+    """One topic that is two without a common word: with the defaults."""
+    counts = np.zeros((200, 20))
+    counts[:100, :10] = counts[100:, 10:] = np.random.default_rng(0).poisson(3, (100, 10))
+    state = random_start(Corpus.from_counts(counts), 1, 0)
+    add_up(state, ONE)
+    part = splitting.settled(state, PRIORS, 0, ONE).part[0]
+    assert np.minimum(part, 1 - part).max() < 1e-3
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        assert scans_of(monkeypatch, state) < splitting.most_scans(state.shards, 1) == splitting.MOST_VISITS
+
+
 def twin_gains(corpus, state, counts, held, halves, least):
     """What splits add, the standard error, and the tokens of each topic, written from (C12)."""
     r, h, W = dense_r(corpus, state), dense_h(corpus, state, halves.part), corpus.n_words

@@ -21,14 +21,19 @@ def dense(tokens, n_words):
     return found
 
 
+def both(part):
+    return part.choosing, part.scoring
+
+
 def test_documents_apart_are_whole_and_none_of_the_others(corpus):
     parts = set_apart(corpus, seed=1)
     assert len(parts) == 5
     for part in parts:
         apart = np.setdiff1d(np.arange(400), part.others)
-        whole = part.observed.counts.toarray() + dense(part.held_out, 50)
-        np.testing.assert_array_equal(whole, corpus.counts.toarray()[apart])
-        assert part.held_out.n_tokens == pytest.approx(whole.sum() / 2, rel=0.02)
+        whole = np.vstack([each.observed.counts.toarray() + dense(each.held_out, 50) for each in both(part)])
+        assert sorted(map(tuple, whole)) == sorted(map(tuple, corpus.counts.toarray()[apart]))
+        assert [each.held_out.n_documents for each in both(part)] == [40, 40]
+        assert sum(each.held_out.n_tokens for each in both(part)) == pytest.approx(whole.sum() / 2, rel=0.02)
     everywhere = np.concatenate([np.setdiff1d(np.arange(400), part.others) for part in parts])
     assert sorted(everywhere.tolist()) == list(range(400))
 
@@ -36,8 +41,22 @@ def test_documents_apart_are_whole_and_none_of_the_others(corpus):
 def test_large_collections_have_fewer_documents_apart(corpus, monkeypatch):
     monkeypatch.setattr(held_out, "MOST_TOKENS", 300)
     (part,) = set_apart(corpus, seed=1)
-    assert part.held_out.n_tokens == pytest.approx(300, rel=0.2)
-    assert part.others.size == 400 - part.held_out.n_documents
+    for each in both(part):
+        assert each.held_out.n_tokens == pytest.approx(300, rel=0.2)
+    assert part.others.size == 400 - sum(each.held_out.n_documents for each in both(part))
+
+
+def test_parts_are_set_apart_until_half_of_the_tokens_are_held_out_of_either_kind(corpus, monkeypatch):
+    monkeypatch.setattr(held_out, "MOST_TOKENS", 4000)
+    parts = set_apart(corpus, seed=1)
+    assert len(parts) == 2  # some 1,200 tokens of either kind are held out of each
+    monkeypatch.setattr(held_out, "MOST_TOKENS", 1500)
+    assert len(set_apart(corpus, seed=1)) == 1
+
+
+def test_either_kind_has_documents_where_there_are_few():
+    parts = set_apart(Corpus.from_counts(np.full((2, 3), 9.0)), seed=0)
+    assert [sum(each.held_out.n_documents for each in kind) for kind in zip(*map(both, parts), strict=True)] == [1, 1]
 
 
 def test_many_topics_and_counts_look_at_some_documents(corpus, monkeypatch):
@@ -52,14 +71,16 @@ def test_many_topics_and_counts_look_at_some_documents(corpus, monkeypatch):
 
 def test_same_seed_sets_the_same_documents_apart(corpus):
     first, again, other = (set_apart(corpus, seed=seed)[0] for seed in (1, 1, 2))
-    np.testing.assert_array_equal(dense(first.held_out, 50), dense(again.held_out, 50))
+    for one, same in zip(both(first), both(again), strict=True):
+        np.testing.assert_array_equal(dense(one.held_out, 50), dense(same.held_out, 50))
     assert first.others.tolist() != other.others.tolist()
 
 
 def test_only_the_whole_part_of_a_weight_is_split():
     counts = sparse.csr_matrix(np.full((500, 3), 2.75))
     part = set_apart(Corpus.from_counts(counts), seed=0)[0]
-    np.testing.assert_allclose(part.observed.counts.toarray() + dense(part.held_out, 3), 2.75)
+    for each in both(part):
+        np.testing.assert_allclose(each.observed.counts.toarray() + dense(each.held_out, 3), 2.75)
 
 
 def test_no_tokens_or_too_many_topics_are_refused(corpus):

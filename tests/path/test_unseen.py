@@ -1,5 +1,7 @@
 """Topics learned again without documents: against sums by definition, and what the documents may not change."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -48,16 +50,17 @@ def test_topics_are_those_learned_from_the_other_documents(missing, executor):
     S *= (corpus.n_tokens + missing) / S.sum()
     found = unseen_evidence(S, ETA, prior, corpus, 0, executor)
     parts = set_apart(corpus, 0)
-    assert len(found) == len(parts) == 5
-    for evidence, part in zip(found, parts, strict=True):
+    assert [len(each) for each in found] == [len(parts)] * 2 == [5, 5]
+    for *both, part in zip(*found, parts, strict=True):
         expected = by_definition(S, prior, corpus, part, executor, missing)
-        words = part.held_out.words
-        np.testing.assert_allclose(evidence.tau, expected[:, words] + ETA, rtol=1e-9)
-        np.testing.assert_allclose(evidence.mass, expected.sum(axis=1) + 25 * ETA, rtol=1e-9)
-        weights = collapsed_weights(part.observed, shares(expected, ETA), prior, executor)
-        np.testing.assert_allclose(evidence.theta, weights, atol=1e-6)
-        tokens = corpus.counts.toarray()[part.others].sum() + missing
-        assert evidence.mass.sum() == pytest.approx(tokens + 4 * 25 * ETA)
+        for evidence, halves in zip(both, (part.choosing, part.scoring), strict=True):
+            words = halves.held_out.words
+            np.testing.assert_allclose(evidence.tau, expected[:, words] + ETA, rtol=1e-9)
+            np.testing.assert_allclose(evidence.mass, expected.sum(axis=1) + 25 * ETA, rtol=1e-9)
+            weights = collapsed_weights(halves.observed, shares(expected, ETA), prior, executor)
+            np.testing.assert_allclose(evidence.theta, weights, atol=1e-6)
+            tokens = corpus.counts.toarray()[part.others].sum() + missing
+            assert evidence.mass.sum() == pytest.approx(tokens + 4 * 25 * ETA)
 
 
 def test_words_of_documents_apart_are_not_in_the_topics(executor):
@@ -67,7 +70,7 @@ def test_words_of_documents_apart_are_not_in_the_topics(executor):
     counts[np.arange(30), 25 + np.arange(30)] = 6
     corpus, S = Corpus.from_counts(sparse.csr_matrix(counts)), np.hstack([S, np.full((4, 30), 1.5)])
     S *= counts.sum() / S.sum()
-    for evidence in unseen_evidence(S, ETA, prior, corpus, 0, executor):
+    for evidence in chain(*unseen_evidence(S, ETA, prior, corpus, 0, executor)):
         own = evidence.tokens.words >= 25
         assert own.any()
         np.testing.assert_allclose(evidence.tau[:, own], ETA)
@@ -80,7 +83,7 @@ def test_evidence_does_not_depend_on_threads(threads, executor, monkeypatch):
     one = unseen_evidence(S, ETA, prior, corpus, 0, executor)
     with ThreadExecutor(threads) as several:
         other = unseen_evidence(S, ETA, prior, corpus, 0, several)
-    for left, right in zip(one, other, strict=True):
+    for left, right in zip(chain(*one), chain(*other), strict=True):
         for name in ("tau", "mass", "theta"):
             np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
 
@@ -103,8 +106,8 @@ def junk(monkeypatch):
 
 def test_pieces_of_planted_topics_do_not_pay(monkeypatch, executor):
     corpus, S, prior = junk(monkeypatch)
-    found = find_path(unseen_evidence(S, ETA, prior, corpus, 0, executor), ETA, 200, executor)
+    found = find_path(*unseen_evidence(S, ETA, prior, corpus, 0, executor), ETA, 200, executor)
     assert 7 <= found.smallest_within_one_error <= found.best <= 12
     monkeypatch.setattr(unseen, "SWEEPS", 0)  # topics that remember the documents
-    remembered = find_path(unseen_evidence(S, ETA, prior, corpus, 0, executor), ETA, 200, executor)
+    remembered = find_path(*unseen_evidence(S, ETA, prior, corpus, 0, executor), ETA, 200, executor)
     assert remembered.scores[0] > found.scores[0] + 0.03

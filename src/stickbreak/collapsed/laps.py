@@ -79,6 +79,7 @@ class CollapsedLaps:
             self.priors = learn(state, self.priors, rules.learn, lengths)
             if self.rounds.due(state.n_sweeps):
                 made = self.rounds.play(state, self.priors, rules.max_topics, rules.held_back, rules.seed, executor)
+            if state.n_sweeps == self.rounds.end:
                 self._start_again(lengths, made)
             if not moving:
                 self.ending.after(state)
@@ -88,7 +89,7 @@ class CollapsedLaps:
     def _start_again(self, lengths: Float, made: Made) -> None:
         """Try a second start after the last round, where splits have led to few topics."""
         rules, state = self.rules, self.state
-        if state.n_sweeps == self.rounds.end and second_start_due(state, rules):
+        if second_start_due(state, rules):
             found = try_second_start(state, self.priors, rules, lengths, self._executor)
             made.birth_tried += 1
             if found is not None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from stickbreak.collapsed.cvb0 import add_up, assembled, sweep, with_random_topics
+from stickbreak.collapsed.cvb0 import assembled, sweep, with_random_topics
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.merging import give_back, hold_back
 from stickbreak.collapsed.moves import Rounds
@@ -54,7 +54,6 @@ def try_second_start(
     """
     other, found = _fitted(state, rules, lengths, executor)
     documents = halved(state.shards, rules.seed)
-    add_up(state, executor)
     new = scores(documents, other.S, other.beta, found, rules.seed, executor)
     old = scores(documents, state.S, state.beta, priors, rules.seed, executor)
     if not is_better(new, old):
@@ -79,7 +78,6 @@ def _fitted(state: CollapsedState, rules: Rules, lengths: Float, executor: Execu
         priors = learn(other, priors, rules.learn, lengths)
         if rounds.due(other.n_sweeps):
             rounds.play(other, priors, rules.max_topics, rules.held_back, seed, executor)
-    add_up(other, executor)
     return other, priors
 
 

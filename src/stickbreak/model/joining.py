@@ -67,8 +67,9 @@ class JoinedTopics(FlatTopics, Estimator):
     def find_path(self, X: Any) -> TopicPath:
         """Join the topics pair by pair, down to one, each time the pair that costs unseen documents least.
 
-        Some documents are set apart: a fifth or more, about 50,000 tokens to predict at most. Topics are learned again
-        from the others, and predict half of each document apart with document weights from the other half. The path
+        Some documents are set apart: a fifth or more, about 100,000 tokens to predict at most. Topics are learned again
+        from the others, and predict half of each document apart with document weights from the other half. One half
+        of the documents apart says which topics join, the other half scores the path. The path
         stays with the model (`path_`) and is saved with it. The topics of the model do not change.
         math.md (J1) to (J4)
 
@@ -91,8 +92,8 @@ class JoinedTopics(FlatTopics, Estimator):
         seed = int(self.random_state) if isinstance(self.random_state, int | np.integer) else 0
         S, eta = self._expected_counts()
         with engine(self.n_jobs) as executor, one_blas_thread():
-            evidence = unseen_evidence(S, eta, self._prior()[:-1], corpus, seed, executor)
-            self._path = find_path(evidence, eta, corpus.n_words, executor)
+            choosing, scoring = unseen_evidence(S, eta, self._prior()[:-1], corpus, seed, executor)
+            self._path = find_path(choosing, scoring, eta, corpus.n_words, executor)
         return self._path
 
     @property

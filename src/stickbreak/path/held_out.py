@@ -14,8 +14,8 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 
 PARTS = 5  # of the documents; one at a time is set apart
-MOST_TOKENS = 50_000  # that are held out, about
-ENOUGH = 0.5  # of them: then no other part is set apart
+MOST_TOKENS = 50_000  # that are held out of the documents that choose, and of those that score, about
+ENOUGH = 0.5  # of both: then no other part is set apart
 MOST_TOPICS = 2000  # that are joined pair by pair: the work grows with the third power of their number
 MOST_WEIGHTS = 1 << 25  # of topics in documents: 256 MiB
 MOST_SHARES = 1 << 30  # of topics in counts: each sweep makes them all
@@ -57,11 +57,19 @@ class HeldOutTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
-    """Documents that are set apart, with half of the tokens of each held out, and the others."""
+class Halves:
+    """D documents, half of the tokens of each held out."""
 
-    observed: Corpus  # one half of D documents
-    held_out: HeldOutTokens  # the other
+    observed: Corpus
+    held_out: HeldOutTokens
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Documents that are set apart, and the others."""
+
+    choosing: Halves  # documents that say which topics join
+    scoring: Halves  # and those that say how well topics predict then
     others: Int  # rows of the documents that topics are learned from
 
 
@@ -84,30 +92,43 @@ def some_documents(corpus: Corpus, n_topics: int, seed: int) -> Corpus:
 
 
 def set_apart(corpus: Corpus, seed: int) -> list[Apart]:
-    """Set a fifth of the documents apart, then another, until about 50,000 tokens are held out.
+    """Set a fifth of the documents apart, then another, until enough tokens are held out.               math.md (J1)
 
-    Half of the tokens of each document are held out. A document without a token held out is left out.
+    Every other document chooses joins, the rest scores them. Half of the tokens of each document are held out. A
+    document without a token held out is left out.
 
     Raises
     ------
     InputError
-        If no token is held out.
+        If no token is held out of documents of either kind.
     """
     order = stream(seed, "documents apart").permutation(corpus.n_documents)
-    lengths, found, n_tokens = np.asarray(corpus.document_lengths, dtype=np.float64), [], 0.0
+    scores = np.zeros(corpus.n_documents, dtype=bool)
+    scores[order[1::2]] = True
+    found, n_tokens = [], np.zeros(2)
     for part in np.array_split(order, PARTS):
-        before = n_tokens + np.concatenate([[0.0], np.cumsum(lengths[part])[:-1]]) / 2
-        rows = np.sort(part[before[: part.size] < MOST_TOKENS])
-        observed, held = corpus[rows].halves(seed=seed)
-        filled = np.flatnonzero(np.diff(held.counts.indptr))
-        if filled.size:
-            others = np.setdiff1d(np.arange(corpus.n_documents), rows)
-            found.append(Apart(observed[filled], HeldOutTokens.of(held.counts[filled]), others))
-            n_tokens += found[-1].held_out.n_tokens
-        if n_tokens >= ENOUGH * MOST_TOKENS:
+        kinds = [_first(corpus, part[scores[part] == kind], n_tokens[int(kind)]) for kind in (False, True)]
+        choosing, scoring = (_halves(corpus[rows], seed) for rows in kinds)
+        found.append(Apart(choosing, scoring, np.setdiff1d(np.arange(corpus.n_documents), np.concatenate(kinds))))
+        n_tokens += choosing.held_out.n_tokens, scoring.held_out.n_tokens
+        if (n_tokens >= ENOUGH * MOST_TOKENS).all():
             break
-    if not found:
+    if not n_tokens.all():
         raise InputError(
             f"the documents hold {corpus.n_tokens:.12g} tokens, too few to hold some of them out; give more documents."
         )
     return found
+
+
+def _first(corpus: Corpus, rows: Int, n_tokens: float) -> Int:
+    """Return the first of these rows, in order, with which about MOST_TOKENS tokens are held out."""
+    halves = np.cumsum(np.asarray(corpus.document_lengths, dtype=np.float64)[rows]) / 2
+    before = n_tokens + np.concatenate([[0.0], halves])[: rows.size]
+    return np.sort(rows[before < MOST_TOKENS])
+
+
+def _halves(corpus: Corpus, seed: int) -> Halves:
+    """Hold out half of the tokens of each document."""
+    observed, held = corpus.halves(seed=seed)
+    filled = np.flatnonzero(np.diff(held.counts.indptr))
+    return Halves(observed[filled], HeldOutTokens.of(held.counts[filled]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.path.part import JoinedPart
+from stickbreak.path.part import JoinedPart, ScoredPart
 from stickbreak.path.topic_path import TopicPath
 from stickbreak.path.unseen import Evidence
 
@@ -19,13 +19,17 @@ ALWAYS = 20  # ... and all gains in every step from this number on
 FEWEST_GAINS = 8  # that are worth a thread
 
 
-def find_path(evidence: Sequence[Evidence], eta: float, n_words: int, executor: Executor) -> TopicPath:
+def find_path(
+    choosing: Sequence[Evidence], scoring: Sequence[Evidence], eta: float, n_words: int, executor: Executor
+) -> TopicPath:
     """Join topics pair by pair, down to one.
 
     Parameters
     ----------
-    evidence : sequence of Evidence
-        Tokens that topics have not seen, part by part; the same K topics in each.
+    choosing : sequence of Evidence
+        Tokens that topics have not seen, part by part, which say what joins; the same K topics in each.
+    scoring : sequence of Evidence
+        Other such tokens, which say how well topics predict after each join.                        math.md (J4)
     eta : float
         Pseudo-count of a word.
     n_words : int
@@ -36,14 +40,17 @@ def find_path(evidence: Sequence[Evidence], eta: float, n_words: int, executor: 
     -------
     TopicPath
     """
-    state = JoiningState(evidence, eta, n_words)
-    joins, by_document = [], [state.log_p()]
+    state = JoiningState(choosing, eta, n_words)
+    scored = [ScoredPart(part, eta, n_words) for part in scoring]
+    joins, by_document = [], [np.concatenate([part.log_p() for part in scored])]
     while state.n_alive > 1:
-        a, b = state.best_pair(executor)
-        joins.append(state.join(a, b))
-        by_document.append(state.log_p())
+        joins.append(state.join(*state.best_pair(executor)))
+        for part in scored:
+            if part.join(*joins[-1]):
+                part.predict()
+        by_document.append(np.concatenate([part.log_p() for part in scored]))
     pairs = np.array(joins, dtype=np.int64).reshape(-1, 2)
-    lengths = np.concatenate([part.tokens.by_document(part.tokens.count) for part in evidence])
+    lengths = np.concatenate([part.tokens.by_document(part.tokens.count) for part in scoring])
     return TopicPath.of(pairs, np.array(by_document), lengths)
 
 
@@ -70,10 +77,6 @@ class JoiningState:
     def n_alive(self) -> int:
         """Topics that are left."""
         return int(self._alive.sum())
-
-    def log_p(self) -> Float:
-        """Return the log probability of the tokens of each document of all parts, (D,)."""
-        return np.concatenate([part.log_p() for part in self.parts])
 
     def best_pair(self, executor: Executor) -> tuple[int, int]:
         """Return the rows whose join costs least.                                                    math.md (J2), (J3)

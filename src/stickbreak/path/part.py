@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from stickbreak.numerics.arrays import Float, Int
@@ -13,8 +15,8 @@ ROUNDED = 1e-9  # of a probability that is left of it: below, the difference of 
 TOKENS_AT_ONCE = 4096
 
 
-class JoinedPart:
-    """K rows of topics, as they were learned without the documents of this part.
+class ScoredPart:
+    """K rows of topics, as they were learned without the documents of this part. Rows that are gone have no weight.
 
     Attributes
     ----------
@@ -33,21 +35,51 @@ class JoinedPart:
         self.tau, self.mass = evidence.tau.copy(), evidence.mass.copy()
         self.theta = evidence.theta.T.copy()
         self._document = self.tokens.document
+        self.p = np.empty(self.tokens.word.size)
+        self.predict()
 
     def log_p(self) -> Float:
         """Return the log probability of the tokens of each document, (D,)."""
         return self.tokens.by_document(self.tokens.count * np.log(self.p))
 
+    def predict(self) -> None:
+        """Make p again."""
+        for _ in self._chunks():
+            pass
+
     def join(self, a: int, b: int) -> bool:
         """Give all that row b has to row a; return whether rounding may have spoilt a probability."""
         before, old = self.p.copy(), self._share(a) + self._share(b)
-        masses = float(self.mass[a]), float(self.mass[b])
         self.tau[a] += self.tau[b] - self.eta
         self.mass[a] += self.mass[b] - self.total_eta
         self.theta[a] += self.theta[b]
+        self.theta[b] = 0.0
         self.p += self._share(a) - old
-        self._follow(a, b, *masses)
         return bool((self.p < ROUNDED * before).any())
+
+    def _chunks(self) -> Iterator[tuple[slice, Float, Float]]:
+        """Make p again, some counts at a time; yield these, and theta and phi of each, (K, I')."""
+        for first in range(0, self.p.size, TOKENS_AT_ONCE):
+            some = slice(first, first + TOKENS_AT_ONCE)
+            theta = self.theta[:, self._document[some]]
+            phi = self.tau[:, self.tokens.word[some]] / self.mass[:, None]
+            self.p[some] = (theta * phi).sum(axis=0)
+            yield some, theta, phi
+
+    def _share(self, k: int) -> Float:
+        """Return theta_dk phi_kw of each count, (I,)."""
+        return self.theta[k][self._document] * self.tau[k][self.tokens.word] / self.mass[k]
+
+
+class JoinedPart(ScoredPart):
+    """The rows of a part that says which of them join."""
+
+    def join(self, a: int, b: int) -> bool:
+        """Give all that row b has to row a; return whether rounding may have spoilt a probability."""
+        masses = float(self.mass[a]), float(self.mass[b])
+        spoilt = super().join(a, b)
+        self._follow(a, b, *masses)
+        return spoilt
 
     def gains(self, pairs: Int) -> Float:
         """Return what the joins of pairs of rows, (n, 2), gain, (n,).                                math.md (J2)"""
@@ -59,15 +91,9 @@ class JoinedPart:
     def refresh(self, kept: Int) -> None:
         """Keep these rows, and make p, X and Y again.                                                math.md (J3)"""
         self.tau, self.mass, self.theta = self.tau[kept], self.mass[kept], self.theta[kept]
-        K, tokens = kept.size, self.tokens
-        self.p = np.empty(tokens.word.size)
-        self._X, self._Y = np.zeros((K, K)), np.zeros(K)
-        for first in range(0, tokens.word.size, TOKENS_AT_ONCE):
-            part = slice(first, first + TOKENS_AT_ONCE)
-            theta = self.theta[:, self._document[part]]
-            phi = self.tau[:, tokens.word[part]] / self.mass[:, None]
-            self.p[part] = (theta * phi).sum(axis=0)
-            theta *= tokens.count[part] / self.p[part]
+        self._X, self._Y = np.zeros((kept.size, kept.size)), np.zeros(kept.size)
+        for some, theta, phi in self._chunks():
+            theta *= self.tokens.count[some] / self.p[some]
             self._X += theta @ phi.T
             self._Y += theta.sum(axis=1)
 
@@ -76,10 +102,6 @@ class JoinedPart:
         X, Y, mass, own = self._X, self._Y, self.mass, np.diag(self._X)
         mixed = mass[k] * (own[k] + X[:, k]) + mass * (X[k] + own) - self.eta * (Y[k] + Y)
         return np.asarray(mixed / (mass[k] + mass - self.total_eta) - own[k] - own)
-
-    def _share(self, k: int) -> Float:
-        """Return theta_dk phi_kw of each count, (I,)."""
-        return self.theta[k][self._document] * self.tau[k][self.tokens.word] / self.mass[k]
 
     def _follow(self, a: int, b: int, mass_a: float, mass_b: float) -> None:
         """Let X and Y follow the join of row b into row a, with p as it was at the last refresh."""

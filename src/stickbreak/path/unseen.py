@@ -10,7 +10,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float
-from stickbreak.path.held_out import HeldOutTokens, set_apart, some_documents
+from stickbreak.path.held_out import Halves, HeldOutTokens, set_apart, some_documents
 from stickbreak.path.kernels import sweeps as sweep_kernels
 from stickbreak.prediction.document_weights import collapsed_weights
 
@@ -66,7 +66,7 @@ class Learning:
 
 def unseen_evidence(
     S: Float, eta: float, prior: Float, corpus: Corpus, seed: int, executor: Executor
-) -> list[Evidence]:
+) -> tuple[list[Evidence], list[Evidence]]:
     """Set documents apart, learn the topics again from the others, and ask what they say of those.     math.md (J1)
 
     Parameters
@@ -84,8 +84,8 @@ def unseen_evidence(
 
     Returns
     -------
-    list of Evidence
-        One for each part of the documents that was apart.
+    choosing, scoring : list of Evidence
+        Of each part of the documents that was apart: of documents that say which topics join, and of the others.
 
     Raises
     ------
@@ -98,16 +98,23 @@ def unseen_evidence(
     phi = _words_of(S, eta)
     theta = collapsed_weights(corpus, phi.T, prior, executor, max_sweeps=FIRST_SWEEPS)
     outside = _outside(S, phi, corpus, theta, prior, executor)
-    found = []
+    choosing: list[Evidence] = []
+    scoring: list[Evidence] = []
     for part in parts:
         learning = Learning(S, outside, theta[part.others])
         for _ in range(SWEEPS):
             sweep(learning, eta, prior, corpus[part.others], executor)
-        phi = _words_of(learning.S, eta)
-        weights = collapsed_weights(part.observed, phi.T, prior, executor)
-        tau = np.ascontiguousarray(learning.S[part.held_out.words].T) + eta
-        found.append(Evidence(tau, learning.N + len(S) * eta, weights, part.held_out))
-    return found
+        for halves, found in ((part.choosing, choosing), (part.scoring, scoring)):
+            if halves.held_out.n_documents:
+                found.append(_evidence(learning.S, eta, prior, halves, executor))
+    return choosing, scoring
+
+
+def _evidence(S: Float, eta: float, prior: Float, halves: Halves, executor: Executor) -> Evidence:
+    """Return what topics with these counts, (W, K), say of documents that they have not seen."""
+    weights = collapsed_weights(halves.observed, _words_of(S, eta).T, prior, executor)
+    tau = np.ascontiguousarray(S[halves.held_out.words].T) + eta
+    return Evidence(tau, S.sum(axis=0) + len(S) * eta, weights, halves.held_out)
 
 
 def sweep(learning: Learning, eta: float, prior: Float, corpus: Corpus, executor: Executor) -> None:
