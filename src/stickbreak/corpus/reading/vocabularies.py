@@ -6,8 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from stickbreak.corpus.reading.files import decoded_lines, path_beside
+from stickbreak.corpus.reading.files import path_beside
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.lines import decoded_lines
 from stickbreak.exceptions import InvalidCorpus, ReadError
 from stickbreak.storage.places import PathLike
 
