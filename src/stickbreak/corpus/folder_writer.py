@@ -85,7 +85,7 @@ class CorpusWriter:
         self._indices = _ArrayFile(folder / "indices.npy", indices, files)
         self._indptr = _ArrayFile(folder / "indptr.npy", indices, files)
         self._indptr.append(np.zeros(1))
-        self._n_tokens: int | float = 0
+        self.n_tokens: int | float = 0
         self._names: Any = None
         self._metadata: _MetadataFile | None = None
 
@@ -105,7 +105,7 @@ class CorpusWriter:
         self._data.append(counts.data)
         self._indices.append(counts.indices)
         total = counts.data.sum(dtype=np.int64 if counts.data.dtype.kind == "i" else np.float64)
-        self._n_tokens += total.item()
+        self.n_tokens += total.item()
         if names is not None:
             if self._names is None:
                 self._names = self._files.enter_context(open(self._folder / "names.jsonl", "wb"))
@@ -128,7 +128,7 @@ class CorpusWriter:
             "n_documents": self._indptr.size - 1,
             "n_words": self._n_words,
             "n_entries": self._data.size,
-            "n_tokens": self._n_tokens,
+            "n_tokens": self.n_tokens,
             "vocabulary": vocabulary,
             "names": self._names is not None,
             "metadata": self._metadata is not None,

@@ -257,7 +257,7 @@ def checked_metadata(metadata: Any, n_documents: int) -> pa.Table | None:
     Raises
     ------
     InvalidCorpus
-        If it is nothing of these, or does not have a row for each document.
+        If it is something else, or does not have a row for each document.
     """
     import pyarrow as pa
 

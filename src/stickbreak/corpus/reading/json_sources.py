@@ -26,7 +26,12 @@ _KINDS = {list: "array", int: "number", float: "number", bool: "true or false", 
 
 
 def json_records(
-    path: Path, asked: Asked, encoding: str, limits: ReadLimits = DEFAULT_LIMITS, span: Span | None = None
+    path: Path,
+    asked: Asked,
+    encoding: str,
+    limits: ReadLimits = DEFAULT_LIMITS,
+    span: Span | None = None,
+    fields: Fields | None = None,
 ) -> Records:
     """Read JSON: an object with a text field, or a bare string, on each line or as elements of one array.
 
@@ -43,7 +48,9 @@ def json_records(
     limits : ReadLimits
         How long a line or an element may be.
     span : Span, optional
-        The lines to read, of a file for which `json_line_fields` returned the fields that are asked for.
+        The lines to read of a file for which `json_line_fields` returns fields.
+    fields : Fields, optional
+        With `span`: those fields.
 
     Yields
     ------
@@ -63,7 +70,7 @@ def json_records(
             return _column_records(opened, asked.fields(columns, f"{path}"))
         if first == "[":
             return _value_records(_elements(opened), asked)
-    return _value_records(_lines(opened), asked, alone=span is None)
+    return _value_records(_lines(opened), asked, fields)
 
 
 def json_line_fields(path: Path, asked: Asked, encoding: str, limits: ReadLimits = DEFAULT_LIMITS) -> Fields | None:
@@ -176,10 +183,10 @@ def _elements(opened: _Opened) -> Values:
         )
 
 
-def _value_records(values: Values, asked: Asked, *, alone: bool = True) -> Records:
+def _value_records(values: Values, asked: Asked, known: Fields | None = None) -> Records:
     fields: Fields | None = None
     start = list(islice(values, 2))
-    if asked.text is None and len(start) == 1 and alone:
+    if asked.text is None and len(start) == 1 and known is None:
         _refuse_wrapped(start[0][1], str(start[0][0]))
     for where, value in chain(start, values):
         if isinstance(value, str):
@@ -191,10 +198,10 @@ def _value_records(values: Values, asked: Asked, *, alone: bool = True) -> Recor
                 "string"
             )
         if fields is None:
-            fields = asked.fields(value, str(where))
+            fields = asked.fields(value, str(where)) if known is None else known
             text_key, name_key = fields.text, fields.name
             keeps = bool(fields.keep or fields.more)
-        elif text_key not in value:
+        if text_key not in value:
             choose_fields(value, text_key, None, str(where))  # raises: the field is missing here
         text = value[text_key]
         if text.__class__ is not str:

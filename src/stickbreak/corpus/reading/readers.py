@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -21,7 +20,7 @@ from stickbreak.corpus.reading.matrix_market import read_matrix_market
 from stickbreak.corpus.reading.npz import read_npz
 from stickbreak.corpus.reading.source import ReadSettings, TextSource
 from stickbreak.corpus.reading.uci import read_uci
-from stickbreak.corpus.reading.vocabularies import read_vocabulary, vocabulary_for
+from stickbreak.corpus.reading.vocabularies import checked_words, given_words, vocabulary_for
 from stickbreak.corpus.text import count_texts
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments
@@ -124,13 +123,20 @@ def read(
     source = TextSource.checked(path, "read", settings)
     if not (text is None or isinstance(text, TextOptions)):
         raise InputError(f"text is {text!r:.40}; give stickbreak.corpus.TextOptions(...) or None")
-    given = _checked_words(vocabulary)
+    given = checked_words(vocabulary)
+    if not source.holds_texts and source.kind != "corpus":
+        return _read_counts(source, given)
+    words = given_words(given, settings.encoding, settings.limits)
     if source.kind == "corpus":
         corpus = open_corpus(source.path, settings.limits)
-        return corpus if given is None else Corpus.from_counts(corpus, _words(given, source))
+        return (
+            corpus
+            if given is None
+            else Corpus.from_counts(corpus, given_words(given, settings.encoding, settings.limits))
+        )
     if not source.holds_texts:
         return _read_counts(source, given)
-    words = None if given is None else _words(given, source)
+    words = given_words(given, settings.encoding, settings.limits)
     return _count_records(source, text or TextOptions(), words)
 
 
@@ -204,22 +210,6 @@ def _checked_rows(rows: Iterable[int]) -> list[int]:
         if isinstance(row, bool) or not isinstance(row, Integral):
             raise InputError(f"rows holds {row!r:.40}; give row numbers, counted from 0")
     return [int(row) for row in wanted]
-
-
-def _checked_words(vocabulary: Any) -> Sequence[str] | PathLike | None:
-    """Refuse what is neither words nor a path; the words themselves are checked with the counts."""
-    if vocabulary is None or isinstance(vocabulary, (str, os.PathLike)):
-        return vocabulary
-    try:
-        return tuple(vocabulary)
-    except TypeError:
-        raise InputError(f"vocabulary is {vocabulary!r:.40}; give a list of words or the path of a file") from None
-
-
-def _words(vocabulary: Sequence[str] | PathLike, source: TextSource) -> Sequence[str]:
-    if isinstance(vocabulary, (str, os.PathLike)):
-        return read_vocabulary(Path(vocabulary), source.settings.encoding, source.settings.limits)
-    return vocabulary
 
 
 def _count_records(source: TextSource, options: TextOptions, words: Sequence[str] | None) -> Corpus:
