@@ -57,6 +57,11 @@ def text_options(
     )
 
 
+def kept_fields(keep: str | None) -> str | list[str] | None:
+    """Read all, or names with commas between them."""
+    return keep if keep is None or keep == "all" else [name.strip() for name in keep.split(",")]
+
+
 def _number_or_share(option: str, text: str) -> int | float:
     """Read 5 as a number of documents, 0.05 as a share of them."""
     try:
