@@ -89,15 +89,17 @@ class CorpusWriter:
         self._names: Any = None
         self._metadata: _MetadataFile | None = None
 
-    def add(self, counts: sp.csr_matrix, names: Sequence[str] | None = None, metadata: pa.Table | None = None) -> None:
+    def add(
+        self, counts: sp.csr_matrix, names: Sequence[str] | bytes | None = None, metadata: pa.Table | None = None
+    ) -> None:
         """Add documents.
 
         Parameters
         ----------
         counts : csr_matrix of shape (D, W)
             Canonical.
-        names : sequence of str, optional
-            Of these documents; all documents have names, or none.
+        names : sequence of str or bytes, optional
+            Of these documents, or the same as lines of JSON strings; all documents have names, or none.
         metadata : pyarrow.Table, optional
             A row for each of them; always with the same columns.
         """
@@ -109,7 +111,10 @@ class CorpusWriter:
         if names is not None:
             if self._names is None:
                 self._names = self._files.enter_context(open(self._folder / "names.jsonl", "wb"))
-            append_strings(self._names, names)
+            if isinstance(names, bytes):
+                self._names.write(names)
+            else:
+                append_strings(self._names, names)
         if metadata is not None:
             if self._metadata is None:
                 self._metadata = _MetadataFile(self._folder / METADATA, metadata.schema, self._files)

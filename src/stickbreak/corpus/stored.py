@@ -19,7 +19,7 @@ from stickbreak.exceptions import ReadError
 
 _MOST_META = 1 << 20  # bytes of the JSON file, which holds a few numbers
 
-__all__ = ["append_strings", "open_array", "read_meta", "read_strings", "write_strings"]
+__all__ = ["append_strings", "json_line", "open_array", "read_meta", "read_strings", "write_strings"]
 
 
 def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, version: int) -> dict[str, Any]:
@@ -122,10 +122,11 @@ def write_strings(file: Path, strings: Sequence[str] | None) -> None:
 def append_strings(handle: BinaryIO, strings: Iterable[str]) -> None:
     """Write a JSON string on each line of an open file."""
     for string in strings:
-        handle.write(_json_line(string))
+        handle.write(json_line(string))
 
 
-def _json_line(string: str) -> bytes:
+def json_line(string: str) -> bytes:
+    """Return a JSON string and the end of its line."""
     try:
         return json.dumps(string, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError:  # half of a surrogate pair, which no UTF-8 can hold: escaped

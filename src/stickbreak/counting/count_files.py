@@ -208,7 +208,7 @@ def _write(
             columns = given_columns(parts, counting.vocabulary)
     except InvalidCorpus as error:
         raise InvalidCorpus(f"{first.source.path}: {error}") from error
-    named = any(part.names() is not None for part in parts)
+    named = any(part.has_names() for part in parts)
     layout = Layout.of([part.forms() for part in parts] if counting.keep else [])
     n_words = len(columns.words)
     with corpus_writer(

@@ -116,9 +116,6 @@ def add_parts(writer: CorpusWriter, parts: Sequence[Part], columns: Columns, *, 
         if columns.encoded is not None:
             counts = in_columns(counts, columns.places(part), len(columns.words), ascending=True)
         D = counts.shape[0]
-        names = None
-        if named:
-            found = part.names() or [None] * D
-            names = [str(row + place) if name is None else name for place, name in enumerate(found)]
+        names = part.name_lines(row) if named else None
         writer.add(counts, names, layout.typed(part.kept(D)) if layout.forms else None)
         row += D

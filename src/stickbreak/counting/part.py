@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr, in_columns
 from stickbreak.corpus.metadata import Gathered
+from stickbreak.corpus.stored import json_line
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.atomic import replace_file
 
@@ -60,7 +61,8 @@ def write_part(
         "word_ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
         "documents": np.bincount(counts.indices, minlength=n_words),
         "tokens": np.bincount(counts.indices, weights=counts.data, minlength=n_words).astype(np.int64),
-        "names": _as_json(None if all(name is None for name in names) else list(names)),
+        "names": np.frombuffer(b"".join(b"\n" if name is None else json_line(name) for name in names), np.uint8),
+        "named": np.array(sum(name is not None for name in names)),
         "sizes": np.array([counts.shape[0], n_words, counts.nnz], np.int64),
     }
     if kept is not None:
@@ -137,11 +139,25 @@ class Part:
         words = pa.Array.from_buffers(pa.large_binary(), ends.size - 1, buffers)
         return pa.table({"word": words, "documents": documents[: len(words)], "tokens": tokens[: len(words)]})
 
-    def names(self) -> list[str | None] | None:
-        """Return the names of the documents; None if none has one."""
-        (content,) = self._read("names")
-        found: list[str | None] | None = json.loads(content.tobytes())
-        return found
+    def has_names(self) -> bool:
+        """Return whether a document has a name."""
+        (n_named,) = self._read("named")
+        return bool(n_named)
+
+    def name_lines(self, first: int) -> bytes:
+        """Return a JSON string on a line for each document; one without a name is called by its number.
+
+        Parameters
+        ----------
+        first : int
+            Number of the first document of the part.
+        """
+        content, n_named, sizes = self._read("names", "named", "sizes")
+        lines = bytes(content.tobytes())
+        if n_named == sizes[0]:
+            return lines
+        named = enumerate(lines.split(b"\n")[:-1], start=first)
+        return b"".join(b"%b\n" % (line or b'"%d"' % row) for row, line in named)
 
     def forms(self) -> dict[str, frozenset[str]]:
         """Return what the values of the columns are that are kept."""
