@@ -342,6 +342,11 @@ def test_what_cannot_be_counted_is_refused(tmp_path):
     (tmp_path / "empty.txt").write_text("")
     with pytest.raises(NoDocuments, match="is empty"):
         count_files(tmp_path / "empty.txt", out)
+    (tmp_path / "nothing").mkdir()
+    pq.write_table(pa.table({"text": pa.array([], pa.string())}), tmp_path / "empty.parquet")
+    for name in ("nothing", "empty.parquet"):
+        with pytest.raises(NoDocuments, match="holds no documents"):
+            count_files(tmp_path / name, out)
     (tmp_path / "header.csv").write_text("id,text\n")
     with pytest.raises(NoDocuments, match="holds no documents"):
         count_files(tmp_path / "header.csv", out)

@@ -175,8 +175,8 @@ def _pieces(files: Sequence[Path], settings: ReadSettings) -> list[Piece]:
         if not source.holds_texts:
             raise InputError(f"{path} is of format {source.kind!r}, which holds counts already; fit them as they are")
         pieces.extend(pieces_of(source, STEP))
-    if empty is not None and not pieces:
-        raise empty
+    if not pieces:
+        raise empty or NoDocuments(f"{files[0]} holds no documents; a corpus needs at least one")
     return pieces
 
 
