@@ -4,14 +4,16 @@ import os
 import random
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import stickbreak
 from stickbreak.exceptions import ReadError
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
 N_LINES = 120_000  # so many that there are several jobs
 
@@ -36,30 +38,40 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
 
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Start one process; tests ask for more."""
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
+        yield made
+
+
 @pytest.mark.parametrize("workers", [1, 2])
-def test_processes_give_the_same_bytes(texts: Path, alone: dict[str, bytes], tmp_path: Path, workers: int) -> None:
-    with stickbreak.cluster(workers):
+def test_processes_give_the_same_bytes(
+    client: Any, texts: Path, alone: dict[str, bytes], tmp_path: Path, workers: int
+) -> None:
+    client.cluster.scale(workers)
+    client.wait_for_workers(workers, timeout=60)
+    with stickbreak.cluster(client):
         stickbreak.count_files(texts, tmp_path / "counts")
     assert contents(tmp_path / "counts") == alone
 
 
-def test_a_worker_that_is_killed_changes_nothing(texts: Path, alone: dict[str, bytes], tmp_path: Path) -> None:
-    import distributed
-
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
-        victim = next(iter(client.run(os.getpid).values()))
-        killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
-        killer.start()
-        with stickbreak.cluster(client):
-            stickbreak.count_files(texts, tmp_path / "counts")
-        killer.join()
+def test_a_worker_that_is_killed_changes_nothing(
+    client: Any, texts: Path, alone: dict[str, bytes], tmp_path: Path
+) -> None:
+    victim = next(iter(client.run(os.getpid).values()))
+    killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
+    killer.start()
+    with stickbreak.cluster(client):
+        stickbreak.count_files(texts, tmp_path / "counts")
+    killer.join()
     assert not os.path.exists(f"/proc/{victim}")
     assert contents(tmp_path / "counts") == alone
 
 
-def test_what_is_wrong_in_a_job_is_the_error_of_the_call(texts: Path, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_job_is_the_error_of_the_call(client: Any, texts: Path, tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(texts.read_bytes()[:20_000_000] + b"\n\xff\n")
-    with stickbreak.cluster(1), pytest.raises(ReadError, match="is not UTF-8: byte 0xff"):
+    with stickbreak.cluster(client), pytest.raises(ReadError, match="is not UTF-8: byte 0xff"):
         stickbreak.count_files(path, tmp_path / "counts")
