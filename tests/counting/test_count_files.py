@@ -248,7 +248,7 @@ def test_a_file_that_was_changed_is_counted_again(begun, monkeypatch):
     assert len(done) == n_jobs
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "gone", "swapped", "mark"])
+@pytest.mark.parametrize("damage", ["cut", "flip", "flip a name", "empty", "gone", "swapped", "mark"])
 def test_damaged_parts_are_counted_again(begun, monkeypatch, damage):
     path, out, _ = begun
     parts = sorted(Path(f"{out}.parts").glob("*.npz"))
@@ -258,6 +258,9 @@ def test_damaged_parts_are_counted_again(begun, monkeypatch, damage):
             victim.write_bytes(content[:-100])
         case "flip":
             at = content.index(b"bread") + 2
+            victim.write_bytes(content[:at] + b"X" + content[at + 1 :])
+        case "flip a name":
+            at = content.index(b'"doc ') + 2
             victim.write_bytes(content[:at] + b"X" + content[at + 1 :])
         case "empty":
             victim.write_bytes(b"")
