@@ -80,6 +80,11 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "tree-perplexity": Command("trees.perplexity", "perplexity and coherence beside LDA"),
         "tree-large": Command("trees.large", "100 million tokens and a million leaves: memory and seconds"),
     },
+    "Large collections": {
+        "large-count": Command("large.count", "texts to counts beside CountVectorizer"),
+        "large-planted": Command("large.planted", "write a planted collection of 1.8 million documents", False),
+        "large": Command("large.fits", "seconds, memory and completion of fits of large collections"),
+    },
     "Vectors": {
         "vectors": Command("vectors.scores", "held-out score of image patches"),
         "vectors-peer": Command("vectors.peer", "seconds and score beside scikit-learn"),

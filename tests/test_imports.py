@@ -20,7 +20,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {"corpus"},
     {"likelihoods"},
     {"fitting"},
-    {"prediction"},
+    {"counting", "prediction"},
     {"path"},
     {"model"},
     {"collapsed"},

@@ -53,14 +53,19 @@ class Split:
             model.set_params(document_weights=before)
 
 
-def load_split(name: str) -> Split:
-    """Return the split of a name, from its folder."""
-    root = os.environ.get("STICKBREAK_DATA")
-    if not root:
+def root() -> Path:
+    """Return the folder of the corpora; end if there is none."""
+    place = os.environ.get("STICKBREAK_DATA")
+    if not place:
         sys.exit(
             "Set STICKBREAK_DATA to the folder that holds splits/ (docs/benchmarks/index.md says how they are made)."
         )
-    folder = Path(root) / "splits" / name
+    return Path(place)
+
+
+def load_split(name: str) -> Split:
+    """Return the split of a name, from its folder."""
+    folder = root() / "splits" / name
     words = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
     parts = {part: sp.load_npz(folder / f"{part}.npz") for part in ("train", "observed", "heldout")}
     n_words = parts["train"].shape[1]
@@ -70,10 +75,10 @@ def load_split(name: str) -> Split:
 
 def splits() -> dict[str, Path]:
     """Return the folders of the splits that are there, the smallest first."""
-    root = Path(os.environ.get("STICKBREAK_DATA", "")) / "splits"
-    if "STICKBREAK_DATA" not in os.environ or not root.is_dir():
+    place = Path(os.environ.get("STICKBREAK_DATA", "")) / "splits"
+    if "STICKBREAK_DATA" not in os.environ or not place.is_dir():
         return {}
-    folders = [folder for folder in root.iterdir() if (folder / "train.npz").is_file()]
+    folders = [folder for folder in place.iterdir() if (folder / "train.npz").is_file()]
     return {folder.name: folder for folder in sorted(folders, key=lambda f: (f / "train.npz").stat().st_size)}
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
+    from stickbreak.counting import count_files
     from stickbreak.fitting.cluster import cluster
     from stickbreak.hybrid import HybridHDP
     from stickbreak.model.topic_model import TopicModel
@@ -44,6 +45,7 @@ _LAZY = {
     "Corpus": "stickbreak.corpus",
     "GroupedVectors": "stickbreak.corpus",
     "cluster": "stickbreak.fitting.cluster",
+    "count_files": "stickbreak.counting",
 }
 _MODULES = ("corpus", "evaluation", "report")
 
@@ -59,6 +61,7 @@ __all__ = [
     "VariationalHDP",
     "cluster",
     "corpus",
+    "count_files",
     "evaluation",
     "load",
     "report",

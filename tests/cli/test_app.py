@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import stickbreak.cli.app as app_module
 from stickbreak.cli.app import app
 
-COMMANDS = ("fit", "topics", "tree", "reduce", "transform", "evaluate", "report", "demo", "warm")
+COMMANDS = ("fit", "topics", "tree", "reduce", "transform", "evaluate", "report", "count", "demo", "warm")
 
 
 def test_help_names_every_command(run):

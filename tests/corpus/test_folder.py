@@ -74,7 +74,7 @@ def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "save", full)
+    monkeypatch.setattr(np.lib.format, "write_array_header_1_0", full)
     with pytest.raises(WriteError, match="disk is full"):
         write_corpus(small_corpus(), tmp_path / "c")
     assert os.listdir(tmp_path) == []

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from stickbreak.cli.count import count
 from stickbreak.cli.demo import demo
 from stickbreak.cli.evaluate import evaluate
 from stickbreak.cli.fit import fit
@@ -90,7 +91,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=BriefCommand)(fit)
-for _command in (topics, tree, reduce, transform, evaluate, report, demo, warm):
+for _command in (topics, tree, reduce, transform, evaluate, report, count, demo, warm):
     app.command()(_command)
 
 

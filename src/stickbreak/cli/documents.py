@@ -38,6 +38,8 @@ class InputSettings:
         Of vectors: the column of their groups.
     patch_size, n_patches : int or None
         Of images: side of a patch, and most patches of each.
+    keep : "all", list of str or None
+        Fields that are kept beside the counts.
     """
 
     format: str | None = None
@@ -51,6 +53,7 @@ class InputSettings:
     group_field: str | None = None
     patch_size: int | None = None
     n_patches: int | None = None
+    keep: str | list[str] | None = None
 
     @property
     def known_encoding(self) -> str:
@@ -109,7 +112,12 @@ class InputSettings:
         """
         from stickbreak.corpus import TextOptions
 
-        given = {"--text-field": self.text_field, "--name-field": self.name_field, "--vocabulary": self.vocabulary}
+        given = {
+            "--text-field": self.text_field,
+            "--name-field": self.name_field,
+            "--vocabulary": self.vocabulary,
+            "--keep": self.keep,
+        }
         for option, value in given.items():
             if value is not None:
                 raise InputError(f"{option} is for words, but this is a model of vectors; leave it out")
@@ -146,6 +154,7 @@ class InputSettings:
             encoding=self.known_encoding,
             vocabulary=self.vocabulary,
             text=self.text,
+            keep=self.keep,
             delimiter=self.delimiter,
             limits=self.limits,
         )

@@ -84,7 +84,7 @@ class FileReading:
             As the input is read.
         """
         from stickbreak.corpus.reading.delimiters import checked_delimiter
-        from stickbreak.corpus.reading.files import decoded_lines
+        from stickbreak.corpus.reading.lines import decoded_lines
 
         delimiter = checked_delimiter(self.delimiter)
         if delimiter is None or format not in _CUT:

@@ -19,7 +19,7 @@ from stickbreak.cli.methods import DEFAULT, METHODS
 from stickbreak.cli.model_options import ModelOption, model_options, parameters_of
 from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.paths import check_input, check_output
-from stickbreak.cli.text_options import text_options
+from stickbreak.cli.text_options import kept_fields, text_options
 from stickbreak.cli.wording import joined
 from stickbreak.exceptions import InputError, ReadError
 
@@ -120,6 +120,7 @@ def fit(
     format: o.Format = None,
     text_field: o.TextField = None,
     name_field: o.NameField = None,
+    keep: o.Keep = None,
     vocabulary: o.Vocabulary = None,
     encoding: o.Encoding = "utf-8",
     delimiter: o.Delimiter = None,
@@ -194,7 +195,18 @@ def fit(
         stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits
     )
     settings = InputSettings(
-        format, text_field, name_field, encoding, vocabulary, text, delimiter, limits, group_field, patch_size, patches
+        format,
+        text_field,
+        name_field,
+        encoding,
+        vocabulary,
+        text,
+        delimiter,
+        limits,
+        group_field,
+        patch_size,
+        patches,
+        kept_fields(keep),
     )
     if not quiet:
         say(f"reading {input} ...")

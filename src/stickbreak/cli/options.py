@@ -76,6 +76,15 @@ NameField = Annotated[
         "--name-field", metavar="NAME", rich_help_panel=INPUT, help="Column or JSON field of the documents' names."
     ),
 ]
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        "--keep",
+        metavar="NAMES",
+        rich_help_panel=INPUT,
+        help="Columns or JSON fields to keep beside the counts, such as date,category; or all.",
+    ),
+]
 Vocabulary = Annotated[
     Path | None,
     typer.Option(

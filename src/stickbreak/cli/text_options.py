@@ -57,6 +57,11 @@ def text_options(
     )
 
 
+def kept_fields(keep: str | None) -> str | list[str] | None:
+    """Read all, or names with commas between them."""
+    return keep if keep is None or keep == "all" else [name.strip() for name in keep.split(",")]
+
+
 def _number_or_share(option: str, text: str) -> int | float:
     """Read 5 as a number of documents, 0.05 as a share of them."""
     try:
@@ -84,7 +89,7 @@ def _stop_words(text: str, limits: "ReadLimits") -> str | tuple[str, ...] | None
 
 
 def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
-    from stickbreak.corpus.reading.files import decoded_lines
+    from stickbreak.corpus.reading.lines import decoded_lines
 
     if not file.exists():
         raise ReadError(

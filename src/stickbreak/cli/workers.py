@@ -17,12 +17,32 @@ def workers_of(workers: int | None, address: str | None, scratch: Path | None) -
     InputError
         If options contradict each other, or lack one another.
     """
-    if workers is not None and address is not None:
-        raise InputError("--workers starts processes here and --cluster uses those of a cluster; give one of them")
+    _check_one(workers, address)
     if address is not None and scratch is None:
         raise InputError("--cluster needs --scratch: a folder that all machines of the cluster see")
     if address is None and scratch is not None:
         raise InputError("--scratch is for the workers of a cluster; give its address with --cluster")
+    return _given(workers, address, scratch)
+
+
+def workers_alone(workers: int | None, address: str | None) -> AbstractContextManager[Any]:
+    """Return the workers of a command that copies no documents for them.
+
+    Raises
+    ------
+    InputError
+        If both are given.
+    """
+    _check_one(workers, address)
+    return _given(workers, address, None)
+
+
+def _check_one(workers: int | None, address: str | None) -> None:
+    if workers is not None and address is not None:
+        raise InputError("--workers starts processes here and --cluster uses those of a cluster; give one of them")
+
+
+def _given(workers: int | None, address: str | None, scratch: Path | None) -> AbstractContextManager[Any]:
     from stickbreak.fitting.cluster import cluster
 
     where = workers if address is None else address

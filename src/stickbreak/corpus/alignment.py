@@ -50,7 +50,7 @@ def align(corpus: Corpus, vocabulary: Sequence[str]) -> tuple[Corpus, int | floa
                 f"the documents have {corpus.n_words} columns, but the model has {len(words)} words, and at least one "
                 "of them does not name its words; give the vocabulary of the documents, or counts with the same columns"
             )
-        return Corpus.from_counts(corpus.counts, words, corpus.names), 0
+        return Corpus.from_counts(corpus, words), 0
     if corpus.vocabulary == words:
         return corpus, 0
     column_of = {word: column for column, word in enumerate(words)}
@@ -108,4 +108,4 @@ def in_columns(corpus: Corpus, column: np.ndarray, words: tuple[str, ...]) -> Co
         shape=(corpus.n_documents, len(words)),
     )
     counts.sort_indices()  # the oldest SciPy leaves them in the order of the entries
-    return Corpus(counts, words, corpus.names)
+    return Corpus(counts, words, corpus.names, corpus.metadata)

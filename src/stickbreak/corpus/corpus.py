@@ -11,10 +11,12 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr, row_sums
 from stickbreak.corpus.halves import split_halves
+from stickbreak.corpus.metadata import checked_metadata
 from stickbreak.corpus.selection import held_out_rows, selected_rows
 from stickbreak.corpus.validation import canonical_counts, checked_names, checked_vocabulary
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import ArrayLike
 
     from stickbreak.corpus.place import Place
@@ -37,6 +39,8 @@ class Corpus:
         The word of each column; None if the columns are only numbered.
     names : tuple of str or None
         The name of each document.
+    metadata : pyarrow.Table or None
+        Columns beside the documents, a row for each: dates, categories.
     place : Place or None
         Where the counts are stored, if they are those of a corpus folder.
 
@@ -52,10 +56,17 @@ class Corpus:
     counts: sp.csr_matrix
     vocabulary: tuple[str, ...] | None = None
     names: tuple[str, ...] | None = None
+    metadata: pa.Table | None = None
     place: Place | None = None
 
     @classmethod
-    def from_counts(cls, X: Any, vocabulary: Sequence[str] | None = None, names: Sequence[str] | None = None) -> Corpus:
+    def from_counts(
+        cls,
+        X: Any,
+        vocabulary: Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
+        metadata: Any = None,
+    ) -> Corpus:
         """Check counts of any common kind and return them as a Corpus.
 
         Parameters
@@ -69,6 +80,8 @@ class Corpus:
             The words of the columns, without duplicates.
         names : sequence of str of length D, optional
             The names of the documents.
+        metadata : pyarrow.Table, pandas or polars DataFrame, or mapping of columns, optional
+            Columns beside the documents.
 
         Returns
         -------
@@ -78,17 +91,21 @@ class Corpus:
         ------
         InvalidCorpus
             If X is not two-dimensional, has no documents or no words, or holds a negative, infinite or
-            missing count, or if the vocabulary or the names do not fit.
+            missing count, or if the vocabulary, the names or the metadata do not fit.
         """
         if isinstance(X, Corpus):
             counts, vocabulary, names = X.counts, _first(vocabulary, X.vocabulary), _first(names, X.names)
-            if vocabulary is X.vocabulary and names is X.names:
+            metadata = X.metadata if metadata is None else metadata
+            if vocabulary is X.vocabulary and names is X.names and metadata is X.metadata:
                 return X
         else:
             if hasattr(X, "columns") and hasattr(X, "to_numpy"):
                 vocabulary, names = _first(vocabulary, _labels(X.columns)), _first(names, _labels(X.index))
             counts = canonical_counts(X)
-        return cls(counts, checked_vocabulary(vocabulary, counts.shape), checked_names(names, counts.shape))
+        if metadata is not None:
+            metadata = checked_metadata(metadata, counts.shape[0])
+        words = checked_vocabulary(vocabulary, counts.shape)
+        return cls(counts, words, checked_names(names, counts.shape), metadata)
 
     @property
     def n_documents(self) -> int:
@@ -154,14 +171,18 @@ class Corpus:
         else:
             rows = selected_rows(selection, self.n_documents, "document")
         names = None if self.names is None else tuple(self.names[row] for row in rows)
-        return replace(self, counts=self.counts[rows], names=names, place=None)
+        from_start = np.where(np.less(rows, 0), rows + self.n_documents, rows)
+        metadata = None if self.metadata is None else self.metadata.take(from_start)
+        return replace(self, counts=self.counts[rows], names=names, metadata=metadata, place=None)
 
     def _contiguous(self, start: int, stop: int) -> Corpus:
         pointers = self.counts.indptr[start : stop + 1]
         a, b = int(pointers[0]), int(pointers[-1])
         counts = assemble_csr(self.counts.data[a:b], self.counts.indices[a:b], pointers - pointers[0], self.n_words)
         place = None if self.place is None else self.place.part(slice(start, stop))
-        return replace(self, counts=counts, names=None if self.names is None else self.names[start:stop], place=place)
+        names = None if self.names is None else self.names[start:stop]
+        metadata = None if self.metadata is None else self.metadata.slice(start, stop - start)
+        return replace(self, counts=counts, names=names, metadata=metadata, place=place)
 
     def split(self, held_out: float = 0.1, *, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split the documents at random into two corpora.

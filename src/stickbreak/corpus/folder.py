@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
+from stickbreak.corpus.folder_writer import META, METADATA, VERSION, corpus_writer, is_corpus_folder
 from stickbreak.corpus.place import Place
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
-from stickbreak.exceptions import ReadError, WriteError
-from stickbreak.storage.atomic import replace_folder
+from stickbreak.corpus.reading.parquet_file import readable
+from stickbreak.corpus.stored import open_array, read_meta, read_strings
+from stickbreak.exceptions import ReadError
 from stickbreak.storage.places import PathLike
 
 __all__ = ["is_corpus_folder", "open_corpus", "opened", "place_of_folder", "write_corpus"]
 
-_VERSION = 1
 _LARGEST_COUNT = np.iinfo(np.int32).max
 _BLOCK = 1 << 22  # entries of an array that are checked at once
 _ARRAYS = ("data", "indices", "indptr")
-_META = "corpus.json"
 _FIELDS = ("n_documents", "n_words", "n_entries", "vocabulary", "names")
 
 
@@ -52,29 +51,16 @@ def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> Non
     >>> open_corpus(path).words
     ('bread', 'butter')
     """
-    target = Path(path)
-    if overwrite and target.exists() and not is_corpus_folder(target):
-        raise WriteError(f"{target} exists and is not a corpus folder, so it is not replaced; choose another name")
     counts = corpus.counts
-    wide = max(counts.nnz, corpus.n_words) >= 2**31
-    dtype = np.int64 if wide else np.int32
-    meta = {
-        "kind": "stickbreak corpus",
-        "version": _VERSION,
-        "n_documents": corpus.n_documents,
-        "n_words": corpus.n_words,
-        "n_entries": int(counts.nnz),
-        "n_tokens": corpus.n_tokens,
-        "vocabulary": corpus.vocabulary is not None,
-        "names": corpus.names is not None,
-    }
-    with replace_folder(target, overwrite=overwrite) as folder:
-        np.save(folder / "data.npy", counts.data)
-        np.save(folder / "indices.npy", counts.indices.astype(dtype, copy=False))
-        np.save(folder / "indptr.npy", counts.indptr.astype(dtype, copy=False))
-        write_strings(folder / "vocabulary.jsonl", corpus.vocabulary)
-        write_strings(folder / "names.jsonl", corpus.names)
-        (folder / _META).write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
+    with corpus_writer(
+        path,
+        corpus.n_words,
+        vocabulary=corpus.vocabulary,
+        most_entries=int(counts.nnz),
+        dtype=counts.data.dtype,
+        overwrite=overwrite,
+    ) as writer:
+        writer.add(counts, corpus.names, corpus.metadata)
 
 
 def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
@@ -99,7 +85,7 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
         If the folder is not a corpus folder, of a newer version, incomplete or damaged.
     """
     folder = Path(path)
-    meta = read_meta(folder, _META, _FIELDS, what="corpus", version=_VERSION)
+    meta = read_meta(folder, META, _FIELDS, what="corpus", version=VERSION)
     D, W, nnz = meta["n_documents"], meta["n_words"], meta["n_entries"]
     data, indices, indptr = _map_counts(folder)
     fits = (
@@ -118,7 +104,22 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     if vocabulary is not None and len(set(vocabulary)) < W:
         raise ReadError(f"{folder} is damaged: vocabulary.jsonl holds a word twice; write the corpus again")
     names = read_strings(folder / "names.jsonl", D, "corpus", limits) if meta["names"] else None
-    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, place_of_folder(folder, W, D))
+    metadata = _read_metadata(folder, D) if meta.get("metadata") else None
+    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, metadata, place_of_folder(folder, W, D))
+
+
+def _read_metadata(folder: Path, n_documents: int) -> Any:
+    """Read the columns beside the counts."""
+    import pyarrow.parquet as pq
+
+    file = folder / METADATA
+    with readable(file):
+        table = pq.read_table(file)
+    if table.num_rows != n_documents:
+        raise ReadError(
+            f"{file} is damaged: it has {table.num_rows} rows for {n_documents} documents; write the corpus again"
+        )
+    return table
 
 
 def place_of_folder(folder: Path, n_words: int, n_documents: int) -> Place:
@@ -154,7 +155,7 @@ def _map_counts(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _written_at(folder: Path) -> int:
     """Return when a corpus folder was written, in nanoseconds; 0 if there is none."""
     try:
-        return (folder / _META).stat().st_mtime_ns
+        return (folder / META).stat().st_mtime_ns
     except OSError:
         return 0
 
@@ -176,18 +177,3 @@ def _problem(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_words:
         if not (values > 0).all() or values.max() > _LARGEST_COUNT:
             return f"data.npy holds a count that is not between 0 and {_LARGEST_COUNT}"
     return None
-
-
-def is_corpus_folder(path: Path) -> bool:
-    """Whether `path` looks like a folder written by `write_corpus`.
-
-    Parameters
-    ----------
-    path : Path
-        Any path.
-
-    Returns
-    -------
-    bool
-    """
-    return (path / _META).is_file() and (path / "indptr.npy").is_file()

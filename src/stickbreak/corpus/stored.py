@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from stickbreak.corpus.npy_header import read_array_header
-from stickbreak.corpus.reading.files import binary_lines, reading
+from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.lines import binary_lines
 from stickbreak.exceptions import ReadError
 
 _MOST_META = 1 << 20  # bytes of the JSON file, which holds a few numbers
 
-__all__ = ["open_array", "read_meta", "read_strings", "write_strings"]
+__all__ = ["append_strings", "json_line", "open_array", "read_meta", "read_strings", "write_strings"]
 
 
 def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, version: int) -> dict[str, Any]:
@@ -115,11 +116,17 @@ def write_strings(file: Path, strings: Sequence[str] | None) -> None:
     if strings is None:
         return
     with open(file, "wb") as handle:
-        for string in strings:
-            handle.write(_json_line(string))
+        append_strings(handle, strings)
 
 
-def _json_line(string: str) -> bytes:
+def append_strings(handle: BinaryIO, strings: Iterable[str]) -> None:
+    """Write a JSON string on each line of an open file."""
+    for string in strings:
+        handle.write(json_line(string))
+
+
+def json_line(string: str) -> bytes:
+    """Return a JSON string and the end of its line."""
     try:
         return json.dumps(string, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError:  # half of a surrogate pair, which no UTF-8 can hold: escaped

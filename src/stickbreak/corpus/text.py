@@ -17,7 +17,7 @@ from stickbreak.corpus.text_counter import count_all
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError, InvalidCorpus
 
-__all__ = ["count_texts"]
+__all__ = ["count_texts", "normalised"]
 
 _DEFAULTS = TextOptions()
 
@@ -64,7 +64,7 @@ def count_texts(
     """
     if not isinstance(options, TextOptions):
         raise InputError(f"options is {options!r:.40}; give stickbreak.corpus.TextOptions(...)")
-    counts, words = count_all(_normalised(_checked_texts(texts)), options, vocabulary)
+    counts, words = count_all(normalised(_checked_texts(texts)), options, vocabulary)
     if vocabulary is None:
         document_frequency = np.bincount(counts.indices, minlength=len(words))
         totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
@@ -95,7 +95,7 @@ def _shown(value: object) -> str:
     return " ".join(f"{value!r:.40}".split())
 
 
-def _normalised(texts: Iterable[Any]) -> Iterator[str]:
+def normalised(texts: Iterable[Any]) -> Iterator[str]:
     """Compose letters and accents (NFC), so that one word has one spelling."""
     row = -1
     for row, text in enumerate(texts):

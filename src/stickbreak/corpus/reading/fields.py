@@ -1,17 +1,100 @@
-"""Which field of a table or of JSON objects holds the text, and which the name of a document."""
+"""Which field of a table or of JSON objects holds the text, which the name of a document, and which are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 
-from stickbreak.exceptions import ReadError
+from stickbreak.exceptions import InputError, ReadError
 
-__all__ = ["choose_fields"]
+__all__ = ["ALL", "Asked", "Fields", "checked_keep", "choose_fields"]
+
+ALL = ("*",)
+"""What `keep="all"` stands for."""
 
 _TEXT = "text"
 _MOST_SHOWN = 12
 _NAMES = ("id", "name", "title")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The fields that a caller asks for.
+
+    Attributes
+    ----------
+    text, name : str or None
+        None: they are chosen by a sample record.
+    keep : tuple of str
+        Those whose values are kept beside the counts; ALL: all but the text and the name.
+    """
+
+    text: str | None = None
+    name: str | None = None
+    keep: tuple[str, ...] = ()
+
+    def fields(self, record: Mapping[str, object], where: str) -> Fields:
+        """Choose the fields by a sample record; parameters and errors as of `choose_fields`."""
+        text, name = choose_fields(record, self.text, self.name, where)
+        if self.keep == ALL:
+            return Fields(text, name, tuple(field for field in record if field not in (text, name)), more=True)
+        missing = next((field for field in self.keep if field not in record), None)
+        if missing is not None:
+            raise ReadError(f"{where} has no field {missing!r}; keep another with --keep: {_listed(record)}")
+        return Fields(text, name, self.keep)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields that are read.
+
+    Attributes
+    ----------
+    text : str
+    name : str or None
+    keep : tuple of str
+        Those whose values are kept.
+    more : bool
+        Keep other fields as well that only some records have.
+    """
+
+    text: str
+    name: str | None
+    keep: tuple[str, ...] = ()
+    more: bool = False
+
+    def kept(self, record: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the values of a record that are kept."""
+        if self.more:
+            return {field: value for field, value in record.items() if field not in (self.text, self.name)}
+        return {field: record.get(field) for field in self.keep} if self.keep else _NOTHING
+
+
+_NOTHING: Mapping[str, object] = {}
+
+
+def checked_keep(keep: object) -> tuple[str, ...]:
+    """Return the fields to keep.
+
+    Parameters
+    ----------
+    keep : object
+        None, "all" or names.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    if keep is None:
+        return ()
+    if isinstance(keep, str) and keep == "all":
+        return ALL
+    names = tuple(keep) if isinstance(keep, Iterable) and not isinstance(keep, (str, bytes)) else ("",)
+    if not all(isinstance(name, str) and name for name in names):
+        raise InputError(f"keep is {keep!r:.40}; give 'all' or a list of fields")
+    return tuple(dict.fromkeys(names))
 
 
 def choose_fields(

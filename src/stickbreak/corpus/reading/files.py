@@ -5,33 +5,29 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
-import math
 import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from stickbreak.corpus.reading.decoding import checked_encoding, decoded, decoded_pieces, encoding_of, line_end_of
+from stickbreak.corpus.reading.decoding import checked_encoding, decoded, encoding_of
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import ReadError
 
 __all__ = [
-    "binary_lines",
-    "decoded_chunks",
     "decoded_file",
-    "decoded_lines",
+    "is_packed",
     "open_binary",
     "path_beside",
     "reading",
     "size_in_words",
     "start_of",
     "too_long",
+    "unpacks_too_far",
 ]
 
 _GZIP = b"\x1f\x8b"
-_ALWAYS_LINES = 1_000_000  # that any packed file may have
-_LEAST_OF_A_LINE = 32  # bytes that a line of a packed file counts for: reading one costs as much as that
 _PIECE = 1 << 16  # bytes
 
 
@@ -65,7 +61,8 @@ def reading(path: Path) -> Iterator[None]:
         raise ReadError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _unpacks_too_far(path: Path, most: float) -> ReadError:
+def unpacks_too_far(path: Path, most: float) -> ReadError:
+    """Return the error about a packed file that holds more than `most` bytes."""
     return ReadError(
         f"{path} unpacks to more than {size_in_words(int(most))}; raise the limit with --max-unpacked-bytes "
         "(in Python: limits=ReadLimits(unpacked_bytes=...))"
@@ -93,9 +90,15 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         content = self._packed.read(len(buffer))
         if self._packed.tell() > self._most:
-            raise _unpacks_too_far(self._path, self._most)
+            raise unpacks_too_far(self._path, self._most)
         buffer[: len(content)] = content
         return len(content)
+
+
+def is_packed(path: Path) -> bool:
+    """Return whether a file is a gzip file, whatever its name."""
+    with reading(path), open(path, "rb") as raw:
+        return raw.read(2) == _GZIP
 
 
 @contextlib.contextmanager
@@ -194,136 +197,13 @@ def too_long(what: str, limits: ReadLimits) -> ReadError:
     )
 
 
-def binary_lines(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[bytes]:
-    """Give the lines of a file as bytes, unpacked, with their ends; none is held that is longer than the limit.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    limits : ReadLimits
-        How long a line may be.
-
-    Yields
-    ------
-    bytes
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read or a line is too long.
-    """
-    with open_binary(path, limits) as file:
-        number = 0
-        while line := file.readline(limits.document_bytes + 1):
-            number += 1
-            if len(line) > limits.document_bytes:
-                raise too_long(f"line {number} of {path}", limits)
-            yield line
-
-
-def decoded_lines(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[str]:
-    r"""Give the lines of a text file, unpacked and decoded, one at a time, with their ends.
-
-    Parameters
-    ----------
-    path : Path
-        The file. A byte order mark at its start is dropped; one of UTF-16 or UTF-32 tells the encoding.
-    encoding : str
-        Its encoding.
-    limits : ReadLimits
-        How long a line may be.
-
-    Yields
-    ------
-    str
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read, a line is too long, or the file is not in this encoding: line and byte are named.
-    """
-    encoding = encoding_of(start_of(path), checked_encoding(encoding), str(path))
-    most = _most_unpacked(path, limits)
-    for number, line in enumerate(_lines_in(path, encoding, limits), start=1):
-        if number > _ALWAYS_LINES and number * _LEAST_OF_A_LINE > most:  # a gigabyte of them packs into a megabyte
-            raise _unpacks_too_far(path, most)
-        yield line
-
-
-def _most_unpacked(path: Path, limits: ReadLimits) -> float:
-    """Return how many bytes a packed file may hold; any other holds what it has."""
-    with reading(path), open(path, "rb") as raw:
-        return limits.most_unpacked(os.fstat(raw.fileno()).st_size) if raw.read(2) == _GZIP else math.inf
-
-
-def _lines_in(path: Path, encoding: str, limits: ReadLimits) -> Iterator[str]:
-    if line_end_of(encoding) != b"\n":
-        yield from _lines_of_chunks(path, encoding, limits)
-        return
-    offset = 0
-    for number, line in enumerate(binary_lines(path, limits), start=1):
-        text = decoded(line, encoding, f"{path}, line {number}", offset)
-        yield text.removeprefix("\ufeff") if number == 1 else text
-        offset += len(line)
-
-
-def _lines_of_chunks(path: Path, encoding: str, limits: ReadLimits) -> Iterator[str]:
-    """Cut lines where an end of line has more bytes than one, or another byte."""
-    most = limits.document_bytes // len(line_end_of(encoding))
-    number, size = 1, 0
-    parts: list[str] = []
-    for chunk in decoded_chunks(path, encoding, limits):
-        for piece in _cut(chunk):
-            parts.append(piece)
-            size += len(piece)
-            if size > most:
-                raise too_long(f"line {number} of {path}", limits)
-            if piece.endswith("\n"):
-                yield "".join(parts)
-                parts.clear()
-                number, size = number + 1, 0
-    if parts:
-        yield "".join(parts)
-
-
-def _cut(chunk: str) -> Iterator[str]:
-    """Cut a text behind each end of line, and nowhere else (as splitlines would)."""
-    *ended, rest = chunk.split("\n")
-    yield from (piece + "\n" for piece in ended)
-    if rest:
-        yield rest
-
-
-def decoded_chunks(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[str]:
-    """Give a text file, unpacked and decoded, in pieces that end anywhere.
-
-    Parameters
-    ----------
-    path, encoding, limits
-        As of `decoded_lines`.
-
-    Yields
-    ------
-    str
-
-    Raises
-    ------
-    ReadError
-        As of `decoded_lines`; the byte is named.
-    """
-    encoding = encoding_of(start_of(path), checked_encoding(encoding), str(path))
-    with open_binary(path, limits) as file:
-        yield from decoded_pieces(iter(lambda: file.read(_PIECE), b""), encoding, str(path))
-
-
 def decoded_file(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> str:
     """Read a whole text file that is one document.
 
     Parameters
     ----------
     path, encoding, limits
-        As of `decoded_lines`.
+        As of `stickbreak.corpus.reading.lines.decoded_lines`.
 
     Returns
     -------
@@ -332,7 +212,7 @@ def decoded_file(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAU
     Raises
     ------
     ReadError
-        As of `decoded_lines`; the byte is named.
+        If the file cannot be read, is too long, or not in this encoding; the byte is named.
     """
     encoding = checked_encoding(encoding)
     with open_binary(path, limits) as file:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
-from stickbreak.corpus.reading.fields import choose_fields
-from stickbreak.corpus.reading.files import decoded_chunks, decoded_lines
+from stickbreak.corpus.reading.fields import Asked, Fields, choose_fields
 from stickbreak.corpus.reading.json_text import JsonText, parsed_json
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.lines import Span, decoded_blocks, decoded_chunks
 from stickbreak.corpus.reading.records import Records, name_of
 from stickbreak.exceptions import ReadError
 
-__all__ = ["json_records"]
+__all__ = ["json_line_fields", "json_records"]
 
+_SCAN: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_EMPTY = object()  # the value of an empty line
+_SAMPLE_LINES = 1000
+_NOTHING: Mapping[str, object] = {}
 _KINDS = {list: "array", int: "number", float: "number", bool: "true or false", type(None): "null", dict: "object"}
 
 
 def json_records(
     path: Path,
-    text_field: str | None,
-    name_field: str | None,
+    asked: Asked,
     encoding: str,
     limits: ReadLimits = DEFAULT_LIMITS,
+    span: Span | None = None,
+    fields: Fields | None = None,
 ) -> Records:
     """Read JSON: an object with a text field, or a bare string, on each line or as elements of one array.
 
@@ -34,16 +41,20 @@ def json_records(
     ----------
     path : Path
         The file, perhaps gzipped.
-    text_field, name_field : str or None
+    asked : Asked
         See `stickbreak.corpus.reading.fields.choose_fields`; the first object decides for all.
     encoding : str
         Of the file.
     limits : ReadLimits
         How long a line or an element may be.
+    span : Span, optional
+        The lines to read of a file for which `json_line_fields` returns fields.
+    fields : Fields, optional
+        With `span`: those fields.
 
     Yields
     ------
-    tuple of (str or None, str)
+    tuple of (str or None, str, mapping)
         A null text is an empty document.
 
     Raises
@@ -51,47 +62,97 @@ def json_records(
     ReadError
         For a malformed line or element (its number is named), a missing field, a text that is not a string.
     """
+    opened = _Opened(path, encoding, limits, span)
+    if span is None:
+        first = opened.text().peek()
+        columns = _sample_of_columns(opened) if first == "{" else None
+        if columns is not None:
+            return _column_records(opened, asked.fields(columns, f"{path}"))
+        if first == "[":
+            return _value_records(_elements(opened), asked)
+    return _value_records(_lines(opened), asked, fields)
+
+
+def json_line_fields(path: Path, asked: Asked, encoding: str, limits: ReadLimits = DEFAULT_LIMITS) -> Fields | None:
+    """Return the fields that are read of a file of JSON lines, as its first object decides.
+
+    Parameters
+    ----------
+    path, asked, encoding, limits
+        As of `json_records`.
+
+    Returns
+    -------
+    Fields or None
+        None for an array, for columns, and where the first lines hold no object.
+    """
     opened = _Opened(path, encoding, limits)
     first = opened.text().peek()
-    columns = _sample_of_columns(opened) if first == "{" else None
-    if columns is not None:
-        text_key, name_key = choose_fields(columns, text_field, name_field, f"{path}")
-        return _column_records(opened, text_key, name_key)
-    values = _elements(opened) if first == "[" else _lines(opened)
-    return _value_records(values, text_field, name_field)
+    if first == "[" or (first == "{" and _sample_of_columns(opened) is not None):
+        return None
+    for where, value in islice(_lines(opened), _SAMPLE_LINES):
+        if isinstance(value, dict):
+            return asked.fields(value, str(where))
+    return None
 
 
 class _Opened:
     """A file that is read from its start as often as needed."""
 
-    def __init__(self, path: Path, encoding: str, limits: ReadLimits) -> None:
-        self.path, self.encoding, self.limits = path, encoding, limits
+    def __init__(self, path: Path, encoding: str, limits: ReadLimits, span: Span | None = None) -> None:
+        self.path, self.encoding, self.limits, self.span = path, encoding, limits, span
 
     def text(self) -> JsonText:
         return JsonText(decoded_chunks(self.path, self.encoding, self.limits), self.path, self.limits)
 
 
-Values = Iterator[tuple[str, Any]]  # where it stands, and the value
+@dataclass(slots=True)
+class _Line:
+    """Where a line stands; it is put into words where something is wrong."""
+
+    path: Path
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.number}"
+
+
+Values = Iterator[tuple[object, Any]]  # where it stands, and the value
 
 
 def _lines(opened: _Opened) -> Values:
     """Give the value of each line; empty lines are skipped."""
-    first = True
-    for number, line in enumerate(decoded_lines(opened.path, opened.encoding, opened.limits), start=1):
-        if not line.strip():
-            continue
-        where = f"{opened.path}, line {number}"
-        try:
-            value = parsed_json(line, where)
-        except ReadError:
-            if first and line.lstrip().startswith("{") and _is_spread(opened):
-                raise ReadError(
-                    f"{where} begins a JSON object that ends on a later line; write each object on one line, or all "
-                    "objects as one array"
-                ) from None
-            raise
-        yield where, value
-        first = False
+    first, path = True, opened.path
+    for number, block in decoded_blocks(path, opened.encoding, opened.limits, opened.span):
+        begin = 0
+        while begin < len(block):
+            end = block.find("\n", begin)
+            end = len(block) if end < 0 else end
+            where = _Line(path, number)
+            try:
+                value, stop = _SCAN(block, begin)
+                if stop != end and (stop > end or block[stop:end].strip(" \t\r")):
+                    raise ValueError  # more follows, or the value goes on in the next line
+            except (ValueError, StopIteration, RecursionError):
+                line = block[begin:end]
+                value = _line_value(line, where, opened, first=first) if line.strip() else _EMPTY
+            if value is not _EMPTY:
+                yield where, value
+                first = False
+            begin, number = end + 1, number + 1
+
+
+def _line_value(line: str, where: _Line, opened: _Opened, *, first: bool) -> Any:
+    """Parse a line that is not written as most are; say what is wrong with it."""
+    try:
+        return parsed_json(line, str(where))
+    except ReadError:
+        if first and line.lstrip().startswith("{") and _is_spread(opened):
+            raise ReadError(
+                f"{where} begins a JSON object that ends on a later line; write each object on one line, or all "
+                "objects as one array"
+            ) from None
+        raise
 
 
 def _is_spread(opened: _Opened) -> bool:
@@ -122,14 +183,14 @@ def _elements(opened: _Opened) -> Values:
         )
 
 
-def _value_records(values: Values, text_field: str | None, name_field: str | None) -> Records:
-    fields: tuple[str, str | None] | None = None
+def _value_records(values: Values, asked: Asked, known: Fields | None = None) -> Records:
+    fields: Fields | None = None
     start = list(islice(values, 2))
-    if text_field is None and len(start) == 1:
-        _refuse_wrapped(start[0][1], start[0][0])
+    if asked.text is None and len(start) == 1 and known is None:
+        _refuse_wrapped(start[0][1], str(start[0][0]))
     for where, value in chain(start, values):
         if isinstance(value, str):
-            yield None, value
+            yield None, value, _NOTHING
             continue
         if not isinstance(value, dict):
             raise ReadError(
@@ -137,11 +198,16 @@ def _value_records(values: Values, text_field: str | None, name_field: str | Non
                 "string"
             )
         if fields is None:
-            fields = choose_fields(value, text_field, name_field, where)
-        elif fields[0] not in value:
-            choose_fields(value, fields[0], None, where)  # raises: the field is missing here
-        text_key, name_key = fields
-        yield name_of(value.get(name_key) if name_key else None), _text(value[text_key], text_key, where)
+            fields = asked.fields(value, str(where)) if known is None else known
+            text_key, name_key = fields.text, fields.name
+            keeps = bool(fields.keep or fields.more)
+        if text_key not in value:
+            choose_fields(value, text_key, None, str(where))  # raises: the field is missing here
+        text = value[text_key]
+        if text.__class__ is not str:
+            text = _text(text, text_key, where)
+        name = value.get(name_key)
+        yield name if name.__class__ is str and name else name_of(name), text, fields.kept(value) if keeps else _NOTHING
 
 
 def _refuse_wrapped(value: Any, where: str) -> None:
@@ -156,7 +222,7 @@ def _refuse_wrapped(value: Any, where: str) -> None:
         )
 
 
-def _text(value: object, field: str, where: str) -> str:
+def _text(value: object, field: str, where: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -210,12 +276,15 @@ def _sample_of_columns(opened: _Opened) -> dict[str, object] | None:
     return sample if whole and any(isinstance(value, str) for value in sample.values()) else None
 
 
-def _column_records(opened: _Opened, text_key: str, name_key: str | None) -> Records:
-    names: dict[str, Any] = {}
-    if name_key is not None:
-        names = next(dict(rows) for column, rows in _columns(opened.text(), opened.path) if column == name_key)
+def _column_records(opened: _Opened, fields: Fields) -> Records:
+    beside: dict[str, dict[str, Any]] = {}
     for column, rows in _columns(opened.text(), opened.path):
-        if column == text_key:
+        if column == fields.name or column in fields.keep:
+            beside[column] = dict(rows)
+    names = {} if fields.name is None else beside[fields.name]
+    for column, rows in _columns(opened.text(), opened.path):
+        if column == fields.text:
             for key, value in rows:
                 where = f"{opened.path}, row {key!r:.40}"
-                yield name_of(names.get(key)), _text(value, text_key, where)
+                values = {column: beside[column].get(key) for column in fields.keep}
+                yield name_of(names.get(key)), _text(value, fields.text, where), values

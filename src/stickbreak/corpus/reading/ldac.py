@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.corpus.reading.files import binary_lines
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.lines import binary_lines
 from stickbreak.corpus.reading.number_lines import shown
 from stickbreak.exceptions import ReadError
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from stickbreak.corpus.reading.fields import choose_fields
+from stickbreak.corpus.reading.fields import Asked, Fields
 from stickbreak.corpus.reading.files import too_long
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.parquet_file import declared, opened, readable, types_of
@@ -15,14 +17,15 @@ from stickbreak.exceptions import ReadError
 __all__ = ["parquet_records"]
 
 _BATCH_BYTES = 1 << 28  # of text in memory at once, about
+_NOTHING: Mapping[str, object] = {}
 
 
 def parquet_records(
     path: Path,
-    text_field: str | None,
-    name_field: str | None,
+    asked: Asked,
     chunk_size: int,
     limits: ReadLimits = DEFAULT_LIMITS,
+    groups: range | None = None,
 ) -> Records:
     """Read a text column of a Parquet file.
 
@@ -30,16 +33,18 @@ def parquet_records(
     ----------
     path : Path
         The file.
-    text_field, name_field : str or None
-        See `stickbreak.corpus.reading.fields.choose_fields`.
+    asked : Asked
+        The columns to read, see `stickbreak.corpus.reading.fields.choose_fields`.
     chunk_size : int
         The most rows that are in memory at once.
     limits : ReadLimits
         How long a text may be, how much the columns may unpack to, and how many rows may be declared.
+    groups : range, optional
+        The row groups to read; default: all.
 
     Yields
     ------
-    tuple of (str or None, str)
+    tuple of (str or None, str, mapping)
         A null text is an empty document.
 
     Raises
@@ -52,22 +57,27 @@ def parquet_records(
     with opened(path, limits) as file:
         with readable(path):
             types = types_of(file.schema_arrow)
-        text_key, name_key = _chosen(types, text_field, name_field, path)
+        fields = _chosen(types, asked, path)
         rows, n_bytes = declared(file, path)
     batch = max(1, min(chunk_size, _BATCH_BYTES * max(rows, 1) // max(n_bytes, 1)))
     with readable(path):  # as a dictionary: a text that is repeated a million times is held once
-        file = pq.ParquetFile(path, read_dictionary=[text_key])
+        file = pq.ParquetFile(path, read_dictionary=[fields.text])
     with file:
-        yield from _documents(file, batch, text_key, name_key, path, limits)
+        yield from _documents(file, batch, fields, path, limits, groups)
 
 
 def _documents(
-    file: Any, batch_size: int, text_key: str, name_key: str | None, path: Path, limits: ReadLimits
+    file: Any, batch_size: int, fields: Fields, path: Path, limits: ReadLimits, groups: range | None
 ) -> Records:
-    columns = [text_key] if name_key is None else [text_key, name_key]
+    text_key, name_key = fields.text, fields.name
+    columns = list(dict.fromkeys([text_key, *fields.keep, *([] if name_key is None else [name_key])]))
     number = 0
     with readable(path):
-        batches = file.iter_batches(batch_size=batch_size, columns=columns)
+        if groups is None:
+            batches = file.iter_batches(batch_size=batch_size, columns=columns)
+        else:
+            batches = file.iter_batches(batch_size=batch_size, columns=columns, row_groups=list(groups))
+            number = sum(file.metadata.row_group(group).num_rows for group in range(groups.start))
     while True:
         with readable(path):
             batch = next(batches, None)
@@ -78,23 +88,44 @@ def _documents(
             lengths = _lengths(texts)
         with readable(path, name_key):
             names = [None] * len(texts) if name_key is None else batch.column(name_key).to_pylist()
-        for row, name in enumerate(names):
+        kept = _kept(batch, fields.keep, path)
+        for row, (name, values) in enumerate(zip(names, kept, strict=True)):
             length = lengths[row].as_py()
             if length is not None and length > limits.document_bytes:
                 raise too_long(f"the text in row {number + row} of {path}", limits)
             with readable(path, text_key):
                 text = texts[row].as_py()
-            yield name_of(name), text or ""
+            yield name_of(name), text or "", values
         number += len(texts)
 
 
-def _chosen(
-    types: dict[str, Any], text_field: str | None, name_field: str | None, path: Path
-) -> tuple[str, str | None]:
+def _kept(batch: Any, columns: tuple[str, ...], path: Path) -> Iterable[Mapping[str, object]]:
+    """Give the values of the columns that are kept, row by row."""
+    if not columns:
+        return repeat(_NOTHING, len(batch))
+    values = []
+    for column in columns:
+        with readable(path, column):
+            values.append(_plain(batch.column(column)).to_pylist())
+    return (dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True))
+
+
+def _plain(values: Any) -> Any:
+    """Return times without nanoseconds, which Python's do not have."""
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return values.cast(pa.timestamp("us", kind.tz), safe=False)
+    return values
+
+
+def _chosen(types: dict[str, Any], asked: Asked, path: Path) -> Fields:
     """Choose the columns, and refuse those that cannot be read."""
     sample = {column: "" if _holds_strings(kind) else 0 for column, kind in types.items()}
-    text_key, name_key = choose_fields(sample, text_field, name_field, f"{path}")
-    for column in (text_key, name_key):
+    fields = asked.fields(sample, f"{path}")
+    text_key = fields.text
+    for column in (text_key, fields.name, *fields.keep):
         if column is not None and types[column] is None:
             raise ReadError(
                 f"{path} has several columns {column!r:.40}; give each a different name, or name another column"
@@ -103,7 +134,7 @@ def _chosen(
         raise ReadError(
             f"{path}: the column {text_key!r} holds {types[text_key]!s:.60}, not strings; name a column of strings"
         )
-    return text_key, name_key
+    return fields
 
 
 def _holds_strings(kind: Any) -> bool:

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from stickbreak.corpus.arguments import checked_limits, checked_optional_name, checked_path
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import open_corpus
-from stickbreak.corpus.reading.decoding import checked_encoding
-from stickbreak.corpus.reading.delimiters import checked_delimiter
-from stickbreak.corpus.reading.files import decoded_lines
-from stickbreak.corpus.reading.formats import FORMATS, detect_format
-from stickbreak.corpus.reading.json_sources import json_records
+from stickbreak.corpus.metadata import Gatherer, Layout
+from stickbreak.corpus.reading.fields import ALL
 from stickbreak.corpus.reading.ldac import read_ldac
 from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.corpus.reading.lines import decoded_lines
 from stickbreak.corpus.reading.matrix_market import read_matrix_market
 from stickbreak.corpus.reading.npz import read_npz
-from stickbreak.corpus.reading.parquet_source import parquet_records
-from stickbreak.corpus.reading.records import Records
-from stickbreak.corpus.reading.tables import csv_records
-from stickbreak.corpus.reading.text_sources import folder_records, line_records
+from stickbreak.corpus.reading.source import ReadSettings, TextSource
 from stickbreak.corpus.reading.uci import read_uci
-from stickbreak.corpus.reading.vocabularies import read_vocabulary, vocabulary_for
+from stickbreak.corpus.reading.vocabularies import checked_words, given_words, vocabulary_for
 from stickbreak.corpus.text import count_texts
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments
@@ -41,8 +34,6 @@ _MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
     "mtx": read_matrix_market,
     "npz": read_npz,
 }
-_TEXTS = frozenset(FORMATS) - {*_MATRICES, "ldac", "corpus"}
-_USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 def read(
@@ -53,6 +44,7 @@ def read(
     name_field: str | None = None,
     vocabulary: Sequence[str] | PathLike | None = None,
     text: TextOptions | None = None,
+    keep: Sequence[str] | str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
     chunk_size: int = 10_000,
@@ -79,6 +71,9 @@ def read(
         texts: count exactly these words, without pruning.
     text : TextOptions, optional
         How text becomes counts.
+    keep : sequence of str or "all", optional
+        Fields or columns whose values become `Corpus.metadata`; "all": all but the text and the name. Dates as in ISO
+        8601 (2026-11-23, 2026-11, 2026-11-23T12:00Z) are recognised.
     encoding : str
         Encoding of text and vocabulary files. UTF-16 and UTF-32 are recognised by their byte order mark.
     delimiter : str, optional
@@ -115,17 +110,34 @@ def read(
     >>> corpus.document_names, corpus.words
     (('monday', '1'), ('bread', 'butter'))
     """
-    source = _Source.checked(path, "read", format, text_field, name_field, encoding, delimiter, chunk_size, limits)
+    settings = ReadSettings.checked(
+        format=format,
+        text_field=text_field,
+        name_field=name_field,
+        keep=keep,
+        encoding=encoding,
+        delimiter=delimiter,
+        chunk_size=chunk_size,
+        limits=limits,
+    )
+    source = TextSource.checked(path, "read", settings)
     if not (text is None or isinstance(text, TextOptions)):
         raise InputError(f"text is {text!r:.40}; give stickbreak.corpus.TextOptions(...) or None")
-    given = _checked_words(vocabulary)
-    if source.kind == "corpus":
-        corpus = open_corpus(source.path, source.limits)
-        return corpus if given is None else Corpus.from_counts(corpus, _words(given, source))
-    if source.kind not in _TEXTS:
+    given = checked_words(vocabulary)
+    if not source.holds_texts and source.kind != "corpus":
         return _read_counts(source, given)
-    words = None if given is None else _words(given, source)
-    return _count_records(source.records(), text or TextOptions(), words, source.path)
+    words = given_words(given, settings.encoding, settings.limits)
+    if source.kind == "corpus":
+        corpus = open_corpus(source.path, settings.limits)
+        return (
+            corpus
+            if given is None
+            else Corpus.from_counts(corpus, given_words(given, settings.encoding, settings.limits))
+        )
+    if not source.holds_texts:
+        return _read_counts(source, given)
+    words = given_words(given, settings.encoding, settings.limits)
+    return _count_records(source, text or TextOptions(), words)
 
 
 def read_texts(
@@ -162,15 +174,23 @@ def read_texts(
     ReadError
         As in `read`.
     """
-    source = _Source.checked(path, "read_texts", format, text_field, None, encoding, delimiter, chunk_size, limits)
+    settings = ReadSettings.checked(
+        format=format,
+        text_field=text_field,
+        encoding=encoding,
+        delimiter=delimiter,
+        chunk_size=chunk_size,
+        limits=limits,
+    )
+    source = TextSource.checked(path, "read_texts", settings)
     wanted = _checked_rows(rows)
-    if source.kind not in _TEXTS:
+    if not source.holds_texts:
         raise InputError(
             f"{source.path} is of format {source.kind!r}, which holds counts and no texts; name the text file"
         )
     found: dict[int, str] = {}
     missing = set(wanted)
-    for row, (_, text) in enumerate(source.records() if wanted else ()):
+    for row, (_, text, _) in enumerate(source.records() if wanted else ()):
         if row in missing:
             found[row] = text
             missing.discard(row)
@@ -179,61 +199,6 @@ def read_texts(
     if missing:
         raise InputError(f"{source.path} has no document {min(missing)}; rows count from 0")
     return [found[row] for row in wanted]
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A collection on disk, and how it is read; every field is checked."""
-
-    path: Path
-    kind: str  # one of FORMATS
-    text_field: str | None
-    name_field: str | None
-    encoding: str
-    delimiter: str | None
-    chunk_size: int
-    limits: ReadLimits
-
-    @classmethod
-    def checked(
-        cls,
-        path: object,
-        function: str,
-        format: str | None,
-        text_field: object,
-        name_field: object,
-        encoding: object,
-        delimiter: object,
-        chunk_size: Any,
-        limits: object,
-    ) -> _Source:
-        """Check the arguments of `function` and find the format."""
-        source = checked_path(path, function)
-        if isinstance(chunk_size, bool) or not isinstance(chunk_size, Integral) or chunk_size < 1:
-            raise InputError(f"chunk_size is {chunk_size!r:.40}; give a number of documents from 1 upwards")
-        encoding = checked_encoding(encoding)
-        return cls(
-            path=source,
-            text_field=checked_optional_name(text_field, "text_field"),
-            name_field=checked_optional_name(name_field, "name_field"),
-            encoding=encoding,
-            delimiter=checked_delimiter(delimiter),
-            chunk_size=int(chunk_size),
-            limits=checked_limits(limits),
-            kind=detect_format(source, format, encoding),
-        )
-
-    def records(self) -> Records:
-        """Open a collection of texts."""
-        fields = self.path, self.text_field, self.name_field
-        if self.kind == "jsonl":
-            return json_records(*fields, self.encoding, self.limits)
-        if self.kind in _USUAL_DELIMITERS:
-            return csv_records(*fields, self.encoding, self.delimiter, _USUAL_DELIMITERS[self.kind], self.limits)
-        if self.kind == "parquet":
-            return parquet_records(*fields, self.chunk_size, self.limits)
-        read_all = folder_records if self.kind == "folder" else line_records
-        return read_all(self.path, self.encoding, self.limits)
 
 
 def _checked_rows(rows: Iterable[int]) -> list[int]:
@@ -247,29 +212,17 @@ def _checked_rows(rows: Iterable[int]) -> list[int]:
     return [int(row) for row in wanted]
 
 
-def _checked_words(vocabulary: Any) -> Sequence[str] | PathLike | None:
-    """Refuse what is neither words nor a path; the words themselves are checked with the counts."""
-    if vocabulary is None or isinstance(vocabulary, (str, os.PathLike)):
-        return vocabulary
-    try:
-        return tuple(vocabulary)
-    except TypeError:
-        raise InputError(f"vocabulary is {vocabulary!r:.40}; give a list of words or the path of a file") from None
-
-
-def _words(vocabulary: Sequence[str] | PathLike, source: _Source) -> Sequence[str]:
-    if isinstance(vocabulary, (str, os.PathLike)):
-        return read_vocabulary(Path(vocabulary), source.encoding, source.limits)
-    return vocabulary
-
-
-def _count_records(records: Records, options: TextOptions, words: Sequence[str] | None, path: Path) -> Corpus:
-    """Count the texts as they come, keeping their names."""
+def _count_records(source: TextSource, options: TextOptions, words: Sequence[str] | None) -> Corpus:
+    """Count the texts as they come, keeping their names and what else is asked for."""
     names: list[str | None] = []
+    keep, path = source.settings.asked.keep, source.path
+    gatherer = Gatherer(() if keep == ALL else keep)
 
     def texts() -> Iterator[str]:
-        for name, text in records:
+        for name, text, kept in source.records():
             names.append(name)
+            if keep:
+                gatherer.add(kept)
             yield text
         if not names:
             raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
@@ -278,20 +231,24 @@ def _count_records(records: Records, options: TextOptions, words: Sequence[str] 
         corpus = count_texts(texts(), options, vocabulary=words)
     except InvalidCorpus as error:
         raise InvalidCorpus(f"{path}: {error}") from error
+    if keep:
+        gathered = gatherer.gathered()
+        layout = Layout.of([gathered.forms()])
+        corpus = replace(corpus, metadata=layout.typed(gathered) if layout.forms else None)
     if all(name is None for name in names):
         return corpus
     named = tuple(str(row) if name is None else name for row, name in enumerate(names))
     return Corpus.from_counts(corpus, names=named)
 
 
-def _read_counts(source: _Source, given: Sequence[str] | PathLike | None) -> Corpus:
+def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> Corpus:
     """Read a file of counts with the words that belong to it, if there are any."""
     path = source.path
-    words, beside = vocabulary_for(path, given, source.encoding, source.limits)
+    words, beside = vocabulary_for(path, given, source.settings.encoding, source.settings.limits)
     if source.kind == "ldac":
-        counts = read_ldac(path, None if words is None else len(words), beside, source.limits)
+        counts = read_ldac(path, None if words is None else len(words), beside, source.settings.limits)
     else:
-        limits = source.limits  # a vocabulary has a line for each word, so it says how many there are
+        limits = source.settings.limits  # a vocabulary has a line for each word, so it says how many there are
         if words is not None:
             limits = replace(limits, declared_size=max(limits.declared_size, len(words)))
         counts = _MATRICES[source.kind](path, limits)
@@ -305,12 +262,12 @@ def _read_counts(source: _Source, given: Sequence[str] | PathLike | None) -> Cor
         raise InvalidCorpus(f"{path}{with_words}: {error}") from error
 
 
-def _titles(source: _Source, n_documents: int) -> tuple[str, ...] | None:
+def _titles(source: TextSource, n_documents: int) -> tuple[str, ...] | None:
     """Take the names from NAME.titles beside NAME.ldac, if that has a line for each document."""
     path = source.path
     titles = path.with_name(path.name.removesuffix(".gz")).with_suffix(".titles")
     if not titles.is_file():
         return None
-    lines = islice(decoded_lines(titles, source.encoding, source.limits), n_documents + 1)
+    lines = islice(decoded_lines(titles, source.settings.encoding, source.settings.limits), n_documents + 1)
     names = tuple(line.rstrip("\r\n") for line in lines)
     return names if len(names) == n_documents else None

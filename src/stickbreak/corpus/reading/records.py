@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-__all__ = ["Records", "name_of"]
+__all__ = ["Records", "Written", "name_of"]
 
-Records = Iterator[tuple[str | None, str]]
-"""Documents: a name, or None where the row number serves, and a text."""
+Records = Iterator[tuple[str | None, str, Mapping[str, object]]]
+"""Documents: a name, or None where the row number serves, a text, and the values of the fields that are kept."""
+
+
+class Written(str):
+    """A value as it is written in a table, whatever it stands for: a number, a date, a text."""
+
+    __slots__ = ()
 
 
 def name_of(value: object) -> str | None:

@@ -10,10 +10,11 @@ from itertools import chain
 from pathlib import Path
 
 from stickbreak.corpus.reading.delimiters import likely_delimiter
-from stickbreak.corpus.reading.fields import choose_fields
-from stickbreak.corpus.reading.files import decoded_lines, too_long
+from stickbreak.corpus.reading.fields import Asked, Fields
+from stickbreak.corpus.reading.files import too_long
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.reading.records import Records, name_of
+from stickbreak.corpus.reading.lines import decoded_lines
+from stickbreak.corpus.reading.records import Records, Written, name_of
 from stickbreak.exceptions import ReadError
 
 __all__ = ["Table", "csv_records"]
@@ -24,8 +25,7 @@ _SAMPLE_LINES, _SAMPLE_CHARACTERS = 100, 1 << 18  # by which the delimiter is to
 
 def csv_records(
     path: Path,
-    text_field: str | None,
-    name_field: str | None,
+    asked: Asked,
     encoding: str,
     delimiter: str | None,
     usual: str = ",",
@@ -37,8 +37,9 @@ def csv_records(
     ----------
     path : Path
         The file, perhaps gzipped. Fields may be quoted by ", and then hold line ends.
-    text_field, name_field : str or None
-        See `stickbreak.corpus.reading.fields.choose_fields`; a column of numbers is not taken for the text by itself.
+    asked : Asked
+        The columns to read, see `stickbreak.corpus.reading.fields.choose_fields`; a column of numbers is not taken
+        for the text by itself.
     encoding : str
         Of the file.
     delimiter : str or None
@@ -50,7 +51,7 @@ def csv_records(
 
     Yields
     ------
-    tuple of (str or None, str)
+    tuple of (str or None, str, mapping)
 
     Raises
     ------
@@ -58,19 +59,21 @@ def csv_records(
         For a missing column, a row that does not fit the header, a quote that does not end.
     """
     table = Table.opened(path, encoding, delimiter, usual, limits)
-    columns: tuple[int, int | None] | None = None
+    fields: Fields | None = None
     header: list[str] = []
     for row in table:
         if not table.n_rows:
             header = row
             continue
-        if columns is None:
+        if fields is None:
             sample_row = {key: 0.0 if _is_number(value) else value for key, value in zip(header, row, strict=True)}
             cut = "" if table.delimiter == usual else f", cut at {table.delimiter!r} (--delimiter),"
-            text_key, name_key = choose_fields(sample_row, text_field, name_field, f"{path}{cut}")
-            columns = header.index(text_key), None if name_key is None else header.index(name_key)
-        text_column, name_column = columns
-        yield None if name_column is None else name_of(row[name_column]), row[text_column]
+            fields = asked.fields(sample_row, f"{path}{cut}")
+            text_column = header.index(fields.text)
+            name_column = None if fields.name is None else header.index(fields.name)
+            kept = [(column, header.index(column)) for column in fields.keep]
+        name = None if name_column is None else name_of(row[name_column])
+        yield name, row[text_column], {column: Written(row[place]) for column, place in kept}
 
 
 @dataclass(slots=True)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stickbreak.corpus.reading.decoding import checked_encoding, encoding_of, line_end_of
-from stickbreak.corpus.reading.files import decoded_file, decoded_lines, reading, start_of
+from stickbreak.corpus.reading.files import decoded_file, reading, start_of
 from stickbreak.corpus.reading.foreign import binary_kind
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.lines import Span, decoded_lines
 from stickbreak.corpus.reading.records import Records
 from stickbreak.exceptions import ReadError
 
-__all__ = ["folder_records", "line_records"]
+__all__ = ["folder_records", "line_records", "text_files"]
 
+_NO_FIELDS: Mapping[str, object] = {}
 _PARQUET = (".parquet", ".pq")
 
 
-def line_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS) -> Records:
+def line_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS, span: Span | None = None) -> Records:
     """Read a text file of one document a line; an empty line is an empty document.
 
     Parameters
@@ -29,16 +31,20 @@ def line_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS)
         Of the file.
     limits : ReadLimits
         How long a line may be.
+    span : Span, optional
+        The lines to read.
 
     Yields
     ------
-    tuple of (None, str)
+    tuple of (None, str, mapping)
     """
-    for line in decoded_lines(path, encoding, limits):
-        yield None, line
+    for line in decoded_lines(path, encoding, limits, span):
+        yield None, line, _NO_FIELDS
 
 
-def folder_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS) -> Records:
+def folder_records(
+    path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS, names: Sequence[str] | None = None
+) -> Records:
     """Read a folder of text files, one document each, with all folders in it.
 
     Parameters
@@ -51,10 +57,12 @@ def folder_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMIT
         Of the files.
     limits : ReadLimits
         How long a file may be.
+    names : sequence of str, optional
+        Some of the `text_files` of the folder, of which none need hold text.
 
     Yields
     ------
-    tuple of (str, str)
+    tuple of (str, str, mapping)
         The name is the path inside the folder, with slashes; documents come in the order of these names.
 
     Raises
@@ -62,10 +70,8 @@ def folder_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMIT
     ReadError
         If there is no text file, or one is not in this encoding.
     """
-    names = sorted(_files_below(path))
-    _refuse_parquet(path, names)
-    found, left_out = False, ""
-    for name in names:
+    found, left_out = names is not None, ""
+    for name in text_files(path) if names is None else names:
         file = path / name
         if not name.lower().endswith((".txt", ".txt.gz")):
             start = start_of(file, 8192)
@@ -74,9 +80,27 @@ def folder_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMIT
                 left_out = left_out or (f"; {name} is {foreign}" if foreign else "")
                 continue
         found = True
-        yield name, decoded_file(file, encoding, limits)
+        yield name, decoded_file(file, encoding, limits), _NO_FIELDS
     if not found:
         raise ReadError(f"{path} holds no text files; name a folder with one file for each document{left_out}")
+
+
+def text_files(path: Path) -> list[str]:
+    """Return the files of a folder and of all folders in it, as paths inside it; hidden ones are left out.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+
+    Raises
+    ------
+    ReadError
+        If it is a folder of Parquet files.
+    """
+    names = sorted(_files_below(path))
+    _refuse_parquet(path, names)
+    return names
 
 
 def _is_binary(start: bytes, encoding: str) -> bool:

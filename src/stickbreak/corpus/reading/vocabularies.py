@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from stickbreak.corpus.reading.files import decoded_lines, path_beside
+from stickbreak.corpus.reading.files import path_beside
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.exceptions import InvalidCorpus, ReadError
+from stickbreak.corpus.reading.lines import decoded_lines
+from stickbreak.exceptions import InputError, InvalidCorpus, ReadError
 from stickbreak.storage.places import PathLike
 
-__all__ = ["find_vocabulary", "read_vocabulary", "vocabulary_for"]
+__all__ = ["checked_words", "find_vocabulary", "given_words", "read_vocabulary", "vocabulary_for"]
 
 _BESIDE = (
     "vocab.{}.txt",
@@ -87,6 +89,31 @@ def find_vocabulary(counts_path: Path) -> Path | None:
         if beside is not None and beside.name != counts_path.name:
             return beside
     return None
+
+
+def checked_words(vocabulary: Any) -> tuple[str, ...] | PathLike | None:
+    """Refuse what is neither words nor a path; the words themselves are checked with the counts.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    """
+    if vocabulary is None or isinstance(vocabulary, (str, os.PathLike)):
+        return vocabulary
+    try:
+        return tuple(vocabulary)
+    except TypeError:
+        raise InputError(f"vocabulary is {vocabulary!r:.40}; give a list of words or the path of a file") from None
+
+
+def given_words(
+    vocabulary: tuple[str, ...] | PathLike | None, encoding: str, limits: ReadLimits
+) -> tuple[str, ...] | None:
+    """Return the words that `checked_words` let pass, read where they are in a file."""
+    if isinstance(vocabulary, (str, os.PathLike)):
+        return tuple(read_vocabulary(Path(vocabulary), encoding, limits))
+    return vocabulary
 
 
 def vocabulary_for(

@@ -1,0 +1,202 @@
+"""Fits of large collections, a row for each system: seconds, peak memory, held-out completion.
+
+`package_summaries` begins with raw text, which is counted first; `rfc` with counts; any other name is a corpus folder,
+such as that of `large-planted`. Documents are held out once (a seeded sample), and the others are written to a folder
+that fits open memory-mapped. Each fit has a process of its own. Our families run by their defaults, but for K at the
+start (where a start needs one), threads and the number of passes; the peers make as many passes. Completion is that of
+one fixed point for all. Of a planted collection the share of the true topics is told that are found: half of the
+probability, or more, is common to both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+
+import stickbreak
+from benchmarks.harness import ours, scores, systems
+from benchmarks.harness.corpora import Split, root
+from benchmarks.harness.machine import PeakMemory
+from benchmarks.harness.processes import apart
+from benchmarks.harness.records import Record, Records
+from benchmarks.harness.tables import table
+from benchmarks.harness.units import Answer
+from benchmarks.large.planted import true_topics
+from stickbreak.corpus import Corpus, open_corpus, write_corpus
+from stickbreak.corpus.csr import row_blocks
+from stickbreak.corpus.folder_writer import corpus_writer
+from stickbreak.exceptions import InputError
+
+HELD_OUT = 2_000  # documents, at most a tenth
+BLOCK = 1 << 22  # pairs that are read at once
+FOUND = 0.5  # of the probability of a true topic
+
+
+@dataclass(frozen=True)
+class Family:
+    """One of our families: its estimator, what it is given, the weights of its topics."""
+
+    make: Callable[..., Any]
+    given: Callable[[Record], Record]
+    prior: Callable[[Any], np.ndarray] = ours.own_prior
+
+
+FAMILIES = {
+    "collapsed": Family(stickbreak.CollapsedHDP, lambda key: {}),
+    "variational": Family(stickbreak.VariationalHDP, lambda key: {"n_topics": key["K"]}),
+    "hybrid": Family(stickbreak.HybridHDP, lambda key: {"n_topics": key["K"]}),
+    "tree": Family(stickbreak.BackoffTreeTopics, lambda key: {"n_topics": key["K"]}, ours.usual_prior),
+}
+PEERS = ("sklearn-online", "gensim-lda")
+
+
+def prepared(name: str, place: Path) -> Record:
+    """Write the folders of a collection, if they are not there yet; return where they are, and what counting took."""
+    folder = place / Path(name).name
+    found: Record = {"folder": str(folder), "truth": name, "count seconds": None}
+    source = Path(name)
+    if name == "package_summaries":
+        source = folder / "counts"
+        if not source.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            began = time.perf_counter()
+            stickbreak.count_files(root() / name / "docs.jsonl.gz", source, keep=["month"])
+            found["count seconds"] = time.perf_counter() - began
+    elif name == "rfc":
+        source = folder / "counts"
+        if not source.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            words = (root() / name / "vocab.txt").read_text(encoding="utf-8").split("\n")
+            counts = sp.load_npz(root() / name / "counts.npz")
+            write_corpus(Corpus.from_counts(counts, words[: counts.shape[1]]), source)
+    elif not source.is_dir():
+        sys.exit(
+            f"There is no corpus folder {name!r}: give package_summaries, rfc or a folder (large-planted makes one)."
+        )
+    if not (folder / "train").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        _split(open_corpus(source), folder)
+    return found
+
+
+def _split(corpus: Corpus, folder: Path) -> None:
+    """Write the documents to learn from, block by block, and those that are held out."""
+    D = corpus.n_documents
+    held = np.sort(np.random.default_rng(0).choice(D, min(HELD_OUT, max(1, D // 10)), replace=False))
+    write_corpus(Corpus(corpus[held].counts, corpus.vocabulary), folder / "held")
+    learned = np.ones(D, dtype=bool)
+    learned[held] = False
+    with corpus_writer(
+        folder / "train", corpus.n_words, vocabulary=corpus.vocabulary, most_entries=int(corpus.counts.nnz)
+    ) as writer:
+        for rows in row_blocks(corpus.counts, BLOCK):
+            writer.add(corpus[rows][learned[rows]].counts)
+
+
+def measure(key: Record) -> Record:
+    """Fit one system in a process of its own."""
+    return apart(fit, key)
+
+
+def fit(key: Record) -> Record:
+    """Fit one system; return what it took and how well it predicts."""
+    folder = Path(key["folder"])
+    train, held = open_corpus(folder / "train"), open_corpus(folder / "held")
+    systems.warm_up({"seed": 0, "settings": {}, **key})
+    peak, began, cpu = PeakMemory(), time.perf_counter(), time.process_time()
+    try:
+        answer, passes = _learned(train, key)
+    except (InputError, MemoryError) as error:  # too large for this system on this machine: that is its row
+        return {"failed": str(error)[:200]}
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    peak.end()
+    split = Split(key["folder"], train, *held.halves(seed=0))
+    return {
+        "documents": train.n_documents,
+        "pairs": int(train.counts.nnz),
+        "seconds": seconds,
+        "cpu": cpu,
+        "passes": passes,
+        "peak": peak.mebibytes,
+        "topics": len(answer[1]),
+        "completion": scores.completion(split, *answer),
+        "found": share_found(answer[0], true_topics(Path(key["truth"]))),
+    }
+
+
+def _learned(train: Corpus, key: Record) -> tuple[Answer, float]:
+    """Return what a system learns in some passes."""
+    if key["system"] in FAMILIES:
+        family = FAMILIES[key["system"]]
+        settings = {"n_laps": key["passes"], "n_jobs": key["threads"], "random_state": key["seed"]}
+        model = family.make(**family.given(key), **settings).fit(train)
+        return (model.topic_word_, family.prior(model)), model.n_laps_
+    system = systems.make(train, {"settings": {}, **key})
+    for _ in system.work():
+        if system.passes >= key["passes"]:
+            break
+    return system.answer(), system.passes
+
+
+def share_found(topics: np.ndarray, truth: np.ndarray | None) -> float | None:
+    """Return the share of the true topics that have a topic of their own among those learned."""
+    if truth is None:
+        return None
+    common = np.array([np.minimum(true, topics).sum(axis=1) for true in truth])
+    return float((common[linear_sum_assignment(common, maximize=True)] >= FOUND).sum() / len(truth))
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("--corpora", nargs="+", default=["package_summaries", "rfc"], help="names, or corpus folders")
+    parser.add_argument("--systems", nargs="+", choices=(*FAMILIES, *PEERS), default=[*FAMILIES, *PEERS])
+    parser.add_argument("--topics", type=int, default=200, help="K at the start")
+    parser.add_argument("--passes", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--place", type=Path, default=Path("benchmarks/results/large"), help="folder of the counts")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/large.jsonl"), help="runs done, kept")
+
+
+def run(options: argparse.Namespace) -> str:
+    """Return the table."""
+    rows = []
+    shared = {"K": options.topics, "passes": options.passes, "threads": options.threads, "seed": options.seed}
+    for name in options.corpora:
+        there = prepared(name, options.place)
+        counting = there.pop("count seconds")
+        if counting is not None:
+            rows.append({"corpus": Path(name).name, "system": "counting of the text", "seconds": f"{counting:.1f}"})
+        keys = [{**there, **shared, "system": system} for system in options.systems]
+        rows += [_row(name, record) for record in Records(options.out).run(measure, keys)]
+    columns = dict.fromkeys(column for row in sorted(rows, key=len, reverse=True) for column in row)
+    return table([{column: row.get(column, "") for column in columns} for row in rows])
+
+
+def _row(name: str, record: Record) -> dict[str, object]:
+    if "failed" in record:
+        return {"corpus": Path(name).name, "system": record["system"], "note": record["failed"]}
+    found = record["found"]
+    return {
+        "corpus": Path(name).name,
+        "documents": f"{record['documents']:,}",
+        "pairs": f"{record['pairs']:,}",
+        "system": record["system"],
+        "seconds": f"{record['seconds']:.1f}",
+        "processor seconds": f"{record['cpu']:.1f}",
+        "passes": f"{record['passes']:g}",
+        "seconds a pass": f"{record['seconds'] / record['passes']:.1f}",
+        "peak memory, MiB": f"{record['peak']:.0f}",
+        "topics": record["topics"],
+        "completion": f"{record['completion']:.4f}",
+        "true topics found": "" if found is None else f"{found:.0%}",
+    }

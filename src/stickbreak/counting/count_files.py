@@ -1,0 +1,219 @@
+"""Texts of any size to a corpus folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stickbreak.corpus.folder_writer import corpus_writer, is_corpus_folder
+from stickbreak.corpus.metadata import Layout
+from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.corpus.reading.pieces import Piece, pieces_of
+from stickbreak.corpus.reading.source import ReadSettings, TextSource
+from stickbreak.corpus.reading.vocabularies import checked_words, given_words
+from stickbreak.corpus.text_settings import TextOptions
+from stickbreak.counting.inputs import files_of
+from stickbreak.counting.job import Counting, count_job, done_before, jobs_of
+from stickbreak.counting.merge import add_parts, chosen_columns, given_columns
+from stickbreak.counting.part import Part
+from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, WriteError
+from stickbreak.fitting.engine import engine
+from stickbreak.storage.atomic import TAKEN, told_as_write_error
+from stickbreak.storage.places import PathLike, place_of
+
+if TYPE_CHECKING:
+    from stickbreak.corpus.corpus import Corpus
+
+__all__ = ["Counted", "count_files"]
+
+STEP = 1 << 23  # bytes of text of a job; and characters of a part, at most twice as many
+_MARK = "parts.json"  # in the folder of the parts
+_KIND = {"kind": "stickbreak parts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted.
+
+    Attributes
+    ----------
+    path : Path
+        The corpus folder.
+    n_documents, n_words, n_tokens : int
+    n_jobs, n_jobs_before : int
+        Jobs that the texts were cut into, and those of them that an earlier call had done.
+    """
+
+    path: Path
+    n_documents: int
+    n_words: int
+    n_tokens: int
+    n_jobs: int
+    n_jobs_before: int
+
+    def open(self) -> Corpus:
+        """Open the corpus; the counts stay on disk."""
+        from stickbreak.corpus.folder import open_corpus
+
+        return open_corpus(self.path)
+
+
+def count_files(
+    inputs: PathLike | Sequence[PathLike],
+    out: PathLike,
+    *,
+    format: str | None = None,
+    text_field: str | None = None,
+    name_field: str | None = None,
+    vocabulary: Sequence[str] | PathLike | None = None,
+    text: TextOptions | None = None,
+    keep: Sequence[str] | str | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    limits: ReadLimits | None = None,
+    overwrite: bool = False,
+) -> Counted:
+    r"""Count the words of texts of any size and write them to a corpus folder.
+
+    Words and counts are those of `stickbreak.corpus.read`, of all files together. The texts are cut into jobs of about
+    8 MB by their content alone; in a block `with stickbreak.cluster(...)` its workers do them. Memory follows a job and
+    the number of different words, not the size of the collection. What is done is kept in the folder OUT.parts until
+    all is: after a kill the same call goes on where it was.
+
+    Parameters
+    ----------
+    inputs : path-like or sequence of path-like
+        Files of texts, patterns of their names ("part-*.jsonl.gz"), folders. A folder that holds only JSON lines, CSV,
+        TSV or Parquet stands for its files; in any other each file is a document. On a cluster all machines must see
+        them.
+    out : path-like
+        The corpus folder to make; on a cluster where all machines see it.
+    format, text_field, name_field, text, keep, encoding, delimiter, limits
+        As in `stickbreak.corpus.read`, for all files.
+    vocabulary : sequence of str or path, optional
+        Count exactly these words, without pruning.
+    overwrite : bool
+        Whether an existing corpus folder may be replaced.
+
+    Returns
+    -------
+    Counted
+
+    Raises
+    ------
+    ReadError
+        If a file cannot be read, or holds counts already; the message names path and line.
+    InvalidCorpus
+        If no word is left.
+    InputError
+        If an argument is unknown.
+    WriteError
+        If the folder exists and may not be replaced, or cannot be written.
+
+    Examples
+    --------
+    >>> import stickbreak, tempfile
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for day in ("monday", "tuesday"):
+    ...     _ = (folder / f"{day}.txt").write_text("bread and butter\nbread with salt\n")
+    >>> stickbreak.count_files(folder / "*.txt", folder / "counts", format="lines").open()
+    Corpus(4 documents, 3 words, 8 tokens)
+    """
+    if not (text is None or isinstance(text, TextOptions)):
+        raise InputError(f"text is {text!r:.40}; give stickbreak.corpus.TextOptions(...) or None")
+    settings = ReadSettings.checked(
+        format=format,
+        text_field=text_field,
+        name_field=name_field,
+        keep=keep,
+        encoding=encoding,
+        delimiter=delimiter,
+        limits=limits,
+    )
+    words = given_words(checked_words(vocabulary), settings.encoding, settings.limits)
+    target = place_of(out).absolute()
+    _check_target(target, overwrite=overwrite)
+    pieces = _pieces(files_of(inputs), settings)
+    with _folder_of_parts(target) as folder:
+        counting = Counting.of(folder, text or TextOptions(), words, settings.asked.keep, 2 * STEP)
+        jobs = list(jobs_of(pieces, STEP))
+        known = [done_before(counting, job) for job in jobs]
+        missing = [job for job, done in zip(jobs, known, strict=True) if done is None]
+        with engine(None) as runner:
+            new = iter(runner.run(count_job, missing, counting))
+        parts = [part for done in known for part in (done or next(new)).parts]
+        sizes = _write(target, parts, counting, pieces[0], overwrite=overwrite)
+    return Counted(target, *sizes, n_jobs=len(jobs), n_jobs_before=len(jobs) - len(missing))
+
+
+def _check_target(target: Path, *, overwrite: bool) -> None:
+    """Refuse, before the long work, what cannot be written at its end."""
+    with told_as_write_error(target):
+        if os.path.lexists(target) and not overwrite:
+            raise WriteError(f"{target} already exists. {TAKEN}")
+        if target.exists() and not is_corpus_folder(target):
+            raise WriteError(f"{target} exists and is not a corpus folder, so it is not replaced; choose another name")
+
+
+def _pieces(files: Sequence[Path], settings: ReadSettings) -> list[Piece]:
+    """Cut all files; those that are empty are passed over, if others are not."""
+    pieces: list[Piece] = []
+    empty: NoDocuments | None = None
+    for path in files:
+        try:
+            source = TextSource.checked(path, "count_files", settings)
+        except NoDocuments as error:
+            empty = empty or error
+            continue
+        if not source.holds_texts:
+            raise InputError(f"{path} is of format {source.kind!r}, which holds counts already; fit them as they are")
+        pieces.extend(pieces_of(source, STEP))
+    if not pieces:
+        raise empty or NoDocuments(f"{files[0]} holds no documents; a corpus needs at least one")
+    return pieces
+
+
+@contextmanager
+def _folder_of_parts(target: Path) -> Iterator[Path]:
+    """Give the folder of the parts, which is removed when all is done, and stays where it is not."""
+    folder = target.with_name(f"{target.name}.parts")
+    mark = folder / _MARK
+    with told_as_write_error(folder):
+        if folder.exists() and not mark.is_file():
+            raise WriteError(f"{folder} exists and was not made to count to {target.name}; remove it or rename it")
+        folder.mkdir(exist_ok=True)
+        mark.write_text(json.dumps(_KIND) + "\n", encoding="ascii")
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write(
+    target: Path, parts: Sequence[Part], counting: Counting, first: Piece, *, overwrite: bool
+) -> tuple[int, int, int]:
+    """Write the corpus; return its documents, words and tokens."""
+    n_documents = sum(part.n_documents() for part in parts)
+    if not n_documents:
+        raise NoDocuments(f"{first.source.path} holds no documents; a corpus needs at least one")
+    try:
+        if counting.vocabulary is None:
+            columns = chosen_columns(parts, n_documents, counting.options)
+        else:
+            columns = given_columns(parts, counting.vocabulary)
+    except InvalidCorpus as error:
+        raise InvalidCorpus(f"{first.source.path}: {error}") from error
+    named = any(part.has_names() for part in parts)
+    layout = Layout.of([part.forms() for part in parts] if counting.keep else [])
+    n_words = len(columns.words)
+    with corpus_writer(
+        target, n_words, vocabulary=columns.words, most_entries=columns.n_entries, overwrite=overwrite
+    ) as writer:
+        add_parts(writer, parts, columns, named=named, layout=layout)
+        n_tokens = int(writer.n_tokens)
+    return n_documents, n_words, n_tokens

@@ -1,0 +1,121 @@
+"""One corpus of many parts: one vocabulary, chosen once, and the counts of each part in its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stickbreak.corpus.csr import in_columns
+from stickbreak.corpus.folder_writer import CorpusWriter
+from stickbreak.corpus.metadata import Layout
+from stickbreak.corpus.pruning import kept_words
+from stickbreak.corpus.text_settings import TextOptions
+from stickbreak.counting.part import Part
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Columns", "add_parts", "chosen_columns", "given_columns"]
+
+_ROWS_AT_ONCE = 4_000_000  # words of parts that are held before they are summed up
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The words of a collection.
+
+    Attributes
+    ----------
+    words : list of str
+    n_entries : int
+        Pairs of a document and one of these words.
+    encoded : pyarrow.Array or None
+        The words as parts have them; None where parts have these columns already.
+    """
+
+    words: list[str]
+    n_entries: int
+    encoded: Any = None
+
+    def places(self, part: Part) -> np.ndarray:
+        """Return where the columns of a part go; -1: nowhere."""
+        import pyarrow.compute as pc
+
+        found = pc.index_in(part.words()["word"], value_set=self.encoded)
+        return np.asarray(found.fill_null(-1).to_numpy(), np.int64)
+
+
+def chosen_columns(parts: Iterable[Part], n_documents: int, options: TextOptions) -> Columns:
+    """Choose the words of all parts together, as `count_texts` does.
+
+    Raises
+    ------
+    InvalidCorpus
+        If none is left; the message says which option removed them.
+    """
+    import pyarrow as pa
+
+    table = _all_words(parts)
+    words = [word.decode("utf-8", "surrogatepass") for word in table["word"].to_pylist()]
+    documents, tokens = (table[name].to_numpy() for name in ("documents", "tokens"))
+    kept = kept_words(words, documents, tokens, n_documents, options)
+    chosen = [words[place] for place in kept]
+    encoded = pa.array([word.encode("utf-8", "surrogatepass") for word in chosen], pa.large_binary())
+    return Columns(chosen, int(documents[kept].sum()), encoded)
+
+
+def given_columns(parts: Iterable[Part], vocabulary: Sequence[str]) -> Columns:
+    """Return the columns of parts of which only the words of a vocabulary were counted."""
+    return Columns(list(vocabulary), sum(part.n_entries() for part in parts))
+
+
+def _all_words(parts: Iterable[Part]) -> pa.Table:
+    """Sum up the words of all parts."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    n_rows = 0
+    for part in parts:
+        waiting.append(part.words())
+        n_rows += waiting[-1].num_rows
+        if n_rows > _ROWS_AT_ONCE + waiting[0].num_rows:
+            waiting = [_summed(waiting)]
+            n_rows = waiting[0].num_rows
+    return _summed(waiting) if waiting else pa.table({"word": [], "documents": [], "tokens": []})
+
+
+def _summed(tables: list[Any]) -> pa.Table:
+    import pyarrow as pa
+
+    grouped = pa.concat_tables(tables).group_by("word", use_threads=False)
+    summed = grouped.aggregate([("documents", "sum"), ("tokens", "sum")])
+    return summed.select(["word", "documents_sum", "tokens_sum"]).rename_columns(["word", "documents", "tokens"])
+
+
+def add_parts(writer: CorpusWriter, parts: Sequence[Part], columns: Columns, *, named: bool, layout: Layout) -> None:
+    """Write the parts of a collection, one after the other.
+
+    Parameters
+    ----------
+    writer : CorpusWriter
+    parts : sequence of Part
+        In the order of their documents.
+    columns : Columns
+        Of the whole.
+    named : bool
+        Whether any document has a name: the others are named by their numbers.
+    layout : Layout
+        Of the columns that are kept.
+    """
+    row = 0
+    for part in parts:
+        counts = part.counts()
+        if columns.encoded is not None:
+            counts = in_columns(counts, columns.places(part), len(columns.words), ascending=True)
+        D = counts.shape[0]
+        names = part.name_lines(row) if named else None
+        writer.add(counts, names, layout.typed(part.kept(D)) if layout.forms else None)
+        row += D

@@ -1,0 +1,117 @@
+"""`stickbreak count`: the words of `fit`, columns that are kept, options that do not go together."""
+
+import gzip
+import json
+
+import pytest
+
+from stickbreak.corpus import open_corpus, read
+
+
+@pytest.fixture
+def dated(tmp_path, records):
+    """The documents as two packed files, with dates."""
+    paths = []
+    for half in (0, 1):
+        path = tmp_path / f"part-{half}.jsonl.gz"
+        some = [record | {"date": f"2024-{1 + number % 12:02d}-01"} for number, record in enumerate(records)][half::2]
+        path.write_bytes(gzip.compress("".join(json.dumps(record) + "\n" for record in some).encode()))
+        paths.append(path)
+    return paths
+
+
+def test_counts_are_those_that_fit_reads(run, documents, tmp_path):
+    result = run("count", documents, "--out", tmp_path / "counts")
+    expected = read(documents)
+    found = open_corpus(tmp_path / "counts")
+    assert found.words == expected.words
+    assert found.names == expected.names
+    assert (found.counts != expected.counts).nnz == 0
+    assert result.stdout == ""
+    assert "90 documents, 2,700 words, 30 of them different, written to" in result.stderr
+
+
+def test_patterns_and_columns(run, dated, tmp_path):
+    result = run("count", tmp_path / "part-*.gz", "--out", tmp_path / "counts", "--keep", "date, id", "--json", "-q")
+    told = json.loads(result.stdout)
+    assert told == {
+        "out": str(tmp_path / "counts"),
+        "n_documents": 90,
+        "n_words": 30,
+        "n_tokens": 2700,
+        "n_jobs": 1,
+        "n_jobs_done_before": 0,
+    }
+    found = open_corpus(tmp_path / "counts")
+    assert found.metadata.column_names == ["date", "id"]
+    assert str(found.metadata["date"].type) == "date32[day]"
+    assert tuple(found.metadata["id"].to_pylist()) == found.names
+    assert result.stderr == ""
+
+
+def test_options_of_text_are_taken(run, dated, tmp_path):
+    options = [
+        "--ngram-max",
+        "2",
+        "--max-features",
+        "7",
+        "--stop-words",
+        "none",
+        "--name-field",
+        "date",
+        "--keep",
+        "all",
+    ]
+    run("count", dated[0], "--out", tmp_path / "counts", *options, "--quiet")
+    found = open_corpus(tmp_path / "counts")
+    assert found.n_words == 7
+    assert found.names[1] == "2024-03-01"
+    assert found.metadata.column_names == ["id"]
+
+
+def test_a_folder_is_replaced_only_if_asked(run, refuse, documents, tmp_path):
+    run("count", documents, "--out", tmp_path / "counts")
+    assert "already exists. Add --force" in refuse("count", documents, "--out", tmp_path / "counts")
+    run("count", documents, "--out", tmp_path / "counts", "--force")
+
+
+def test_what_is_done_is_told(run, documents, tmp_path, monkeypatch):
+    from stickbreak.counting import count_files
+
+    module = __import__("sys").modules[count_files.__module__]
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "add_parts", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run("count", documents, "--out", tmp_path / "counts")
+    assert "(1 of 1 jobs were done before)" in run("count", documents, "--out", tmp_path / "counts").stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--workers", "2", "--cluster", "tcp://host:1"], "--workers starts processes here"),
+        (["--keep", "colour"], "has no field 'colour'"),
+        (["--keep", "id,,text"], "give 'all' or a list of fields"),
+        (["--min-df", "few"], "--min-df is 'few'"),
+        (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+    ],
+)
+def test_what_cannot_be_is_refused(refuse, documents, tmp_path, options, message):
+    assert message in refuse("count", documents, "--out", tmp_path / "counts", *options)
+    assert not (tmp_path / "counts").exists()
+
+
+def test_a_fit_takes_counts_with_columns_and_columns_of_texts(run, dated, tmp_path, fast):
+    run("count", *dated, "--out", tmp_path / "counts", "--keep", "all")
+    run("fit", tmp_path / "counts", "--out", tmp_path / "of-counts", *fast, "--no-report")
+    run("fit", dated[0], "--out", tmp_path / "of-texts", "--keep", "date", *fast, "--no-report")
+    config = tmp_path / "of-texts" / "fit.toml"
+    run("fit", "--config", config, dated[0], "--out", tmp_path / "again", "--no-report")
+    assert 'keep = "date"' in config.read_text()
+
+
+def test_columns_are_for_words(refuse, tmp_path):
+    (tmp_path / "points.csv").write_text("x,y\n1,2\n3,4\n")
+    options = ["--method", "gaussian-mixture", "--keep", "all"]
+    line = refuse("fit", tmp_path / "points.csv", "--out", tmp_path / "m", *options)
+    assert "--keep is for words" in line
