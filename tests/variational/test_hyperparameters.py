@@ -201,8 +201,8 @@ class ModelWatcher(Recorder):
         self.model = state.model
         self.alphas.append(state.model.alpha)
 
-    def observe(self, index, visit, executor):
-        np.testing.assert_allclose(visit.prior.values.sum(), self.model.alpha, rtol=1e-12)
+    def note(self, index, observed):
+        np.testing.assert_allclose(observed.prior.values.sum(), self.model.alpha, rtol=1e-12)
 
     def candidates(self, state):
         assert state.model == self.model

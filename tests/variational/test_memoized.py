@@ -94,8 +94,9 @@ class ParameterWatcher(Recorder):
     def begin(self, state):
         self.state = state
 
-    def observe(self, index, visit, executor):
-        super().observe(index, visit, executor)
+    def note(self, index, observed):
+        super().note(index, observed)
+        visit = observed
         p = self.state.parameters
         np.testing.assert_allclose(p.tau, self.state.totals.S + 0.1, rtol=1e-9)
         np.testing.assert_allclose(p.tau_sum, p.tau.sum(axis=0), rtol=1e-9)

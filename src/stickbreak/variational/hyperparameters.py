@@ -56,10 +56,10 @@ class AtAlpha:
 
     def store(self, state: Inference[DocumentTopics]) -> None:
         """Write the statistics into the summaries of the batches and the totals."""
-        state.batches = [
+        state.batches = state.batches.remade(
             replace(batch, vectors=replace(batch.vectors, **new))
             for batch, new in zip(state.batches, self.statistics, strict=True)
-        ]
+        )
         of_weights = {name: sum(new[name] for new in self.statistics) for name in ("T", "G", "Q", "Q0")}
         state.totals = replace(state.totals, **of_weights)
 
