@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from stickbreak.corpus.corpus import Corpus
@@ -31,6 +32,11 @@ class Workers(Protocol):
 
     def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order; `shared` is sent to each worker once."""
+        ...
+
+    @property
+    def scratch(self) -> Path:
+        """A folder that all workers see, for files of a fit."""
         ...
 
     def place(self, corpus: Corpus) -> Place:

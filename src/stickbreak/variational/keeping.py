@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.fitting.engine import Workers
 from stickbreak.fitting.shelves import InMemory, OnDisk, Packing, Shelf
+from stickbreak.storage.atomic import told_as_write_error
+from stickbreak.storage.places import PathLike, place_of
 from stickbreak.variational.documents import Documents
 from stickbreak.variational.sparse_rows import SparseRows
 from stickbreak.variational.state import PER_TOPIC, StoredSummary, Summary
@@ -25,6 +28,24 @@ class Keeping:
 
     summaries: Path | None = None
     documents: Path | None = None
+
+    @classmethod
+    def of_fit(cls, scratch: PathLike | None, workers: Workers | None) -> Keeping:
+        """Return where a fit keeps both.
+
+        Where batches are visited by workers, what is kept of their documents is always in files: it does not travel.
+
+        Raises
+        ------
+        WriteError
+            If the scratch folder cannot be made.
+        """
+        if scratch is None:
+            return cls(None, None if workers is None else workers.scratch)
+        folder = place_of(scratch).absolute()
+        with told_as_write_error(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        return cls(folder, folder)
 
     def of_summaries(self) -> Shelf[StoredSummary]:
         """Return an empty shelf for statistics."""
