@@ -37,7 +37,7 @@ class DaskWorkers:
     ----------
     client : distributed.Client
     scratch : Path
-        A folder that all workers see: corpora that are not stored yet are written there.
+        A folder that all workers see: corpora that are not stored yet are written there, and what fits work on.
     """
 
     def __init__(self, client: Any, scratch: Path) -> None:
@@ -196,7 +196,7 @@ def _client(where: Any, distributed: Any, stack: ExitStack) -> Any:
                 "prints."
             ) from None
     if isinstance(where, int) and not isinstance(where, bool) and where > 0:
-        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
         local = stack.enter_context(distributed.LocalCluster(n_workers=where, **options))
         return stack.enter_context(distributed.Client(local))
     raise InputError(

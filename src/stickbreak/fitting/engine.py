@@ -30,13 +30,10 @@ Result = TypeVar("Result")
 class Workers(Protocol):
     """What takes jobs to other processes: a cluster, or a test."""
 
+    scratch: Path  # a folder that all workers see
+
     def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order; `shared` is sent to each worker once."""
-        ...
-
-    @property
-    def scratch(self) -> Path:
-        """A folder that all workers see, for files of a fit."""
         ...
 
     def place(self, corpus: Corpus) -> Place:

@@ -26,14 +26,13 @@ SIZE = "n_documents"  # of the file of a batch's documents
 class Keeping:
     """Where both are kept: in files of a folder, or (None) in memory."""
 
-    summaries: Path | None = None
-    documents: Path | None = None
+    folder: Path | None = None
 
     @classmethod
     def of_fit(cls, scratch: PathLike | None, workers: Workers | None) -> Keeping:
         """Return where a fit keeps both.
 
-        Where batches are visited by workers, what is kept of their documents is always in files: it does not travel.
+        Where batches are visited by workers that is always in files: what is kept of documents does not travel.
 
         Raises
         ------
@@ -41,19 +40,19 @@ class Keeping:
             If the scratch folder cannot be made.
         """
         if scratch is None:
-            return cls(None, None if workers is None else workers.scratch)
+            return cls(None if workers is None else workers.scratch)
         folder = place_of(scratch).absolute()
         with told_as_write_error(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        return cls(folder, folder)
+        return cls(folder)
 
     def of_summaries(self) -> Shelf[StoredSummary]:
         """Return an empty shelf for statistics."""
-        return _shelf(Packing(summary_arrays, summary_of), self.summaries)
+        return _shelf(Packing(summary_arrays, summary_of), self.folder)
 
     def of_documents(self, kind: type[Documents]) -> Shelf[Any]:
         """Return an empty shelf for documents."""
-        return _shelf(Packing(_document_arrays, partial(_documents_of, kind)), self.documents)
+        return _shelf(Packing(_document_arrays, partial(_documents_of, kind)), self.folder)
 
 
 def _shelf(packing: Packing[Any], scratch: Path | None) -> Shelf[Any]:

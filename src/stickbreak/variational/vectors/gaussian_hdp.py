@@ -84,7 +84,8 @@ class GaussianHDP(FittedGaussianHDP):
         Number of batches that are visited at the same components, before these follow. More than one can be visited by
         several threads or workers at a time. In the stochastic schedule a step is towards what all of them ask for.
     scratch : path-like or None, default=None
-        A folder for what is kept of each batch from pass to pass. None: memory. The result is the same.
+        A folder for what is kept of each batch from pass to pass. The numbers are the same. None: memory, or the
+        scratch folder of the cluster that is in use.
     local_tolerance : float, default=1e-4
         A local step stops when no expected count changes by more. A local step is that of one group, and the counts are
         its N_gk.

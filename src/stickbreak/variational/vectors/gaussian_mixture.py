@@ -75,7 +75,8 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         Number of batches that are visited at the same components, before these follow. More than one can be visited by
         several threads or workers at a time. In the stochastic schedule a step is towards what all of them ask for.
     scratch : path-like or None, default=None
-        A folder for what is kept of each batch from pass to pass. None: memory. The result is the same.
+        A folder for what is kept of each batch from pass to pass. The numbers are the same. None: memory, or the
+        scratch folder of the cluster that is in use.
     dtype : {"float64", "float32"}, default="float64"
         Precision of the vectors and of the products over them. The prior mean is subtracted from the vectors first, and
         sums are always float64. In float32 a pass takes about half the time, and the objective rises only up to

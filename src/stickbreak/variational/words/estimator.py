@@ -114,8 +114,8 @@ class VariationalHDP(FittedHDP):
         several threads or workers at a time, and take a little longer to converge. In the stochastic schedule a step is
         towards what all of them ask for.
     scratch : path-like or None, default=None
-        A folder for what is kept of each batch from pass to pass, so that memory follows a batch. None: memory. The
-        result is the same.
+        A folder for what is kept of each batch from pass to pass, so that memory follows a batch. The numbers are the
+        same. None: memory, or the scratch folder of the cluster that is in use.
     local_tolerance : float, default=1e-4
         A local step stops when no expected count changes by more. A local step is that of one document, and the counts
         are its N_dk. (Paper: 1e-4.)
