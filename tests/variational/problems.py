@@ -64,6 +64,7 @@ def schedule(
     executor=None,
     bound="surrogate",
     learned=(),
+    at_once=1,
 ):
     """A memoized schedule over the corpus, and the rows of each batch."""
     rows = make_batches(corpus, n_batches, seed=3)
@@ -75,6 +76,7 @@ def schedule(
         settings or LocalSettings(),
         executor or ThreadExecutor(),
         learned,
+        at_once=at_once,
     )
     return made, rows
 

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -47,8 +48,8 @@ class DaskWorkers:
     def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order.
 
-        Dask runs the jobs of a lost worker again on another one. Where what they share went with it, all jobs of the
-        step run again: a job may be done twice, to the same result.
+        Dask runs the jobs of a lost worker again on another one, and sends what they share again where it went with
+        it: a job may be done twice, to the same result.
 
         Raises
         ------
@@ -64,7 +65,10 @@ class DaskWorkers:
         for _ in range(TRIES):
             try:
                 self._client.wait_for_workers(1, timeout=WAIT)
-                sent = self._client.scatter(packed, broadcast=True, hash=False)
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # no smaller one can be sent
+                    # a task, where scatter would never return when a worker has just gone
+                    sent = self._client.submit(_itself, packed, pure=False)
                 futures = self._client.map(_done, [work] * len(jobs), [sent] * len(jobs), jobs, pure=False)
                 found: list[Result] = self._client.gather(futures)
                 return found
@@ -112,6 +116,11 @@ class Packed:
 
 
 _UNPACKED: dict[str, Any] = {}  # of the step that a worker is at
+
+
+def _itself(packed: Packed) -> Packed:
+    """Return what is shared: workers have it from the one that did this."""
+    return packed
 
 
 def _done(work: Callable[[Any, Job], Result], packed: Packed, job: Job) -> Result:
