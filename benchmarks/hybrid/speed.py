@@ -18,11 +18,13 @@ from threadpoolctl import threadpool_limits
 from benchmarks.harness.corpora import Split, load_split
 from benchmarks.harness.tables import table
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.sources import Held
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, sample, words_of
 from stickbreak.hybrid.global_step import take_step
-from stickbreak.hybrid.laps import HybridLaps, Room, Rules, Steps
+from stickbreak.hybrid.laps import HybridLaps, Rules, Steps
+from stickbreak.hybrid.minibatches import Room
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.word_weights import Tables, weigh
@@ -35,7 +37,8 @@ def learned(corpus: Corpus, n_topics: int, laps: int, executor: ThreadExecutor) 
     """Return the globals after some laps from a random start."""
     rules = Rules(PRIORS, Sweeps(BURN_IN, SAVED), 0.6, 1.0, 0)
     steps = Steps(rules, executor, Room())
-    work = HybridLaps(steps, corpus, 100, lambda report, stop: random_state(corpus, n_topics, 0, 1.0))
+    shape = corpus.n_documents, corpus.n_words
+    work = HybridLaps(steps, Held(corpus), shape, 100, 1, lambda report, stop: random_state(corpus, n_topics, 0, 1.0))
     work.begin(lambda event: None, lambda: False)
     further = work.laps(0)
     for _ in range(laps):

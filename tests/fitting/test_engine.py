@@ -25,7 +25,7 @@ class Travelling:
     """Workers in this process that see only what was pickled, as those of a cluster do."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.jobs, self.bytes = folder, 0, 0
+        self.folder, self.scratch, self.jobs, self.bytes = folder, folder, 0, 0
 
     def run(self, work: Callable[[Any, Any], Any], jobs: Sequence[Any], shared: Any) -> list[Any]:
         sent = pickle.dumps(shared)

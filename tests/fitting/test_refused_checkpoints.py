@@ -26,6 +26,7 @@ OTHER_PARAMETERS = {
     "moves": ("reorder",),
     "delete_documents": 100,
     "n_batches": 2,
+    "batches_at_once": 2,
     "schedule": "stochastic",
     "learning_decay": 0.6,
     "learning_offset": 2.0,
@@ -47,7 +48,9 @@ def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name):
 
 
 def test_every_parameter_either_belongs_to_the_fit_or_may_change():
-    may_change = {"n_jobs", "verbose", "n_laps", "tolerance", "document_weights", "init_sweeps", "total_documents"}
+    may_change = {
+        "n_jobs", "verbose", "n_laps", "tolerance", "document_weights", "init_sweeps", "total_documents", "scratch"
+    }  # fmt: skip
     assert set(VariationalHDP().get_params()) == OTHER_PARAMETERS.keys() | may_change
 
 

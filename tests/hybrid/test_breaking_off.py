@@ -23,7 +23,7 @@ def test_step_that_breaks_off_leaves_the_model_as_it_was(corpus, monkeypatch):
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(steps, "sample", breaks_off)
+        patch.setattr(steps, "sample_all", breaks_off)
         with pytest.raises(MemoryError):
             left.partial_fit(parts[1])
     assert left.n_documents_seen_ == 30

@@ -17,6 +17,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid import laps as steps
 from stickbreak.hybrid.document_sampler import Sweeps
 from stickbreak.hybrid.laps import Rules
+from stickbreak.hybrid.minibatches import Drawn, Room
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
 from stickbreak.storage.persistence import read_folder, write_folder
@@ -288,9 +289,9 @@ def test_minibatches_of_a_lap_are_of_nearly_the_same_size(monkeypatch):
     corpus, _ = planted_lda(101, 40, n_topics=4, mean_tokens=40, seed=2)
     sizes, learn = [], steps.Steps.learn
 
-    def noted(self, state, minibatch, n_documents):
-        sizes.append(minibatch.n_documents)
-        return learn(self, state, minibatch, n_documents)
+    def noted(self, state, drawn, n_documents):
+        sizes.append(drawn.load().n_documents)
+        return learn(self, state, drawn, n_documents)
 
     monkeypatch.setattr(steps.Steps, "learn", noted)
     HybridHDP(n_topics=6, init="random", batch_size=50, n_laps=2, random_state=1).fit(corpus)
@@ -311,13 +312,13 @@ def test_documents_are_sampled_under_the_learned_alpha(corpus):
     state, priors = random_state(corpus, 6, 0, 1.0), Priors(1.0, 1.0, 0.1)
     rules = Rules(priors, Sweeps(2, 2), 0.6, 1.0, 3, ("alpha",))
     with ThreadExecutor(1) as executor:
-        learning = steps.Steps(rules, executor, steps.Room())
-        learning.learn(state, corpus[:45], 90)
+        learning = steps.Steps(rules, executor, Room())
+        learning.learn(state, Drawn.of(corpus[:45]), 90)
         other, alpha = copy.deepcopy(state), state.learned.alpha
         assert abs(alpha - 1.0) > 0.1
         other.learned = None
-        given = steps.Steps(replace(rules, priors=replace(priors, alpha=alpha), learn=()), executor, steps.Room())
-        assert learning.learn(state, corpus[45:], 90) == given.learn(other, corpus[45:], 90)
+        given = steps.Steps(replace(rules, priors=replace(priors, alpha=alpha), learn=()), executor, Room())
+        assert learning.learn(state, Drawn.of(corpus[45:]), 90) == given.learn(other, Drawn.of(corpus[45:]), 90)
     np.testing.assert_array_equal(expected_counts(state), expected_counts(other))
 
 

@@ -14,6 +14,7 @@ from stickbreak.variational.moves.trial import Trial
 from . import reference
 from .problems import (
     Recorder,
+    Together,
     assert_summary_equal,
     direct_objective,
     documents_of_visit,
@@ -35,8 +36,9 @@ class Following(Recorder):
     def begin(self, state):
         self.names = state.topic_ids.tolist()
 
-    def observe(self, index, visit, executor):
-        super().observe(index, visit, executor)
+    def note(self, index, observed):
+        super().note(index, observed)
+        visit = observed
         self.docs[index] = documents_of_visit(visit)
         self.r[index], self.theta[index] = responsibilities(visit), thetas(visit)
 
@@ -127,13 +129,14 @@ class Following(Recorder):
             inner = Following()
             inner.names = names.tolist()
             for b, visit in enumerate(visits):
-                inner.observe(b, visit, None)
+                inner.note(b, visit)
             self.tried = state, inner
             return state, info
 
-        def again(schedule, state, b, **options):
-            done = revisit(schedule, state, b, **options)
-            self.tried[1].observe(b, visits[-1], None)
+        def again(schedule, state, group, **options):
+            done = revisit(schedule, state, group, **options)
+            for b, visit in zip(group, visits[-len(group) :], strict=True):
+                self.tried[1].note(b, visit)
             return done
 
         def lap(found, schedule, merges):
@@ -191,12 +194,12 @@ class Holding(Recorder):
         for move in self.moves:
             move.begin(state)
 
-    def observe(self, index, visit, executor):
-        for move in self.moves:
-            move.observe(index, visit, executor)
+    def observer(self):
+        return Together([move.observer() for move in self.moves])
 
-    def wanted(self, state, index, visit):
-        return np.unique(np.concatenate([move.wanted(state, index, visit) for move in self.moves]))
+    def note(self, index, observed):
+        for move, own in zip(self.moves, observed, strict=True):
+            move.note(index, own)
 
 
 def arrays_of(thing, name="state"):

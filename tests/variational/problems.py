@@ -64,6 +64,7 @@ def schedule(
     executor=None,
     bound="surrogate",
     learned=(),
+    at_once=1,
 ):
     """A memoized schedule over the corpus, and the rows of each batch."""
     rows = make_batches(corpus, n_batches, seed=3)
@@ -75,6 +76,7 @@ def schedule(
         settings or LocalSettings(),
         executor or ThreadExecutor(),
         learned,
+        at_once=at_once,
     )
     return made, rows
 
@@ -90,6 +92,37 @@ def made_move(kind, *, fresh=None, **settings):
     return kind.made(MoveSettings(proposals=word_proposals(start), **settings))
 
 
+class Seeing:
+    """Shows a move the visits themselves; they do not travel."""
+
+    def observe(self, visit, executor):
+        return visit
+
+    def wanted(self, visit):
+        return np.zeros(0, np.int64)
+
+
+class Together:
+    """Several observers, or None in the place of one, as one."""
+
+    def __init__(self, observers):
+        self.observers = observers
+
+    def observe(self, visit, executor):
+        return [None if one is None else one.observe(visit, executor) for one in self.observers]
+
+    def wanted(self, visit):
+        wanted = [one.wanted(visit) for one in self.observers if one is not None]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *wanted]))
+
+
+def shown(move, index, visit):
+    """Show a move one visit."""
+    observer = move.observer()
+    if observer is not None:
+        move.note(index, observer.observe(visit, ThreadExecutor()))
+
+
 class Recorder(Move):
     """Keeps the latest visit of every batch and never proposes anything."""
 
@@ -98,8 +131,11 @@ class Recorder(Move):
     def __init__(self):
         self.visits = {}
 
-    def observe(self, index, visit, executor):
-        self.visits[index] = visit
+    def observer(self):
+        return Seeing()
+
+    def note(self, index, observed):
+        self.visits[index] = observed
 
     def candidates(self, state):
         return ()

@@ -34,7 +34,8 @@ def followed_laps(made, start, moves, n_laps):
 
 @example(  # a topic that nobody holds, right after a birth has replaced the documents
     seed=35275, n_documents=10, n_words=7, n_topics=2, n_batches=1, fractional=False, alpha=0.05, eta=0.001,
-    bound="surrogate", learned=(), most=2, fresh=None, order=["refine", "birth", "delete", "merge", "reorder"],
+    bound="surrogate", learned=(), most=2, fresh=None, at_once=1,
+    order=["refine", "birth", "delete", "merge", "reorder"],
 )  # fmt: skip
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
@@ -50,13 +51,16 @@ def followed_laps(made, start, moves, n_laps):
     learned=st.sampled_from([(), ("alpha", "gamma", "eta")]),
     most=st.sampled_from([2, None]),
     fresh=st.sampled_from([None, 4]),
+    at_once=st.sampled_from([1, 2, 3]),
     order=st.permutations(list(MOVES)),
 )
 def test_objective_never_falls_and_equals_recomputation_with_all_moves(
-    seed, n_documents, n_words, n_topics, n_batches, fractional, alpha, eta, bound, learned, most, fresh, order
+    seed, n_documents, n_words, n_topics, n_batches, fractional, alpha, eta, bound, learned, most, fresh, at_once, order
 ):
     corpus = ragged_corpus(seed, n_documents=max(n_documents, 2), n_words=n_words, fractional=fractional)
-    made, _ = schedule(corpus, n_batches, alpha=alpha, eta=eta, bound=bound, learned=learned, settings=RESTARTS)
+    made, _ = schedule(
+        corpus, n_batches, alpha=alpha, eta=eta, bound=bound, learned=learned, settings=RESTARTS, at_once=at_once
+    )
     made_moves = {name: made_move(kind, fresh=fresh) for name, kind in MOVES.items()} | {"delete": Delete(most)}
     start = begin(corpus, n_topics, seed, eta=eta)
     state, _, _ = followed_laps(made, start, [made_moves[name] for name in order], 5)
@@ -64,11 +68,11 @@ def test_objective_never_falls_and_equals_recomputation_with_all_moves(
 
 
 @pytest.mark.parametrize("learned", [(), ("alpha", "gamma", "eta")], ids=["fixed", "learned"])
-@pytest.mark.parametrize("bound", ["surrogate", "quadratic"])
-def test_every_move_is_accepted_and_followed_on_bars(bound, learned):
+@pytest.mark.parametrize(("bound", "at_once"), [("surrogate", 1), ("quadratic", 1), ("surrogate", 2)])
+def test_every_move_is_accepted_and_followed_on_bars(bound, at_once, learned):
     """From 12 topics for four bars, and from one, by all moves; then by those alone that the others left nothing to."""
     corpus, _ = toy_bars(40, size=4, n_bars=4, tokens=30, seed=3)
-    made, _ = schedule(corpus, 2, bound=bound, learned=learned, settings=RESTARTS)
+    made, _ = schedule(corpus, 2 * at_once, bound=bound, learned=learned, settings=RESTARTS, at_once=at_once)
     together = {name: 0 for name in MOVES}
 
     def run(kinds, n_topics):

@@ -70,10 +70,9 @@ def test_learned_alpha_is_the_maximum_of_the_whole_objective_over_alpha_and_thet
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_slope_of_alpha_equals_central_differences(bound):
     _, state, *_ = stopped(bound)
-    lengths = [hyperparameters._tokens(documents) for documents in state.documents]
     for alpha in (0.1, 1.0, 7.0):
         low, at, high = (
-            hyperparameters._at_alpha(state, lengths, alpha * factor, state.model.bound, ThreadExecutor())
+            hyperparameters._at_alpha(state, alpha * factor, state.model.bound, ThreadExecutor())
             for factor in (0.9999, 1, 1.0001)
         )
         np.testing.assert_allclose((high.value - low.value) / (2e-4 * alpha), at.slope, rtol=1e-5)
@@ -201,8 +200,8 @@ class ModelWatcher(Recorder):
         self.model = state.model
         self.alphas.append(state.model.alpha)
 
-    def observe(self, index, visit, executor):
-        np.testing.assert_allclose(visit.prior.values.sum(), self.model.alpha, rtol=1e-12)
+    def note(self, index, observed):
+        np.testing.assert_allclose(observed.prior.values.sum(), self.model.alpha, rtol=1e-12)
 
     def candidates(self, state):
         assert state.model == self.model

@@ -94,8 +94,9 @@ class ParameterWatcher(Recorder):
     def begin(self, state):
         self.state = state
 
-    def observe(self, index, visit, executor):
-        super().observe(index, visit, executor)
+    def note(self, index, observed):
+        super().note(index, observed)
+        visit = observed
         p = self.state.parameters
         np.testing.assert_allclose(p.tau, self.state.totals.S + 0.1, rtol=1e-9)
         np.testing.assert_allclose(p.tau_sum, p.tau.sum(axis=0), rtol=1e-9)
@@ -110,6 +111,37 @@ def test_every_visit_sees_the_topics_of_the_totals_of_that_moment():
     assert len(watcher.visits) == 3
     sticks = [watcher.visits[b].prior.values for b in range(3)]
     assert not np.allclose(sticks[0], sticks[1], rtol=1e-12)  # a global step follows every batch
+
+
+class GroupWatcher(ParameterWatcher):
+    """The same of groups of three batches, when the first of a group is noted: all were visited by then."""
+
+    def note(self, index, observed):
+        if index % 3 == 0:
+            super().note(index, observed)
+        self.visits[index] = observed
+
+
+def test_batches_of_a_group_see_the_same_topics_and_one_global_step_follows():
+    corpus = ragged_corpus(1, n_documents=14, n_words=60)
+    made, _ = schedule(corpus, 4, at_once=3)
+    watcher = GroupWatcher()
+    _, infos = run_laps(made, begin(corpus, 5), [watcher], 3)
+    sticks = [watcher.visits[b].prior.values for b in range(4)]
+    np.testing.assert_array_equal(sticks[0], sticks[1])
+    np.testing.assert_array_equal(sticks[0], sticks[2])
+    assert not np.allclose(sticks[2], sticks[3], rtol=1e-12)
+    assert falls(infos).size == 0
+
+
+def test_all_batches_at_once_are_one_batch():
+    """The same parameters, the same documents: only the order of sums differs."""
+    corpus = ragged_corpus(4, n_documents=15)
+    (one, _), (three, _) = (
+        run_laps(schedule(corpus, n, at_once=n)[0], begin(corpus, 5), [], 4) for n in (1, 3)
+    )  # fmt: skip
+    np.testing.assert_allclose(three.totals.S, one.totals.S, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(three.objective, one.objective, rtol=1e-9)
 
 
 def test_first_lap_holds_the_start_until_every_document_is_seen():

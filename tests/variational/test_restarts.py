@@ -274,8 +274,9 @@ def test_restarts_run_in_every_fifth_lap_unless_enough_are_accepted(monkeypatch,
 
     def revisit(*args, restarts, **options):
         ran.append(restarts)
-        visited = original(*args, restarts=restarts, **options)
-        return visited._replace(restarts=np.array([1000, accepted]) if restarts else np.zeros(2, np.int64))
+        done = original(*args, restarts=restarts, **options)
+        of_each = np.array([1000, accepted]) if restarts else np.zeros(2, np.int64)
+        return [visited._replace(restarts=of_each) for visited in done]
 
     monkeypatch.setattr(memoized, "revisit", revisit)
     corpus = ragged_corpus(1)

@@ -11,8 +11,8 @@ from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import Gaussian, ZeroMeanGaussian
 from stickbreak.variational.moves import names_of
 from stickbreak.variational.vectors import estimator as vector_fitting
-from stickbreak.variational.vectors.estimator import Vectors
 from stickbreak.variational.vectors.proposals import VECTOR_PROPOSALS
+from stickbreak.variational.vectors.stored import Vectors
 
 from .test_gaussian_models import SMALL, mixture
 

@@ -20,6 +20,8 @@ from stickbreak.variational.vectors import batch as vectors_module
 from stickbreak.variational.vectors.batch import VectorBatch
 from stickbreak.variational.vectors.mixture import DPMixture, expected_log_weights
 
+from .problems import Seeing, shown
+
 FAMILIES = [ZeroMeanGaussian, Gaussian, DiagonalGaussian]
 MODELS = ["hdp", "dp"]
 ALPHA, GAMMA = 0.5, 3.0
@@ -196,8 +198,11 @@ class Recorder(Move):
     def __init__(self):
         self.visits = {}
 
-    def observe(self, index, visit, executor):
-        self.visits[index] = visit
+    def observer(self):
+        return Seeing()
+
+    def note(self, index, observed):
+        self.visits[index] = observed
 
     def candidates(self, state):
         return ()
@@ -294,7 +299,7 @@ class _Held(Move):
 
     def __init__(self, move):
         self._move = move
-        self.begin, self.observe, self.wanted = move.begin, move.observe, move.wanted
+        self.begin, self.observer, self.note = move.begin, move.observer, move.note
 
     def candidates(self, state):
         return ()
@@ -351,7 +356,7 @@ def test_merges_of_every_pair_give_hopeless_pairs_new_sticks_and_wait_for_those_
         assert len(move._pairs) == 2
         for b, load in enumerate(made.batches):
             visit = made.model.local_step(load(), state.parameters, None, made.settings, made.executor)
-            move.observe(b, visit, made.executor)
+            shown(move, b, visit)
         before = len(asked)
         candidate = next(iter(move.candidates(state)))
         found[every_pair] = move.evaluate(state, state.standing(), made, candidate).objective

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 import numpy as np
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.exceptions import InputError
 
-__all__ = ["make_batches", "partition"]
+__all__ = ["Cut", "cuts", "make_batches", "partition"]
 
 
 def make_batches(corpus: Corpus, n_batches: int, *, seed: int = 0) -> list[np.ndarray]:
@@ -39,6 +42,38 @@ def make_batches(corpus: Corpus, n_batches: int, *, seed: int = 0) -> list[np.nd
     [[0, 2], [1]]
     """
     return partition(corpus.n_documents, n_batches, seed=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One batch of a partition, as a job names it.
+
+    Attributes
+    ----------
+    n, n_batches, seed : int
+        What `partition` was called with.
+    index : int
+        Number of the batch.
+    """
+
+    n: int
+    n_batches: int
+    seed: int
+    index: int
+
+    def rows(self) -> np.ndarray:
+        """Return the rows of the batch; the partition is drawn once by each process."""
+        return _known(self.n, self.n_batches, self.seed)[self.index]
+
+
+def cuts(n: int, n_batches: int, *, seed: int) -> list[Cut]:
+    """Return the batches of a partition as data."""
+    return [Cut(n, n_batches, seed, index) for index in range(len(_known(n, n_batches, seed)))]
+
+
+@lru_cache(maxsize=2)
+def _known(n: int, n_batches: int, seed: int) -> list[np.ndarray]:
+    return partition(n, n_batches, seed=seed)
 
 
 def partition(n: int, n_batches: int, *, seed: int = 0) -> list[np.ndarray]:

@@ -26,8 +26,11 @@ from stickbreak.storage.atomic import clear_up
 from stickbreak.storage.places import PathLike, place_of
 
 KIND = "checkpoint"
-FREE = ("n_laps", "tolerance", "n_jobs", "verbose")
+FREE = ("n_laps", "tolerance", "n_jobs", "scratch", "verbose")
 """Parameters that a fit that goes on may change."""
+
+LATE = {"batches_at_once": 1}
+"""Parameters that fits of before did not have, and what these did in their stead."""
 
 
 def checksum(*arrays: NDArray) -> int:
@@ -58,7 +61,8 @@ def identity_of(
         Values that stand for parameters: of those that leave them to the fit, and of objects.
     """
     given = {**model.get_params(deep=False), **settled}
-    kept = {name: _plain(value) for name, value in given.items() if name not in free}
+    known = {name: value for name, value in given.items() if name not in LATE or value != LATE[name]}
+    kept = {name: _plain(value) for name, value in known.items() if name not in free}
     return {"estimator": type(model).__name__, **documents, **kept, "random_state": seed}
 
 

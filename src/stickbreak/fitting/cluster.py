@@ -7,6 +7,7 @@ import secrets
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -37,18 +38,18 @@ class DaskWorkers:
     ----------
     client : distributed.Client
     scratch : Path
-        A folder that all workers see: corpora that are not stored yet are written there.
+        A folder that all workers see: corpora that are not stored yet are written there, and what fits work on.
     """
 
     def __init__(self, client: Any, scratch: Path) -> None:
-        self._client, self._scratch = client, scratch
+        self._client, self.scratch = client, scratch
         self._places: dict[tuple[Any, ...], Place] = {}
 
     def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order.
 
-        Dask runs the jobs of a lost worker again on another one. Where what they share went with it, all jobs of the
-        step run again: a job may be done twice, to the same result.
+        Dask runs the jobs of a lost worker again on another one, and sends what they share again where it went with
+        it: a job may be done twice, to the same result.
 
         Raises
         ------
@@ -64,7 +65,10 @@ class DaskWorkers:
         for _ in range(TRIES):
             try:
                 self._client.wait_for_workers(1, timeout=WAIT)
-                sent = self._client.scatter(packed, broadcast=True, hash=False)
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # no smaller one can be sent
+                    # a task, where scatter would never return when a worker has just gone
+                    sent = self._client.submit(_itself, packed, pure=False)
                 futures = self._client.map(_done, [work] * len(jobs), [sent] * len(jobs), jobs, pure=False)
                 found: list[Result] = self._client.gather(futures)
                 return found
@@ -85,7 +89,7 @@ class DaskWorkers:
         identity = identity_of_corpus(corpus)
         known = identity["counts"], *identity["shape"]
         if known not in self._places:
-            folder = self._scratch / f"corpus-{len(self._places)}"
+            folder = self.scratch / f"corpus-{len(self._places)}"
             write_corpus(Corpus(corpus.counts), folder, overwrite=True)
             self._places[known] = place_of_folder(folder, corpus.n_words, corpus.n_documents)
         return self._places[known]
@@ -112,6 +116,11 @@ class Packed:
 
 
 _UNPACKED: dict[str, Any] = {}  # of the step that a worker is at
+
+
+def _itself(packed: Packed) -> Packed:
+    """Return what is shared: workers have it from the one that did this."""
+    return packed
 
 
 def _done(work: Callable[[Any, Job], Result], packed: Packed, job: Job) -> Result:
@@ -196,7 +205,7 @@ def _client(where: Any, distributed: Any, stack: ExitStack) -> Any:
                 "prints."
             ) from None
     if isinstance(where, int) and not isinstance(where, bool) and where > 0:
-        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
         local = stack.enter_context(distributed.LocalCluster(n_workers=where, **options))
         return stack.enter_context(distributed.Client(local))
     raise InputError(

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from stickbreak.corpus.corpus import Corpus
@@ -27,6 +29,8 @@ Result = TypeVar("Result")
 
 class Workers(Protocol):
     """What takes jobs to other processes: a cluster, or a test."""
+
+    scratch: Path  # a folder that all workers see
 
     def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order; `shared` is sent to each worker once."""
@@ -49,6 +53,10 @@ class Engine:
 
     def __init__(self, threads: Executor, workers: Workers | None = None) -> None:
         self._threads, self.workers = threads, workers
+
+    def takes(self, n_jobs: int) -> bool:
+        """Whether jobs keep workers or threads busy; fewer than there are threads leave some idle."""
+        return self.workers is not None or n_jobs >= getattr(self._threads, "n_threads", 1) > 1
 
     def map(self, function: Callable[[Job], Result], items: Iterable[Job]) -> list[Result]:
         """Return [function(item) for item in items], in order, from threads of this process."""
@@ -73,6 +81,36 @@ class Engine:
     def source(self, corpus: Corpus) -> Source:
         """Return the documents of a corpus as jobs name them: stored where all workers see them, or held here."""
         return Held(corpus) if self.workers is None else Stored(self.workers.place(corpus))
+
+
+def workers_of(executor: Executor) -> Workers | None:
+    """Return the workers of a cluster behind an executor; None if there are none."""
+    return executor.workers if isinstance(executor, Engine) else None
+
+
+def run_each(
+    executor: Executor, work: Callable[[Shared, Job, Executor], Result], jobs: Sequence[Job], shared: Shared
+) -> list[Result]:
+    """Return [work(shared, job, executor) for job in jobs], in order.
+
+    Jobs go to workers, or each to a thread. Where there are fewer than threads, they are done one after another, and
+    each is given all threads. So the work must come to the same result with any number of threads.
+
+    Parameters
+    ----------
+    executor : Executor
+    work : callable
+        A top-level function of what is shared, of one job, and of the executor that it may use.
+    jobs : sequence
+    shared : object
+    """
+    if isinstance(executor, Engine) and executor.takes(len(jobs)):
+        return executor.run(partial(_with_one_thread, work), jobs, shared)
+    return [work(shared, job, executor) for job in jobs]
+
+
+def _with_one_thread(work: Callable[[Shared, Job, Executor], Result], shared: Shared, job: Job) -> Result:
+    return work(shared, job, ThreadExecutor())
 
 
 _WORKERS: ContextVar[Workers | None] = ContextVar("workers", default=None)

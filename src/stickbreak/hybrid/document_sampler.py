@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -65,6 +66,14 @@ class Found:
     log_p: float  # nats: of the words, each given those before it in its document (B6)
 
 
+class Part(NamedTuple):
+    """The tokens of a minibatch."""
+
+    start: Int  # (D + 1,)  document d has the tokens start[d] .. start[d + 1] - 1
+    word: Int32  # (N,)  the place of each token's word in the weights
+    key: np.uint64  # of the random numbers: document d has stream d of it
+
+
 class TableFactors:
     """Factors of table indicators, wide and long enough for what was met so far."""
 
@@ -124,24 +133,41 @@ def sample(
         Of the random numbers: document d has stream d of it.
     executor : Executor
     """
-    longest, n_topics = int(tokens.lengths.max(initial=1)), weights.of_topics.e.size
-    z = np.zeros((sweeps.saved, word.size), np.int32)
-    score = np.zeros(tokens.n_documents)
+    (found,) = sample_parts([Part(tokens.start, word, key)], weights, alpha, tables, sweeps, executor)
+    return found
 
-    def run(rows: tuple[int, int]) -> tuple[Int, bool]:
-        found = np.zeros(n_topics, np.int64)
+
+def sample_parts(
+    parts: Sequence[Part], weights: Weights, alpha: float, tables: TableFactors, sweeps: Sweeps, executor: Executor
+) -> list[Found]:
+    """Sample several minibatches under the same weights, with all threads; the parameters are those of `sample`."""
+    lengths = [np.diff(part.start) for part in parts]
+    longest, n_topics = max(int(of.max(initial=1)) for of in lengths), weights.of_topics.e.size
+    z = [np.zeros((sweeps.saved, part.word.size), np.int32) for part in parts]
+    score = [np.zeros(of.size) for of in lengths]
+    shares = [(i, rows) for i, of in enumerate(lengths) for rows in shards(of, _SHARD_TOKENS)]
+
+    def run(share: tuple[int, tuple[int, int]]) -> tuple[Int, bool]:
+        (i, rows), found = share, np.zeros(n_topics, np.int64)
         reached = kernels.sample_documents(
-            *rows, tokens.start, word, alpha, weights.of_topics, weights.of_words, factors,
-            (sweeps.burn_in, sweeps.saved), sweeps.sampler == "sparse", key, Scratch.of(n_topics, longest),
-            z, found, score,
+            *rows, parts[i].start, parts[i].word, alpha, weights.of_topics, weights.of_words, factors,
+            (sweeps.burn_in, sweeps.saved), sweeps.sampler == "sparse", parts[i].key, Scratch.of(n_topics, longest),
+            z[i], found, score[i],
         )  # fmt: skip
         return found, bool(reached == rows[1])
 
-    factors, done, counted = tables.for_documents(longest), False, [np.zeros(0, np.int64)]
+    factors, done = tables.for_documents(longest), False
+    counted = np.zeros((len(parts), n_topics), np.int64)
     while not done:  # a topic with more tables than the factors know: the same draws again, with wider ones
-        results = executor.map(run, shards(tokens.lengths, _SHARD_TOKENS))
-        counted, done = [found for found, _ in results], all(complete for _, complete in results)
+        results = executor.map(run, shares)
+        counted[:], done = 0, all(complete for _, complete in results)
+        for (i, _), (found, _) in zip(shares, results, strict=True):
+            counted[i] += found
         factors = factors if done else tables.wider()
+    return [_found(z[i], counted[i], score[i], n_topics) for i in range(len(parts))]
+
+
+def _found(z: Int32, tables: Int, score: Float, n_topics: int) -> Found:
     of_topics = np.zeros(n_topics, np.int64)
     count_topics(z, of_topics)
-    return Found(z, of_topics, np.sum(counted, axis=0), float(score.sum()))
+    return Found(z, of_topics, tables, float(score.sum()))

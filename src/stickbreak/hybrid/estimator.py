@@ -17,7 +17,8 @@ from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
 from stickbreak.hybrid.fitted import FittedHybrid
-from stickbreak.hybrid.laps import HybridLaps, Room, Rules, Steps, row_of
+from stickbreak.hybrid.laps import HybridLaps, Rules, Steps, row_of
+from stickbreak.hybrid.minibatches import Drawn, Room
 from stickbreak.hybrid.requirements import check_parameters, check_sizes
 from stickbreak.hybrid.starts import RANDOM, begin, offset_after
 from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
@@ -80,6 +81,9 @@ class HybridHDP(FittedHybrid):
         them unless you interrupt it.
     batch_size : int, default=100
         Number of documents in a minibatch of `fit`.
+    batches_at_once : int, default=1
+        Number of minibatches of `fit` that are sampled at the same topics, before a step towards all of them. Workers
+        of a cluster are given one each.
     burn_in_sweeps : int, default=5
         Number of sweeps over a document before the first that counts (at most 1e6).
     saved_sweeps : int, default=5
@@ -89,7 +93,7 @@ class HybridHDP(FittedHybrid):
     learning_offset : float or None, default=None
         A larger offset makes the first steps smaller. None: chosen by the start. It is 1 after a random start, which
         holds nothing worth keeping. If topics are found or given, `fit` chooses the value that makes the first step
-        equal to the minibatch's share of the documents.
+        equal to the share of the documents that it sees.
     total_documents : int or None, default=None
         Number of documents in the whole stream, for `partial_fit`. None: those seen so far.
     grow_vocabulary : bool, default=False
@@ -177,6 +181,7 @@ class HybridHDP(FittedHybrid):
         "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
         "batch_size": [whole(1)],
+        "batches_at_once": [whole(1)],
         "burn_in_sweeps": [sweeps(0)],
         "saved_sweeps": [sweeps(1)],
         "grow_vocabulary": ["boolean"],
@@ -198,6 +203,7 @@ class HybridHDP(FittedHybrid):
         init_sweeps: int = 50,
         n_laps: int = 5,
         batch_size: int = 100,
+        batches_at_once: int = 1,
         burn_in_sweeps: int = 5,
         saved_sweeps: int = 5,
         learning_decay: float = 0.6,
@@ -221,6 +227,7 @@ class HybridHDP(FittedHybrid):
         self.init_sweeps = init_sweeps
         self.n_laps = n_laps
         self.batch_size = batch_size
+        self.batches_at_once = batches_at_once
         self.burn_in_sweeps = burn_in_sweeps
         self.saved_sweeps = saved_sweeps
         self.learning_decay = learning_decay
@@ -251,16 +258,18 @@ class HybridHDP(FittedHybrid):
 
     def _check_documents(self, documents: Corpus) -> None:
         refuse_fractions(documents)  # before the first minibatch: rows have their numbers here
-        self._check_start(documents, int(self.batch_size))
+        self._check_start(documents, int(self.batch_size) * int(self.batches_at_once))
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> HybridLaps:
-        offset = offset_after(self, min(1.0, self.batch_size / documents.n_documents))
+        offset = offset_after(self, min(1.0, self.batch_size * self.batches_at_once / documents.n_documents))
         steps = Steps(self._rules(self._given_priors(), offset, seed), executor, Room())
         n_topics = self._starting_columns(documents)
         return HybridLaps(
             steps,
-            documents,
+            executor.source(documents),
+            documents.counts.shape,
             int(self.batch_size),
+            int(self.batches_at_once),
             lambda report, stop: begin(self, documents, n_topics, seed, 1.0, report, stop),
         )
 
@@ -292,7 +301,7 @@ class HybridHDP(FittedHybrid):
         state, priors = self._state, Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
         room, self._room = self._room or Room(), None  # the room of a failed step is not used again
         steps = Steps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
-        log_p, n_tokens = steps.learn(state, minibatch, total)
+        log_p, n_tokens = steps.learn(state, Drawn.of(minibatch), total)
         self._take_state(state, steps.rules.priors_of(state), self._seed)
         self._room = room if room.small else None
         return Lap(log_p / n_tokens, state.alive().size, False, row_of(state, steps))

@@ -14,7 +14,8 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import require, saved_seed
 from stickbreak.fitting.laps import Packed
-from stickbreak.hybrid.laps import Room, packed, unpacked
+from stickbreak.hybrid.laps import packed, unpacked
+from stickbreak.hybrid.minibatches import Room
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.model.estimator import KeptState

@@ -9,27 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.corpus import Corpus
+from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.fitting.requirements import check_many
 from stickbreak.fitting.steps import step_size
-from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid.document_sampler import Sweeps, words_of
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.learning import learn_from
+from stickbreak.hybrid.minibatches import Asked, Drawn, Room, sample_all
 from stickbreak.hybrid.new_topics import make_room
 from stickbreak.hybrid.state import HybridState, Learned, Priors
 from stickbreak.hybrid.word_topics import WordTopics
-from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import stream
 
 BYTES_OF_SWEEP = 4.0  # of a token: its topic
 COLUMNS = ("step_size", "n_steps", "alpha", "gamma", "eta")  # of the trace, the hybrid's own
-LARGEST_FACTORS = 1 << 24  # bytes of factors that a stream keeps from step to step
 
 MakeStart = Callable[[Callback, Stop], HybridState]
 
@@ -51,47 +50,46 @@ class Rules:
         return self.priors if now is None else replace(self.priors, alpha=now.alpha, gamma=now.gamma, eta=now.eta)
 
 
-class Room:
-    """What steps work in, made once for many of them: factors of the tables, weights of the words."""
-
-    def __init__(self) -> None:
-        self.factors, self.tables = TableFactors(), Tables()
-
-    @property
-    def small(self) -> bool:
-        """Whether the factors are worth keeping: one very long document may have made them large."""
-        return self.factors.n_bytes < LARGEST_FACTORS
-
-
 class Steps:
     """Steps on minibatches, one after another."""
 
     def __init__(self, rules: Rules, executor: Executor, room: Room) -> None:
         self.rules = rules
-        self._executor = executor
-        self._factors, self._tables = room.factors, room.tables
+        self._executor, self._room = executor, room
 
     def size(self, step: int) -> float:
         """Return the size of a step; the number of the first is 1."""
         return step_size(step, self.rules.decay, self.rules.offset)
 
-    def learn(self, state: HybridState, minibatch: Corpus, n_documents: int) -> tuple[float, int]:
-        """Take a step on a minibatch of `n_documents`; return what `Found.log_p` says, and the number of tokens.
+    def learn(self, state: HybridState, drawn: Drawn, n_documents: int) -> tuple[float, int]:
+        """Take a step on minibatches of `n_documents`, all sampled at the same globals.              math.md (B5)
 
         Documents without words count as seen; if there is no other, no step is taken.
+
+        Parameters
+        ----------
+        state : HybridState
+            Changed in place.
+        drawn : Drawn
+        n_documents : int
+
+        Returns
+        -------
+        log_p : float
+            What `Found.log_p` says.
+        n_tokens : int
         """
-        tokens, rules = Tokens.from_corpus(minibatch), self.rules
+        minibatch, rules = drawn.load(), self.rules
+        tokens = Tokens.from_corpus(minibatch)
         if tokens.word.size == 0:
             return 0.0, 0
         words, word = words_of(tokens)
         check_many("saved_sweeps", rules.sweeps.saved, BYTES_OF_SWEEP * word.size)
         if state.unbounded:
             make_room(state, words.size)
-        priors, step, sparse = rules.priors_of(state), state.n_steps + 1, rules.sweeps.sampler == "sparse"
-        weights = weigh(words, state, priors, self._tables, self._executor, sparse=sparse)
-        key = key_of(rules.seed, step, "documents of the step")
-        found = sample(tokens, word, weights, priors.alpha, self._factors, rules.sweeps, key, self._executor)
-        self._tables.give_back(weights, self._executor)
+        priors, step = rules.priors_of(state), state.n_steps + 1
+        asked, keys = Asked(state, priors, rules.sweeps), drawn.keys(rules.seed, step)
+        found = sample_all(asked, drawn, keys, tokens, words, word, self._room, self._executor)
         share, size = n_documents / minibatch.n_documents, self.size(step)
         state.whole = False
         take_step(state, tokens, words, found, share, size, key_of(rules.seed, step, "rounding of the step"))
@@ -106,8 +104,11 @@ class HybridLaps:
 
     window = 0
 
-    def __init__(self, steps: Steps, corpus: Corpus, batch_size: int, start: MakeStart) -> None:
-        self._steps, self._corpus, self._batch_size, self._start = steps, corpus, batch_size, start
+    def __init__(
+        self, steps: Steps, documents: Source, shape: tuple[int, int], batch_size: int, at_once: int, start: MakeStart
+    ) -> None:
+        self._steps, self._documents, self._start = steps, documents, start
+        (self._n_documents, self._n_words), self._batch_size, self._at_once = shape, batch_size, at_once
         self.state: HybridState
 
     @property
@@ -134,18 +135,18 @@ class HybridLaps:
         while True:
             done += 1
             log_p, n_tokens = 0.0, 0
-            for rows in self._minibatches(done):
-                found = self._steps.learn(self.state, self._corpus[rows], self._corpus.n_documents)
+            lap = self._minibatches(done)
+            for first in range(0, len(lap), self._at_once):
+                drawn = Drawn(self._documents, lap[first : first + self._at_once])
+                found = self._steps.learn(self.state, drawn, self._n_documents)
                 log_p, n_tokens = log_p + found[0], n_tokens + found[1]
             yield Lap(log_p / n_tokens, self.state.alive().size, False, row_of(self.state, self._steps))
 
-    def _minibatches(self, lap: int) -> Iterator[Int]:
-        """Yield the rows of each minibatch of a lap, all of nearly the same size."""
-        order = stream(self._steps.rules.seed, f"order of the documents in lap {lap}").permutation(
-            self._corpus.n_documents
-        )
+    def _minibatches(self, lap: int) -> list[Int]:
+        """Return the rows of each minibatch of a lap, all of nearly the same size."""
+        order = stream(self._steps.rules.seed, f"order of the documents in lap {lap}").permutation(self._n_documents)
         n = -(-order.size // self._batch_size)
-        yield from (np.sort(rows) for rows in np.array_split(order, n))  # a small remainder would take a full step
+        return [np.sort(rows) for rows in np.array_split(order, n)]  # a small remainder would take a full step
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""
@@ -154,7 +155,7 @@ class HybridLaps:
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned."""
         copies = {name: array.copy() for name, array in arrays.items()}
-        self.state = unpacked(copies, values, self._corpus.n_words)
+        self.state = unpacked(copies, values, self._n_words)
 
 
 def row_of(state: HybridState, steps: Steps) -> dict[str, float]:

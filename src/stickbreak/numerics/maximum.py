@@ -34,11 +34,21 @@ def maximiser(slope: Callable[[float], float], start: float, limits: tuple[float
     >>> round(maximiser(lambda x: 3 / x - 1.5, 40.0, (1e-3, 1e3)), 4)
     2.0
     """
-    low, high = min(limits[0], start), max(limits[1], start)
+    # emptied at the end: what brentq makes of a function refers to itself, and would keep the caller's data alive
+    # emptied at the end: what brentq makes of a function refers to itself, and would keep the caller's data alive
+    held = [slope]
+    try:
+        return _uphill(held, start, min(limits[0], start), max(limits[1], start))
+    finally:
+        held.clear()
+
+
+def _uphill(slope: list[Callable[[float], float]], start: float, low: float, high: float) -> float:
+    """Walk uphill from the start, and find where the slope changes sign."""
 
     @cache
     def at(log_x: float) -> float:
-        return slope(math.exp(log_x))
+        return slope[0](math.exp(log_x))
 
     x = math.log(start)
     uphill, step = at(x), FIRST_STEP

@@ -105,6 +105,11 @@ class Gathering:
             self.pieces.append(Piece.from_visit(batch, visit, rows, rows, visit.batch.selected(rows)))
         self.others.append(Untouched(batch, np.delete(visit.batch.lengths, rows), visit.prior))
 
+    def join(self, other: Gathering) -> None:
+        """Add the documents of further batches."""
+        self.pieces += other.pieces
+        self.others += other.others
+
     def split(self, topic: int) -> tuple[list[Piece], list[Untouched]]:
         """Return the gathered documents that hold a topic, and all the others."""
         held, free = [], []

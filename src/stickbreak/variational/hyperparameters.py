@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from stickbreak.fitting.engine import run_each
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS
+from stickbreak.fitting.shelves import Entry
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.variational.bound import QUADRATIC, expected_squares, quadratic_slopes
@@ -56,10 +58,10 @@ class AtAlpha:
 
     def store(self, state: Inference[DocumentTopics]) -> None:
         """Write the statistics into the summaries of the batches and the totals."""
-        state.batches = [
+        state.batches = state.batches.remade(
             replace(batch, vectors=replace(batch.vectors, **new))
             for batch, new in zip(state.batches, self.statistics, strict=True)
-        ]
+        )
         of_weights = {name: sum(new[name] for new in self.statistics) for name in ("T", "G", "Q", "Q0")}
         state.totals = replace(state.totals, **of_weights)
 
@@ -79,19 +81,22 @@ def best_alpha(state: Inference[DocumentTopics], start: float, bound: str, execu
     bound : {"surrogate", "quadratic"}
     executor : Executor
     """
-    lengths = [_tokens(documents) for documents in state.documents]
-    before = _at_alpha(state, lengths, start, bound, executor)
+    before = _at_alpha(state, start, bound, executor)
 
     def slope(alpha: float) -> float:
-        return _at_alpha(state, lengths, alpha, bound, executor).slope
+        return _at_alpha(state, alpha, bound, executor).slope
 
-    after = _at_alpha(state, lengths, maximiser(slope, start, CONCENTRATION_LIMITS), bound, executor)
+    after = _at_alpha(state, maximiser(slope, start, CONCENTRATION_LIMITS), bound, executor)
     return after if after.value >= before.value else before
 
 
-def _at_alpha(
-    state: Inference[DocumentTopics], lengths: list[Float], alpha: float, bound: str, executor: Executor
-) -> AtAlpha:
+def statistics_at(prior: Float, documents: Entry[DocumentTopics], executor: Executor) -> tuple[Float, Float, float]:
+    """Return T, Q and Q0 of the documents of a batch at theta = prior + N: a job.                  math.md (V8)"""
+    found = documents.load()
+    return weight_statistics(found, _tokens(found), prior, executor)
+
+
+def _at_alpha(state: Inference[DocumentTopics], alpha: float, bound: str, executor: Executor) -> AtAlpha:
     """Evaluate L_HDP and its slope with theta at its best for this alpha.                            math.md (V14)
 
     L_HDP = D E[c_D] + sum_d { sum_k log Gamma(theta_dk) - log Gamma(sum_k theta_dk) };  theta is stationary, so
@@ -101,9 +106,8 @@ def _at_alpha(
     beta, D = expected_beta(rho), state.totals.n_documents
     value = D * expected_log_normaliser(rho, omega, alpha, bound)
     slope = D * _normaliser_slope(rho, omega, alpha, bound)
-    statistics = []
-    for documents, of_documents in zip(state.documents, lengths, strict=True):
-        T, Q, Q0 = weight_statistics(documents, of_documents, alpha * beta, executor)
+    statistics, jobs = [], [state.documents.entry(b) for b in range(len(state.documents))]
+    for T, Q, Q0 in run_each(executor, statistics_at, jobs, alpha * beta):
         statistics.append({"T": T, "G": -alpha * beta * T, "Q": Q, "Q0": Q0})
         value += float(Q.sum()) - Q0
         slope += float(beta @ T)

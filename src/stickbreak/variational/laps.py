@@ -81,7 +81,7 @@ class MemoizedLaps:
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned."""
-        self._state = restored(arrays, values, self._schedule.model, self._moves, self._shape)
+        self._state = restored(arrays, values, self._schedule.model, self._moves, self._shape, self._schedule.keeping)
         self.n_steps = done * len(self._schedule.batches)
 
     @property

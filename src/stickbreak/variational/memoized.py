@@ -1,4 +1,4 @@
-"""The memoized schedule: one batch at a time, exact additive bookkeeping (math.md (V8))."""
+"""The memoized schedule: one group of batches at a time, exact additive bookkeeping (math.md (V8))."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.hyperparameters import due
 from stickbreak.variational.model import Inference, Schedule
 from stickbreak.variational.moves import Move, run_move
-from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.visits import Visited, first_visits, revisit
+from stickbreak.variational.visits import Visited, first_visits, groups, revisit
 
 RESTART_SHARE = 2e-3  # restarts run in every lap while more than this share of those tried are accepted ...
 RESTART_LAPS = 5  # ... else in every fifth
@@ -69,13 +68,6 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
     lap : int
         Laps done so far.
     """
-
-    def observe(b: int, visit: Visit) -> None:
-        for move in active:
-            move.observe(b, visit, schedule.executor)
-        wanted = [move.wanted(state, b, visit) for move in active]
-        state.gathering.add(b, visit, np.unique(np.concatenate([np.zeros(0, np.int64), *wanted])))
-
     while True:
         lap += 1
         state.gathering = Gathering()
@@ -86,8 +78,9 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         afresh = state.model.starts_matter and state.fresh_share > FRESH_SHARE
         restarts = state.restart_share > RESTART_SHARE or lap % RESTART_LAPS == 0
         done = [
-            revisit(schedule, state, b, afresh=afresh, restarts=restarts, observe=observe)
-            for b in range(len(schedule.batches))
+            visited
+            for group in groups(schedule, schedule.at_once)
+            for visited in revisit(schedule, state, group, afresh=afresh, restarts=restarts, moves=active, gather=True)
         ]
         if restarts:
             tried, accepted = np.sum([visited.restarts for visited in done], axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Self
 
@@ -11,13 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.shelves import Shelf
 from stickbreak.likelihoods import Likelihood
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.documents import AnyDocuments, Documents
 from stickbreak.variational.gathering import Gathering
+from stickbreak.variational.keeping import Keeping
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import GlobalParameters, StoredSummary, Summary, expected_beta
+
+Loader = Callable[[], Observations]
+"""Reads a batch; what travels to workers can be pickled."""
 
 
 class Model(ABC, Generic[AnyDocuments]):
@@ -82,12 +87,14 @@ class Schedule:
     """What does not change from lap to lap."""
 
     model: Model[Any]  # at the start; `Inference.model` has the present hyperparameters
-    batches: Sequence[Callable[[], Observations]]  # called at every visit: a batch need not stay in memory
+    batches: Sequence[Loader]  # called at every visit: a batch need not stay in memory
     settings: LocalSettings
     executor: Executor
     learned: tuple[str, ...] = ()  # hyperparameters that every lap ends with learning
     seed: int = 0  # of what moves draw at random
     first_moves: int = 1  # lap from which on topics are merged, deleted and born
+    at_once: int = 1  # batches that are visited at the same parameters, between two global steps
+    keeping: Keeping = field(default_factory=Keeping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +121,8 @@ class Inference(Generic[AnyDocuments]):
     model: Model[AnyDocuments]  # with the present hyperparameters, which may be learned
     parameters: GlobalParameters
     totals: Summary  # sum of `batches`
-    batches: list[StoredSummary]
-    documents: list[AnyDocuments]  # what is kept of every document, by batch
+    batches: Shelf[StoredSummary]
+    documents: Shelf[AnyDocuments]  # what is kept of every document, by batch
     topic_ids: Int  # (K,) a name for each topic that outlives merges and re-ordering
     data: Float  # (K,) L_data of each topic
     objective: float  # nats
@@ -144,9 +151,9 @@ class Inference(Generic[AnyDocuments]):
         totals, parameters = self.totals.without_words(), self.parameters
         return Standing(totals, parameters.rho, parameters.omega, self.topic_ids, self.data, self.objective)
 
-    def edit(self, batches: list[StoredSummary], documents: list[AnyDocuments], standing: Standing) -> None:
-        """Replace every per-topic store after a move; `refresh` sets the rest."""
-        self.batches, self.documents = batches, documents
+    def edit(self, batches: Iterable[StoredSummary], documents: Iterable[AnyDocuments], standing: Standing) -> None:
+        """Replace every per-topic store after a move, batch by batch; `refresh` sets the rest."""
+        self.batches, self.documents = self.batches.remade(batches), self.documents.remade(documents)
         self.resum()
         self.parameters.rho, self.parameters.omega = standing.rho, standing.omega
         self.topic_ids = standing.topic_ids

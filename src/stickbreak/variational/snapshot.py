@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.ranges import are_sticks, are_sums, is_concentration
-from stickbreak.variational.documents import check_rows, check_sums
+from stickbreak.variational.documents import Documents, check_rows, check_sums
+from stickbreak.variational.keeping import SIZE, Keeping, summary_of, vector_arrays, vectors_of
 from stickbreak.variational.model import Inference, Model
 from stickbreak.variational.moves import Move
-from stickbreak.variational.sparse_rows import SparseRows, topic_type
-from stickbreak.variational.state import (
-    PER_TOPIC,
-    GlobalParameters,
-    StoredSummary,
-    Summary,
-)
+from stickbreak.variational.sparse_rows import topic_type
+from stickbreak.variational.state import PER_TOPIC, GlobalParameters, StoredSummary, Summary
 
 
 def snapshot(state: Inference, moves: Sequence[Move]) -> Packed:
@@ -31,10 +27,10 @@ def snapshot(state: Inference, moves: Sequence[Move]) -> Packed:
         "omega": state.parameters.omega,
         "topic_ids": state.topic_ids,
     }
-    arrays |= {**_vector_arrays("totals", state.totals), "totals.S": state.totals.S}
-    for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
-        arrays |= _stored_arrays(f"batch{b}", summary)
-        arrays |= {f"batch{b}.{x}": array for x, array in documents.arrays().items()}
+    arrays |= {**_named("totals", vector_arrays(state.totals)), "totals.S": state.totals.S}
+    for b in range(len(state.batches)):
+        of_documents = {x: array for x, array in state.documents.arrays(b).items() if x != SIZE}
+        arrays |= _named(f"batch{b}", {**state.batches.arrays(b), **of_documents})
     values = {
         "n_batches": len(state.batches),
         "next_id": state.next_id,
@@ -52,6 +48,7 @@ def restored(
     model: Model,
     moves: Sequence[Move],
     shape: tuple[int, int],
+    keeping: Keeping,
 ) -> Inference:
     """Put the state of a snapshot together again; the arrays are copied.
 
@@ -65,24 +62,25 @@ def restored(
         They take up what they remembered.
     shape : tuple of int
         Documents D, and rows of a table of statistics (words W).
+    keeping : Keeping
+        Where what is kept of the batches is put.
 
     Raises
     ------
     KeyError, TypeError, ValueError
         If its parts do not fit together.
     """
-    arrays = {name: array.copy() for name, array in arrays.items()}
     n_batches = whole_number("n_batches", values["n_batches"])
     require(1 <= n_batches <= shape[0], "its number of batches cannot be")
     totals = _totals(arrays)
-    parameters = GlobalParameters(totals.S, totals.N, arrays["rho"], arrays["omega"])
+    parameters = GlobalParameters(totals.S, totals.N, arrays["rho"].copy(), arrays["omega"].copy())
     state = Inference(
         model.with_hyperparameters(_hyperparameters(values["hyperparameters"], model)),
         parameters,
         totals,
-        [_stored(f"batch{b}", arrays) for b in range(n_batches)],
-        [model.documents.from_arrays(arrays, f"batch{b}", _n_documents(arrays, b)) for b in range(n_batches)],
-        arrays["topic_ids"],
+        keeping.of_summaries().remade(summary_of(_Copies(arrays, f"batch{b}.")) for b in range(n_batches)),
+        keeping.of_documents(model.documents).remade(_documents(arrays, b, model) for b in range(n_batches)),
+        arrays["topic_ids"].copy(),
         totals.N,
         0.0,
         next_id=whole_number("next_id", values["next_id"]),
@@ -153,33 +151,31 @@ def _hyperparameters(values: Mapping[str, Any], model: Model) -> dict[str, Any]:
     return found
 
 
-def _vector_arrays(name: str, summary: Summary) -> dict[str, NDArray]:
-    arrays = {f"{name}.{x}": getattr(summary, x) for x in PER_TOPIC}
-    return {**arrays, f"{name}.scalars": np.array([summary.n_documents, summary.Q0])}
+def _named(name: str, arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    """Return arrays with the name of what they are of before theirs."""
+    return {f"{name}.{x}": array for x, array in arrays.items()}
 
 
-def _stored_arrays(name: str, summary: StoredSummary) -> dict[str, NDArray]:
-    S = summary.S
-    rows = {f"{name}.S_{x}": array for x, array in (("indptr", S.indptr), ("topic", S.topic), ("value", S.value))}
-    return {**_vector_arrays(name, summary.vectors), f"{name}.words": summary.words, **rows}
+class _Copies(Mapping[str, NDArray]):
+    """Copies of the arrays whose names begin as said; what is not there is told by its whole name."""
+
+    def __init__(self, arrays: Mapping[str, NDArray], begin: str = "") -> None:
+        self._arrays, self._begin = arrays, begin
+
+    def __getitem__(self, name: str) -> NDArray:
+        return self._arrays[f"{self._begin}{name}"].copy()
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.removeprefix(self._begin) for name in self._arrays if name.startswith(self._begin))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _documents(arrays: Mapping[str, NDArray], b: int, model: Model) -> Documents:
+    n_documents = int(arrays[f"batch{b}.scalars"][0])
+    return model.documents.from_arrays(_Copies(arrays), f"batch{b}", n_documents)
 
 
 def _totals(arrays: Mapping[str, NDArray]) -> Summary:
-    return replace(_vectors("totals", arrays), words=None, S=arrays["totals.S"])
-
-
-def _stored(name: str, arrays: Mapping[str, NDArray]) -> StoredSummary:
-    vectors = _vectors(name, arrays)
-    S = SparseRows(vectors.N.size, *(arrays[f"{name}.S_{x}"] for x in ("indptr", "topic", "value")))
-    return StoredSummary(vectors, arrays[f"{name}.words"], S)
-
-
-def _n_documents(arrays: Mapping[str, NDArray], b: int) -> int:
-    return int(arrays[f"batch{b}.scalars"][0])
-
-
-def _vectors(name: str, arrays: Mapping[str, NDArray]) -> Summary:
-    n_documents, Q0 = arrays[f"{name}.scalars"]
-    per_topic = {x: arrays[f"{name}.{x}"] for x in PER_TOPIC}
-    S = np.zeros((0, per_topic["N"].size))
-    return Summary(n_documents=int(n_documents), words=np.zeros(0, np.int32), S=S, Q0=float(Q0), **per_topic)
+    return replace(vectors_of(_Copies(arrays, "totals.")), words=None, S=arrays["totals.S"].copy())

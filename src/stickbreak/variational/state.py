@@ -94,6 +94,22 @@ class Summary:
         """The summary itself: where its numbers beside S are, as in a `StoredSummary`."""
         return self
 
+    def expanded(self) -> Summary:
+        """Return the summary itself: it has its zeros."""
+        return self
+
+    @classmethod
+    def union(cls, parts: Sequence[Summary]) -> Summary:
+        """Return the summary of the documents of several summaries together, over all their words."""
+        if len(parts) == 1:
+            return parts[0]
+        several = [np.zeros(0, np.int32) if part.words is None else part.words for part in parts]
+        words = np.unique(np.concatenate(several))
+        total = cls.zeros(words.size, parts[0].N.size)
+        for part, own in zip(parts, several, strict=True):
+            total.add(replace(part, words=np.searchsorted(words, own).astype(np.int32)))
+        return replace(total, words=words)
+
     def add(self, other: Summary | StoredSummary, sign: float = 1.0) -> None:
         """Add (sign = 1) or take away (sign = -1) another summary in place; its words must be rows of this one."""
         other.add_rows(self.S, sign)

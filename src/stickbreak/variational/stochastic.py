@@ -1,13 +1,14 @@
-"""The stochastic schedule: after every batch a step towards what it alone, scaled up, asks for (math.md (S1))."""
+"""The stochastic schedule: after every group of batches a step towards what they, scaled up, ask for (math.md (S1))."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from stickbreak.fitting.engine import run_each, workers_of
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.steps import step_size
 from stickbreak.numerics.arrays import Float
@@ -16,11 +17,11 @@ from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise
 from stickbreak.variational.memoized import LapInfo
-from stickbreak.variational.model import Model, Schedule
+from stickbreak.variational.model import Loader, Model, Schedule
 from stickbreak.variational.natural_gradient import INTERPOLATE
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Observations
-from stickbreak.variational.state import PER_TOPIC, GlobalParameters, Summary, expected_beta
+from stickbreak.variational.state import PER_TOPIC, GlobalParameters, StoredSummary, Summary, expected_beta
 from stickbreak.variational.visits import Visited
 
 
@@ -84,6 +85,38 @@ def visit(
     return summarise(replace(found, batch=batch), executor), Visited(found.sweeps, found.restarts)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What visits at the same topics have in common."""
+
+    batches: Sequence[Loader]
+    state: StreamState
+    model: Model[Any]
+    settings: LocalSettings
+    travels: bool  # whether what a visit returns leaves the process
+
+
+class Seen(NamedTuple):
+    """What a visit returns."""
+
+    summary: Summary | StoredSummary
+    visited: Visited
+    any_words: bool
+
+
+def visit_batch(asked: Asked, index: int, executor: Executor) -> Seen:
+    """Visit a batch."""
+    batch = asked.batches[index]()
+    summary, visited = visit(batch, asked.state, asked.model, asked.settings, executor)
+    return Seen(summary.compressed() if asked.travels else summary, visited, batch.word.size > 0)
+
+
+def _visits(schedule: Schedule, state: StreamState, group: Sequence[int]) -> list[Seen]:
+    travels = workers_of(schedule.executor) is not None
+    asked = Asked(schedule.batches, state, schedule.model, schedule.settings, travels)
+    return run_each(schedule.executor, visit_batch, group, asked)
+
+
 def scaled(summary: Summary, n_documents: int) -> Summary:
     """Return the statistics of `n_documents` documents of which the given ones are a sample: s = D / |M| times all."""
     s = n_documents / summary.n_documents
@@ -131,7 +164,9 @@ def objective_of(whole: Summary, state: StreamState, model: Model) -> float:
 def laps(
     schedule: Schedule, state: StreamState, rule: StepRule, *, n_documents: int, seed: int, lap: int, reorder: bool
 ) -> Iterator[tuple[StreamState, LapInfo]]:
-    """Yield after every lap: each batch once, in a new order; a step after each.
+    """Yield after every lap: each batch once, in a new order; a step after each group of them.
+
+    The batches of a group are visited at the same topics, and the step goes towards what all of them ask for.
 
     The objective of a lap is that of all documents' factors as the lap found them, under the globals at its end: a
     lower bound as exact as that of the memoized schedule, but not a monotone one.
@@ -156,13 +191,14 @@ def laps(
         lap += 1
         order = stream(seed, f"order of the batches in lap {lap}").permutation(len(schedule.batches))
         totals, done = Summary.zeros(*state.counts.shape), []
-        for b in order:
-            batch = schedule.batches[b]()
-            summary, visited = visit(batch, state, model, schedule.settings, schedule.executor)
-            if batch.word.size:  # empty documents alone say nothing of the topics
-                take_step(state, scaled(summary, n_documents), model, rule)
-            totals.add(summary)
-            done.append(visited)
+        for first in range(0, order.size, schedule.at_once):
+            visits = _visits(schedule, state, order[first : first + schedule.at_once].tolist())
+            parts = [seen.summary.expanded() for seen in visits]
+            if any(seen.any_words for seen in visits):  # empty documents alone say nothing of the topics
+                take_step(state, scaled(Summary.union(parts), n_documents), model, rule)
+            for part in parts:
+                totals.add(part)
+            done += [seen.visited for seen in visits]
         objective = objective_of(totals, state, model)
         moves: dict[str, tuple[int, int]] = {}
         if reorder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +35,8 @@ class StreamingVariational(StreamingEstimator):
         "learning_offset": [OFFSET],
         "tolerance": [*TOLERANCES],
         "n_batches": [None, whole(1)],
+        "batches_at_once": [whole(1)],
+        "scratch": [None, str, PathLike],
     }
 
     @abstractmethod

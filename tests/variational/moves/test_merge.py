@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import toy_bars
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings
@@ -25,6 +24,7 @@ from ..problems import (
     responsibilities,
     run_laps,
     schedule,
+    shown,
     thetas,
 )
 
@@ -50,8 +50,11 @@ class Watcher(Recorder):
     def begin(self, state):
         self.move.begin(state)
 
-    def observe(self, index, visit, executor):
-        self.move.observe(index, visit, executor)
+    def observer(self):
+        return self.move.observer()
+
+    def note(self, index, observed):
+        self.move.note(index, observed)
 
 
 def assert_state_is(state, made, visits, pool):
@@ -119,7 +122,7 @@ def test_merge_applies_disjoint_pairs_in_one_lap(n_batches):
     made, state, recorder = tracked_lap(corpus, 6, n_batches, move)
     move._pairs, move._ids = np.array([[1, 4], [4, 5], [0, 3]]), np.array([[1, 4], [4, 5], [0, 3]])
     for b, visit in recorder.visits.items():
-        move.observe(b, visit, ThreadExecutor())
+        shown(move, b, visit)
     accepted, standing = [], state.standing()
     for candidate in move.candidates(state):
         if move.compatible(candidate, accepted):

@@ -7,14 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
-from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Int
 from stickbreak.variational.model import Inference, Model, Schedule, Standing
 from stickbreak.variational.objective import rises
-from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters
+from stickbreak.variational.visits import Observer
 
 MAX_DOCUMENTS = 500  # that deletes infer again in a lap
 
@@ -41,7 +38,7 @@ class Proposal(NamedTuple):
 class Proposals(ABC):
     """Where the trials of one move get whole sets of topics from: of words by collapsed inference, of vectors by seeds.
 
-    A trial calls `begin` at the start of a lap, `observe` for every visited batch, and `propose` when it is due.
+    A trial calls `begin` at the start of a lap, `note` for every visited batch, and `propose` when it is due.
     """
 
     tries: int = 1  # proposals for the same topics, of which each looks at others of the documents or vectors
@@ -50,8 +47,12 @@ class Proposals(ABC):
     def begin(self, state: Inference) -> None:
         """Forget what was observed in the last lap."""
 
-    def observe(self, visit: Visit, tries: int) -> None:
-        """Keep of a visited batch what a proposal needs, after `tries` rejected ones for the same topics."""
+    def observer(self) -> Observer | None:
+        """Return what looks for what a proposal needs; None: it needs nothing."""
+        return None
+
+    def note(self, observed: Any) -> None:
+        """Take what the observer returned of a visited batch."""
 
     def waits(self, seed: int) -> bool:
         """Whether proposal `seed` is due only where laps gain next to nothing."""
@@ -68,9 +69,10 @@ class Proposals(ABC):
 class Move(ABC):
     """A change of the set of topics, proposed and judged from summaries.
 
-    In a lap the schedule calls `begin` once, `observe` for every visited batch, and at the end `run_move`, which asks
-    for `candidates`, evaluates each against the whole objective and applies those that raise it. The documents that a
-    move has `wanted` are at hand in `state.gathering`, with their responsibilities.
+    In a lap the schedule calls `begin` once. The move's `observer` goes to where batches are visited; what it returns
+    of each comes back to `note`. At the end `run_move` asks for `candidates`, evaluates each against the whole
+    objective and applies those that raise it. The documents that an observer has `wanted` are at hand in
+    `state.gathering`, with their responsibilities.
     """
 
     name: ClassVar[str]
@@ -87,12 +89,12 @@ class Move(ABC):
     def begin(self, state: Inference) -> None:
         """Choose what to track in the coming lap."""
 
-    def observe(self, index: int, visit: Visit, executor: Executor) -> None:
-        """Track, in the visit of batch `index`, what the candidates need."""
+    def observer(self) -> Observer | None:
+        """Return what looks at every visited batch in this lap; None: nothing does."""
+        return None
 
-    def wanted(self, state: Inference, index: int, visit: Visit) -> Int:
-        """Return the documents of a visit that must be gathered."""
-        return np.zeros(0, np.int64)
+    def note(self, index: int, observed: Any) -> None:
+        """Take what the observer returned of the visit of batch `index`."""
 
     def snapshot(self) -> dict[str, Any]:
         """Return what the move remembers from lap to lap, as plain values (for checkpoints)."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from stickbreak.fitting.executor import Executor
 from stickbreak.variational.model import Inference, Schedule
 from stickbreak.variational.moves.base import MoveSettings, Proposal, Proposals
 from stickbreak.variational.moves.trial import SETTLED, STILL, Trial
-from stickbreak.variational.observations import Visit
+from stickbreak.variational.visits import Observer
 
 
 class Birth(Trial):
@@ -44,9 +43,13 @@ class Birth(Trial):
         super().begin(state)
         self._proposals.begin(state)
 
-    def observe(self, index: int, visit: Visit, executor: Executor) -> None:
+    def observer(self) -> Observer | None:
+        """Return what looks for what the proposals need."""
+        return self._proposals.observer()
+
+    def note(self, index: int, observed: Any) -> None:
         """Keep what the proposals need of the batch."""
-        self._proposals.observe(visit, self._tries)
+        self._proposals.note(observed)
 
     @property
     def settled(self) -> float:

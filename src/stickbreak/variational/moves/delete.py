@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.shelves import Shelf
 from stickbreak.numerics.arrays import Int
-from stickbreak.variational.documents import Documents, DocumentTopics
+from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.gathering import Piece
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import MAX_DOCUMENTS, Move, MoveSettings
@@ -27,6 +30,21 @@ class Rejection(NamedTuple):
     until: float  # objective from which on it is tried again
     times: int  # that it was rejected
     tokens: float  # that it had then
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """Wants the documents that hold one of some topics."""
+
+    topics: Int
+
+    def observe(self, visit: Visit, executor: Executor) -> None:
+        """Tell nothing: the documents are gathered."""
+
+    def wanted(self, visit: Visit) -> Int:
+        """Return the documents that hold one of the topics."""
+        docs = visit.documents
+        return np.unique(docs.rows[np.isin(docs.topic, self.topics)])
 
 
 class Delete(Move):
@@ -110,10 +128,9 @@ class Delete(Move):
             return False
         return abs(float(state.totals.N[topic]) - rejection.tokens) < CHANGED * rejection.tokens
 
-    def wanted(self, state: Inference, index: int, visit: Visit) -> Int:
-        """Return the documents that hold a chosen topic."""
-        docs = visit.documents
-        return np.unique(docs.rows[np.isin(docs.topic, self._chosen)])
+    def observer(self) -> Holders:
+        """Return what gathers the documents that hold a chosen topic."""
+        return Holders(self._chosen)
 
     def candidates(self, state: Inference) -> Iterator[int]:
         """Return the chosen topics that are still there, by name, the smallest first.
@@ -196,7 +213,7 @@ class Delete(Move):
 class _Room:
     """The documents of the chosen topics, as long as they are not too many."""
 
-    def __init__(self, documents: Sequence[Documents], max_documents: int, max_tokens: float | None) -> None:
+    def __init__(self, documents: Shelf[Any], max_documents: int, max_tokens: float | None) -> None:
         self._documents, self._max_documents, self._max_tokens = documents, max_documents, max_tokens
         self._taken = [np.zeros(d.n_documents, dtype=bool) for d in documents]
         self._n_documents, self._n_tokens = 0, 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -30,6 +31,21 @@ class Candidate(NamedTuple):
     place: int
     left: int
     right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unions:
+    """Tracks the unions of pairs of topics."""
+
+    pairs: Int  # (P, 2)
+
+    def observe(self, visit: Visit, executor: Executor) -> PairStatistics:
+        """Return the statistics of the unions over a batch."""
+        return track_pairs(visit, self.pairs[:, 0], self.pairs[:, 1], executor)
+
+    def wanted(self, visit: Visit) -> Int:
+        """Return no documents."""
+        return np.zeros(0, np.int64)
 
 
 class Merge(Move):
@@ -82,9 +98,13 @@ class Merge(Move):
         self._ids = state.topic_ids[self._pairs]
         self._tracked = {}
 
-    def observe(self, index: int, visit: Visit, executor: Executor) -> None:
-        """Track the unions over one batch."""
-        self._tracked[index] = track_pairs(visit, self._pairs[:, 0], self._pairs[:, 1], executor)
+    def observer(self) -> Unions:
+        """Return what tracks the unions."""
+        return Unions(self._pairs)
+
+    def note(self, index: int, observed: PairStatistics) -> None:
+        """Keep the unions over one batch."""
+        self._tracked[index] = observed
 
     def candidates(self, state: Inference) -> list[Candidate]:
         """Return the tracked pairs; none if documents were inferred again since (their unions were not tracked)."""
@@ -131,12 +151,12 @@ class Merge(Move):
         index_of = {int(name): index for index, name in enumerate(standing.topic_ids)}
         heir = {int(state.topic_ids[gone]): int(state.topic_ids[keep]) for keep, gone, _ in places}
         new_index = np.array([index_of[heir.get(int(name), int(name))] for name in state.topic_ids])
-        batches = [
+        batches = (
             summary.pooled([(keep, gone, self._tracked[b].union(place)) for keep, gone, place in places])
             for b, summary in enumerate(state.batches)
-        ]
+        )
         state.gathering.follow(new_index)
-        state.edit(batches, [d.relabelled(new_index) for d in state.documents], standing)
+        state.edit(batches, (d.relabelled(new_index) for d in state.documents), standing)
 
     def snapshot(self) -> dict[str, Any]:
         """Return the rejected pairs and the number of laps."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from stickbreak.numerics.arrays import Float
-from stickbreak.variational.documents import DocumentTopics
+from stickbreak.variational.documents import Documents, DocumentTopics
 from stickbreak.variational.gathering import Piece, Untouched
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import better_of, summarise
@@ -172,16 +172,22 @@ def carry_out(state: Inference, work: Reinference) -> None:
     new_index = np.insert(np.arange(state.topic_ids.size - 1), work.topic, -1)
     pieces = [] if work.target is None else work.target.pieces
     new = [] if work.visit is None else _visited(pieces, work.visit)
-    batches: list[StoredSummary] = []
-    documents: list[Any] = []
     signed = state.model.likelihood.signed
-    for b, (stored, found) in enumerate(zip(state.batches, state.documents, strict=True)):
-        moved = [(x, y) for x, y in zip(pieces, new, strict=True) if x.batch == b]
+
+    def moved(b: int) -> list[tuple[Piece, Piece]]:
+        return [(x, y) for x, y in zip(pieces, new, strict=True) if x.batch == b]
+
+    def edited(b: int, stored: StoredSummary) -> StoredSummary:
         others = [group for group in work.others if group.batch == b]
-        batches.append(_edited(stored, moved, work.topic, others, signed=signed))
-        rows = np.concatenate([np.zeros(0, np.int64), *(piece.rows for piece, _ in moved)])
-        old, joined = (DocumentTopics.joined([pair[side].documents for pair in moved]) for side in (0, 1))
-        documents.append(found.exchanged(rows, old, joined, new_index))
+        return _edited(stored, moved(b), work.topic, others, signed=signed)
+
+    def exchanged(b: int, found: Documents) -> Documents:
+        rows = np.concatenate([np.zeros(0, np.int64), *(piece.rows for piece, _ in moved(b))])
+        old, joined = (DocumentTopics.joined([pair[side].documents for pair in moved(b)]) for side in (0, 1))
+        return found.exchanged(rows, old, joined, new_index)
+
+    batches = (edited(b, stored) for b, stored in enumerate(state.batches))
+    documents = (exchanged(b, found) for b, found in enumerate(state.documents))
     state.gathering.exchange(pieces, new, new_index)
     state.edit(batches, documents, work.standing)
 

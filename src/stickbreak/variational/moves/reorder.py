@@ -37,6 +37,6 @@ class Reorder(Move):
         (order,) = accepted
         new_index = np.empty_like(order)
         new_index[order] = np.arange(order.size)
-        batches = [summary.permuted(order) for summary in state.batches]
+        batches = (summary.permuted(order) for summary in state.batches)
         state.gathering.follow(new_index)
-        state.edit(batches, [d.relabelled(new_index) for d in state.documents], standing)
+        state.edit(batches, (d.relabelled(new_index) for d in state.documents), standing)

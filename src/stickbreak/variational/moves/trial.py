@@ -19,8 +19,7 @@ from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move, Proposal, run_move
 from stickbreak.variational.moves.merge import Merge
 from stickbreak.variational.objective import rises
-from stickbreak.variational.observations import Visit
-from stickbreak.variational.visits import first_visits, revisit
+from stickbreak.variational.visits import first_visits, groups, revisit
 
 LAPS = 20  # that a trial has to overtake the state that it started from ...
 AHEAD = 3  # ... but it is dropped where even this many laps with its last gain would not suffice: gains shrink
@@ -110,16 +109,11 @@ class Trial(Move):
 
 def take_lap(found: Inference, schedule: Schedule, merges: list[Merge]) -> None:
     """Visit every batch of a trial again, merge topics, and learn what the fit learns."""
-
-    def observe(index: int, visit: Visit) -> None:
-        for merge in merges:
-            merge.observe(index, visit, schedule.executor)
-
     found.gathering = Gathering()
     for merge in merges:
         merge.begin(found)
-    for b in range(len(schedule.batches)):
-        revisit(schedule, found, b, afresh=False, restarts=True, observe=observe)
+    for group in groups(schedule, schedule.at_once):
+        revisit(schedule, found, group, afresh=False, restarts=True, moves=merges, gather=False)
     found.refresh(found.model)
     merged = sum(run_move(merge, found, schedule)[1] for merge in merges)
     found.model.learn(found, due(schedule.learned, settled=merged == 0), schedule.executor)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.corpus.batches import partition
+from stickbreak.corpus.batches import cuts
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import FREE, checksum, identity_of
 from stickbreak.fitting.constraints import one_of, whole
@@ -25,8 +25,9 @@ from stickbreak.likelihoods.priors import FLOOR
 from stickbreak.model.chosen_likelihood import named
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
-from stickbreak.variational.documents import runs
+from stickbreak.storage.places import PathLike
 from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.keeping import Keeping
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Model, Schedule
@@ -36,39 +37,11 @@ from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vectors.batch import VectorBatch
 from stickbreak.variational.vectors.model import LIKELIHOODS, VectorModel
 from stickbreak.variational.vectors.proposals import VECTOR_PROPOSALS
+from stickbreak.variational.vectors.stored import BatchOfVectors, Vectors, reachable
 
 VECTORS_PER_BATCH = 50_000
 LARGEST_ERROR = 1e-3  # of a vector in float32, in standard deviations of its coordinates
 FIRST_MOVES = 4  # lap: in those before it components are still broad, and merges would join what laps tell apart
-
-
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """What is fitted: vectors in groups, or each in a group of its own (`offsets` None)."""
-
-    values: NDArray  # (N, dim)
-    offsets: NDArray[np.int64] | None  # (G + 1,)
-
-    @property
-    def n_tokens(self) -> int:
-        """Vectors."""
-        return len(self.values)
-
-    @property
-    def n_documents(self) -> int:
-        """Groups, or vectors."""
-        return len(self.values) if self.offsets is None else self.offsets.size - 1
-
-    def batch(self, rows: NDArray[np.int64], likelihood: VectorLikelihood, dtype: type[np.floating]) -> VectorBatch:
-        """Return some of the groups (or vectors) as a batch that counts from the likelihood's origin.  math.md (E10)"""
-        if self.offsets is None:
-            indptr, place = np.arange(rows.size + 1), rows
-        else:
-            indptr, place = runs(self.offsets, rows)
-        values, origin = self.values[place], likelihood.origin
-        if origin.any():  # in float64: a cast before it would lose the digits of vectors far from zero
-            values = values - origin
-        return VectorBatch(likelihood.from_origin(), np.ascontiguousarray(values, dtype=dtype), indptr)
 
 
 class VectorFit(VectorModel):
@@ -96,6 +69,8 @@ class VectorFit(VectorModel):
     learning_decay: float
     learning_offset: float
     n_batches: int | None
+    batches_at_once: int
+    scratch: PathLike | None
     dtype: str
 
     def _check_parameters(self) -> None:
@@ -129,14 +104,17 @@ class VectorFit(VectorModel):
         self._take_likelihood(documents)
         likelihood, dtype, learned = self.likelihood_, self._dtype(), self._to_learn()
 
-        def loader(rows: NDArray[np.int64]) -> Callable[[], VectorBatch]:
-            return lambda: documents.batch(rows, likelihood, dtype)
-
         def start(report: Callback, stop: Stop) -> GlobalParameters:
             return self._begin(documents, seed, report, stop)
 
-        batches = [loader(rows) for rows in partition(documents.n_documents, self._n_batches(documents), seed=seed)]
-        schedule = Schedule(self._model(), batches, self._settings(), executor, learned, seed, FIRST_MOVES)
+        vectors, n_batches = reachable(documents, executor.workers), self._n_batches(documents)
+        batches = [
+            BatchOfVectors(vectors, likelihood, dtype, cut) for cut in cuts(documents.n_documents, n_batches, seed=seed)
+        ]
+        keeping, at_once = Keeping.of_fit(self.scratch, executor.workers), self.batches_at_once
+        schedule = Schedule(
+            self._model(), batches, self._settings(), executor, learned, seed, FIRST_MOVES, at_once, keeping
+        )
         shape, n_vectors = (documents.n_documents, likelihood.n_rows), float(documents.n_tokens)
         if self.schedule == "memoized":
             return MemoizedLaps(schedule, shape, n_vectors, self._make_moves(), start)

@@ -11,6 +11,7 @@ import numpy as np
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.requirements import check_names
 from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.storage.places import PathLike
 from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings
@@ -18,8 +19,8 @@ from stickbreak.variational.model import Model
 from stickbreak.variational.natural_gradient import STICK_RULES
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule
-from stickbreak.variational.vectors.estimator import Vectors
 from stickbreak.variational.vectors.fitted import FittedGaussianHDP, as_groups
+from stickbreak.variational.vectors.stored import Vectors
 from stickbreak.variational.words.requirements import check_learned
 
 
@@ -79,6 +80,12 @@ class GaussianHDP(FittedGaussianHDP):
     n_batches : int or None, default=None
         Number of batches in a pass. None: one for every 50,000 vectors. A group is never cut, so the largest group
         needs memory for one number for each of its vectors and components.
+    batches_at_once : int, default=1
+        Number of batches that are visited at the same components, before these follow. More than one can be visited by
+        several threads or workers at a time. In the stochastic schedule a step is towards what all of them ask for.
+    scratch : path-like or None, default=None
+        A folder for what is kept of each batch from pass to pass. The numbers are the same. None: memory, or the
+        scratch folder of the cluster that is in use.
     local_tolerance : float, default=1e-4
         A local step stops when no expected count changes by more. A local step is that of one group, and the counts are
         its N_gk.
@@ -108,7 +115,7 @@ class GaussianHDP(FittedGaussianHDP):
     covariances_, precisions_ : ndarray of shape (K, dim, dim)
         Inverses of the expected precisions of the components, and the inverses of these.
     n_steps_ : int
-        Number of batches visited by the fit, plus steps taken by `partial_fit`.
+        Number of batches visited by the fit, or of its stochastic steps, plus steps taken by `partial_fit`.
     n_documents_seen_ : int
         Number of groups of the fit, or of the stream so far.
     objective_ : float
@@ -181,6 +188,8 @@ class GaussianHDP(FittedGaussianHDP):
         n_laps: int = 50,
         tolerance: float = 1e-5,
         n_batches: int | None = None,
+        batches_at_once: int = 1,
+        scratch: PathLike | None = None,
         local_tolerance: float = 1e-4,
         local_sweeps: int = 100,
         restarts: int = 5,
@@ -206,6 +215,8 @@ class GaussianHDP(FittedGaussianHDP):
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.n_batches = n_batches
+        self.batches_at_once = batches_at_once
+        self.scratch = scratch
         self.local_tolerance = local_tolerance
         self.local_sweeps = local_sweeps
         self.restarts = restarts

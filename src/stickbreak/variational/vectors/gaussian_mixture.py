@@ -17,8 +17,10 @@ from stickbreak.fitting.bases import DensityMixin
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.model.tables import checked_table
 from stickbreak.numerics.arrays import Float
-from stickbreak.variational.vectors.estimator import VectorFit, Vectors
+from stickbreak.storage.places import PathLike
+from stickbreak.variational.vectors.estimator import VectorFit
 from stickbreak.variational.vectors.mixture import DPMixture
+from stickbreak.variational.vectors.stored import Vectors
 
 
 class GaussianDPMixture(DensityMixin, VectorFit):
@@ -69,6 +71,12 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         does not stop the fit.
     n_batches : int or None, default=None
         Number of batches in a pass. None: one for every 50,000 vectors.
+    batches_at_once : int, default=1
+        Number of batches that are visited at the same components, before these follow. More than one can be visited by
+        several threads or workers at a time. In the stochastic schedule a step is towards what all of them ask for.
+    scratch : path-like or None, default=None
+        A folder for what is kept of each batch from pass to pass. The numbers are the same. None: memory, or the
+        scratch folder of the cluster that is in use.
     dtype : {"float64", "float32"}, default="float64"
         Precision of the vectors and of the products over them. The prior mean is subtracted from the vectors first, and
         sums are always float64. In float32 a pass takes about half the time, and the objective rises only up to
@@ -91,7 +99,7 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     covariances_, precisions_ : ndarray of shape (K, dim, dim)
         Inverses of the expected precisions of the components, and the inverses of these.
     n_steps_ : int
-        Number of batches visited by the fit, plus steps taken by `partial_fit`.
+        Number of batches visited by the fit, or of its stochastic steps, plus steps taken by `partial_fit`.
     n_documents_seen_ : int
         Number of vectors of the fit, or of the stream so far.
     objective_ : float
@@ -155,6 +163,8 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         n_laps: int = 100,
         tolerance: float = 1e-5,
         n_batches: int | None = None,
+        batches_at_once: int = 1,
+        scratch: PathLike | None = None,
         dtype: str = "float64",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -173,6 +183,8 @@ class GaussianDPMixture(DensityMixin, VectorFit):
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.n_batches = n_batches
+        self.batches_at_once = batches_at_once
+        self.scratch = scratch
         self.dtype = dtype
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.fitting.executor import Executor
 from stickbreak.initialization import gains_alone, seeded
 from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.model import Inference, Schedule
@@ -22,6 +25,22 @@ from stickbreak.variational.vectors.batch import VectorBatch
 COMPONENTS = 10  # that are born at once, at most
 POOL = 2_000  # vectors that are looked at
 TARGET = 500  # of them, those that lose most
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Takes some vectors of a batch, evenly spread over it."""
+
+    every: int
+
+    def observe(self, visit: Visit, executor: Executor) -> NDArray:
+        """Return the vectors."""
+        assert isinstance(visit.batch, VectorBatch)
+        return np.asarray(visit.batch.values[:: self.every], dtype=np.float64)
+
+    def wanted(self, visit: Visit) -> Int:
+        """Return no groups."""
+        return np.zeros(0, np.int64)
 
 
 class VectorBirths(Proposals):
@@ -37,10 +56,13 @@ class VectorBirths(Proposals):
         self._pool: list[NDArray] = []
         self._every = max(1, math.ceil(float(state.totals.N.sum()) / POOL))
 
-    def observe(self, visit: Visit, tries: int) -> None:
-        """Keep some vectors of the batch, evenly spread over it."""
-        assert isinstance(visit.batch, VectorBatch)
-        self._pool.append(np.asarray(visit.batch.values[:: self._every], dtype=np.float64))
+    def observer(self) -> Sampled:
+        """Return what takes vectors out of the batches."""
+        return Sampled(self._every)
+
+    def note(self, observed: NDArray) -> None:
+        """Keep some vectors of a batch."""
+        self._pool.append(observed)
 
     def propose(self, state: Inference, schedule: Schedule, tries: int, seed: int) -> Proposal | None:
         """Return the present components and those of the target."""

@@ -13,26 +13,24 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import adapted_topics, check_names, check_tokens
-from stickbreak.fitting.run import Identity
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
 from stickbreak.likelihoods import WordLikelihood
-from stickbreak.model.chosen_likelihood import named
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.storage.places import PathLike
 from stickbreak.variational.bound import BOUNDS, SURROGATE
-from stickbreak.variational.hdp import HDP
+from stickbreak.variational.keeping import Keeping
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
-from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Schedule
 from stickbreak.variational.moves import MOVES, MoveSettings, Proposals, make_moves
 from stickbreak.variational.natural_gradient import STICK_RULES
 from stickbreak.variational.observations import Observations
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.words.fitted import FittedHDP
 from stickbreak.variational.words.observed import (
     batch_loaders,
@@ -111,6 +109,13 @@ class VariationalHDP(FittedHDP):
         until a few were rejected. In the stochastic schedule only `n_laps` ends a fit.
     n_batches : int or None, default=None
         Number of batches in a pass. None: one for every 10,000 documents. (Paper: 20 and more.)
+    batches_at_once : int, default=1
+        Number of batches that are visited at the same topics, before these follow. More than one can be visited by
+        several threads or workers at a time, and take a little longer to converge. In the stochastic schedule a step is
+        towards what all of them ask for.
+    scratch : path-like or None, default=None
+        A folder for what is kept of each batch from pass to pass, so that memory follows a batch. The numbers are the
+        same. None: memory, or the scratch folder of the cluster that is in use.
     local_tolerance : float, default=1e-4
         A local step stops when no expected count changes by more. A local step is that of one document, and the counts
         are its N_dk. (Paper: 1e-4.)
@@ -173,7 +178,7 @@ class VariationalHDP(FittedHDP):
     n_laps_ : int
         Number of passes or calls of `partial_fit`: the entries of the trace.
     n_steps_ : int
-        Number of batches visited so far; the next call of `partial_fit` is step n_steps_ + 1.
+        Number of batches visited so far, or of stochastic steps; the next call of `partial_fit` is step n_steps_ + 1.
     n_documents_seen_ : int
         Number of documents of the fit, and of each call of `partial_fit`.
     converged_ : bool
@@ -242,6 +247,8 @@ class VariationalHDP(FittedHDP):
         n_laps: int = 50,
         tolerance: float = 1e-5,
         n_batches: int | None = None,
+        batches_at_once: int = 1,
+        scratch: PathLike | None = None,
         local_tolerance: float = 1e-4,
         local_sweeps: int = 100,
         restarts: int = 5,
@@ -269,6 +276,8 @@ class VariationalHDP(FittedHDP):
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.n_batches = n_batches
+        self.batches_at_once = batches_at_once
+        self.scratch = scratch
         self.local_tolerance = local_tolerance
         self.local_sweeps = local_sweeps
         self.restarts = restarts
@@ -304,6 +313,9 @@ class VariationalHDP(FittedHDP):
             n_batches if memoized else 0,
             beside=max((MOVES[name].beside for name in self.moves), default=0) if memoized else 0,
             cells=sees_cells(self.likelihood),
+            at_once=1 if streaming else min(self.batches_at_once, n_batches),
+            threads=count_jobs(self.n_jobs),
+            on_disk=self.scratch is not None,
         )
         self._settled_topics(corpus, stream=streaming)
 
@@ -337,10 +349,18 @@ class VariationalHDP(FittedHDP):
         def start(report: Callback, stop: Stop) -> GlobalParameters:
             return self._begin(documents, seed, report, stop)
 
-        self.likelihood_ = settled(self.likelihood, documents, self.eta)
-        batches = batch_loaders(documents, self.likelihood_, self._n_batches(documents), seed)
-        schedule = Schedule(self._model(), batches, self._settings(), executor, self._to_learn(), seed)
-        shape, n_tokens = (documents.n_documents, self.likelihood_.n_rows), float(documents.n_tokens)
+        self.likelihood_, n_documents = settled(self.likelihood, documents, self.eta), documents.n_documents
+        schedule = Schedule(
+            self._model(),
+            batch_loaders(executor.source(documents), n_documents, self.likelihood_, self._n_batches(documents), seed),
+            self._settings(),
+            executor,
+            self._to_learn(),
+            seed,
+            at_once=self.batches_at_once,
+            keeping=Keeping.of_fit(self.scratch, executor.workers),
+        )
+        shape, n_tokens = (n_documents, self.likelihood_.n_rows), float(documents.n_tokens)
         if self.schedule == "stochastic":
             return StochasticLaps(schedule, shape, n_tokens, self._rule(), start, reorder="reorder" in self.moves)
         settings = MoveSettings(delete_documents=self.delete_documents, proposals=self._proposals(documents, seed))
@@ -358,14 +378,6 @@ class VariationalHDP(FittedHDP):
     def _start_settings(self, n_topics: int, seed: int) -> StartSettings:
         return StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps)
 
-    def _settings(self) -> LocalSettings:
-        """Return when and how the local step of a fit stops."""
-        return LocalSettings(float(self.local_tolerance), self.local_sweeps, restarts=self.restarts)
-
-    def _rule(self) -> StepRule:
-        """Return the sizes and the rule of stochastic steps."""
-        return StepRule(float(self.learning_decay), float(self.learning_offset), self.stick_rule)
-
     def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
         """Return the global parameters at the start."""
         settings = replace(
@@ -379,21 +391,8 @@ class VariationalHDP(FittedHDP):
             start = start_from_topics(self.init, corpus)
         return starting_parameters(start, self.likelihood_, self.gamma, corpus.n_documents)
 
-    def _model(self, *, fitted: bool = False) -> HDP:
-        """Return the model with the hyperparameters to begin with, or with those that were learned."""
-        alpha, gamma = (self.alpha_, self.gamma_) if fitted else (self.alpha, self.gamma)
-        return HDP(self.likelihood_, alpha, gamma, self.bound)
-
     def _open_stream(
         self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption
     ) -> GlobalParameters:
         self.likelihood_ = settled(self.likelihood, minibatch, self.eta)
         return super()._open_stream(minibatch, total, executor, interruption)
-
-    def _settled(self, documents: Corpus) -> dict[str, Any]:
-        return {**super()._settled(documents), "likelihood": named(self.likelihood)}
-
-    def _identity(self, documents: Corpus, seed: int) -> Identity:
-        """Return what a fit that goes on must agree with, the likelihood only where it is not that of all fits once."""
-        identity = super()._identity(documents, seed)
-        return {name: value for name, value in identity.items() if (name, value) != ("likelihood", "multinomial")}

@@ -13,8 +13,9 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_learned, whole_number
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
+from stickbreak.fitting.run import Identity
 from stickbreak.likelihoods import WordLikelihood
-from stickbreak.model.chosen_likelihood import described_both, from_description
+from stickbreak.model.chosen_likelihood import described_both, from_description, named
 from stickbreak.model.spreading import spread
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int
@@ -24,9 +25,11 @@ from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.prediction.topics import shares_of
 from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings, local_step
 from stickbreak.variational.model import Model
 from stickbreak.variational.state import GlobalParameters, expected_beta
+from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.streaming import StreamingVariational
 from stickbreak.variational.words.observed import LIKELIHOODS, documents_at_once, observations, sees_cells
 
@@ -57,9 +60,37 @@ class FittedHDP(TopicModel, StreamingVariational):
     likelihood: str | WordLikelihood
     likelihood_: WordLikelihood
     components_: Float
+    alpha: float
+    gamma: float
+    bound: str
     local_tolerance: float
     local_sweeps: int
+    restarts: int
+    learning_decay: float
+    learning_offset: float
+    stick_rule: str
     document_weights: str
+
+    def _settings(self) -> LocalSettings:
+        """Return when and how the local step of a fit stops."""
+        return LocalSettings(float(self.local_tolerance), self.local_sweeps, restarts=self.restarts)
+
+    def _rule(self) -> StepRule:
+        """Return the sizes and the rule of stochastic steps."""
+        return StepRule(float(self.learning_decay), float(self.learning_offset), self.stick_rule)
+
+    def _model(self, *, fitted: bool = False) -> HDP:
+        """Return the model with the hyperparameters to begin with, or with those that were learned."""
+        alpha, gamma = (self.alpha_, self.gamma_) if fitted else (self.alpha, self.gamma)
+        return HDP(self.likelihood_, alpha, gamma, self.bound)
+
+    def _settled(self, documents: Corpus) -> dict[str, Any]:
+        return {**super()._settled(documents), "likelihood": named(self.likelihood)}
+
+    def _identity(self, documents: Corpus, seed: int) -> Identity:
+        """Return what a fit that goes on must agree with, the likelihood only where it is not that of all fits once."""
+        identity = super()._identity(documents, seed)
+        return {name: value for name, value in identity.items() if (name, value) != ("likelihood", "multinomial")}
 
     @spread
     def expected_weights(self, X: Any) -> Float:

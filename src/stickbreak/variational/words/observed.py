@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from stickbreak.corpus import Corpus, make_batches
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.batches import Cut, cuts
+from stickbreak.corpus.sources import Source
 from stickbreak.exceptions import InputError
 from stickbreak.initialization import Start
 from stickbreak.likelihoods import BetaBernoulli, CountLikelihood, DirichletMultinomial, GammaPoisson, WordLikelihood
-from stickbreak.numerics.arrays import Int
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.observations import Observations
 from stickbreak.variational.state import GlobalParameters
@@ -60,15 +62,24 @@ def observations(corpus: Corpus, likelihood: Any) -> Observations:
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class BatchOfWords:
+    """Documents of a batch, which are read when they are visited."""
+
+    documents: Source
+    likelihood: WordLikelihood
+    cut: Cut
+
+    def __call__(self) -> Observations:
+        """Read them."""
+        return observations(self.documents.load(self.cut.rows()), self.likelihood)
+
+
 def batch_loaders(
-    corpus: Corpus, likelihood: WordLikelihood, n_batches: int, seed: int
-) -> list[Callable[[], Observations]]:
-    """Cut a corpus into batches that are read when they are visited."""
-
-    def loader(selection: Int) -> Callable[[], Observations]:
-        return lambda: observations(corpus[selection], likelihood)
-
-    return [loader(selection) for selection in make_batches(corpus, n_batches, seed=seed)]
+    documents: Source, n_documents: int, likelihood: WordLikelihood, n_batches: int, seed: int
+) -> list[BatchOfWords]:
+    """Cut documents into batches."""
+    return [BatchOfWords(documents, likelihood, cut) for cut in cuts(n_documents, n_batches, seed=seed)]
 
 
 def starting_parameters(start: Start, likelihood: WordLikelihood, gamma: float, n_documents: int) -> GlobalParameters:

@@ -8,6 +8,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_memory
 from stickbreak.likelihoods import WordLikelihood
+from stickbreak.storage.memory import memory_installed
 from stickbreak.variational.words.observed import LIKELIHOODS, sees_cells
 
 STORED_BYTES = 10.0  # of an entry of the stored S
@@ -37,7 +38,18 @@ def check_likelihood(likelihood: str | WordLikelihood, document_weights: str) ->
         )
 
 
-def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, beside: int, cells: bool) -> None:
+def check_sizes(
+    corpus: Corpus,
+    n_topics: int,
+    n_batches: int,
+    n_kept: int,
+    *,
+    beside: int,
+    cells: bool,
+    at_once: int,
+    threads: int,
+    on_disk: bool,
+) -> None:
     """Refuse more topics than the memory can carry.
 
     Parameters
@@ -52,19 +64,31 @@ def check_sizes(corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, b
         Topics of a second state that a move tries beside the first, in units of K.
     cells : bool
         Whether every document has an observation of every word (`CountLikelihood`).
+    at_once : int
+        Batches that are visited at the same topics.
+    threads : int
+    on_disk : bool
+        Whether statistics are kept in files: those of a group of batches are in memory.
 
     Raises
     ------
     InputError
     """
-    needed = bytes_needed(corpus, n_topics, n_batches, n_kept, beside=beside, cells=cells)
-    check_memory(n_topics, corpus.n_words, needed)
+    visits = threads if at_once >= threads else 1
+
+    def needed(n: int) -> float:
+        return bytes_needed(corpus, n_topics, n_batches, n, beside=beside, cells=cells, visits=visits)
+
+    in_files, advice = min(n_kept, at_once), "give fewer topics or fewer words"
+    if not on_disk and needed(in_files) <= memory_installed():
+        advice += ", or a folder for scratch"
+    check_memory(n_topics, corpus.n_words, needed(in_files if on_disk else n_kept), advice)
 
 
 def bytes_needed(
-    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, beside: int, cells: bool = False
+    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, beside: int, cells: bool = False, visits: int = 1
 ) -> float:
-    """Estimate the memory of a fit: scratch and a visit; S in total, tau, and the S of every batch that is kept.
+    """Estimate the memory of a fit: scratch and visits; S in total, tau, and the S of every batch that is kept.
 
     The latter three are there a second time while a trial is on, for `beside` times as many topics. Cells have two rows
     of S for each word in every batch, none of which is zero, and a batch holds all its cells.
@@ -75,4 +99,4 @@ def bytes_needed(
         visit = CELL_BYTES * corpus.n_documents * n_words / n_batches
         n_words, of_batch, share = 2.0 * n_words, 2.0 * n_words, 1.0
     state = 8.0 * 2.0 * n_words + STORED_BYTES * share * n_kept * of_batch
-    return visit + n_topics * (8.0 * 2.0 * (n_words + of_batch) + state * (1 + beside))
+    return visits * visit + n_topics * (8.0 * 2.0 * (n_words + visits * of_batch) + state * (1 + beside))

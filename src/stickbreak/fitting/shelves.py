@@ -1,0 +1,260 @@
+"""What a fit keeps of its batches from visit to visit: in memory, or each batch in a file of a scratch folder.
+
+A job takes what is kept of its batch from an `Entry`, which travels, and returns what stands for the new one: the thing
+itself, or the name of a file that it has written. The caller puts that in its place. A job that is done twice writes
+the same file twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.exceptions import ReadError
+from stickbreak.storage.atomic import told_as_write_error
+
+__all__ = ["Entry", "InMemory", "OnDisk", "Packing", "Shelf"]
+
+Thing = TypeVar("Thing")
+Arrays = dict[str, NDArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Packing(Generic[Thing]):
+    """How a thing becomes arrays and is made of them again; both functions can be pickled."""
+
+    pack: Callable[[Thing], Arrays]
+    unpack: Callable[[Arrays], Thing]
+
+
+class Entry(Protocol[Thing]):
+    """The place of a batch on a shelf, as a job names it."""
+
+    def load(self) -> Thing:
+        """Return what is kept there."""
+        ...
+
+    def kept(self, thing: Thing) -> Any:
+        """Keep another thing; return what `Shelf.take` puts in its place."""
+        ...
+
+
+class Shelf(Protocol[Thing]):
+    """One thing for each batch, in order."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int) -> Thing: ...
+
+    def __iter__(self) -> Iterator[Thing]: ...
+
+    def entry(self, index: int) -> Entry[Thing]:
+        """Return the place of a batch, for a job; `len(shelf)` is the place of the next batch."""
+        ...
+
+    def take(self, index: int, kept: Any) -> None:
+        """Put what `Entry.kept` returned in its place, at the end where there is none yet."""
+        ...
+
+    def remade(self, things: Iterable[Thing]) -> Self:
+        """Return a shelf of the same kind with other things, which are taken one by one."""
+        ...
+
+    def arrays(self, index: int) -> Arrays:
+        """Return the arrays of a thing; those of a file are mapped, not read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InHand(Generic[Thing]):
+    """A thing in memory."""
+
+    thing: Thing | None
+
+    def load(self) -> Thing:
+        """Return the thing."""
+        assert self.thing is not None
+        return self.thing
+
+    def kept(self, thing: Thing) -> Thing:
+        """Return the thing that takes its place."""
+        return thing
+
+
+class InMemory(list[Thing]):
+    """A shelf in memory.
+
+    Parameters
+    ----------
+    packing : Packing
+    things : iterable
+    """
+
+    def __init__(self, packing: Packing[Thing], things: Iterable[Thing] = ()) -> None:
+        super().__init__(things)
+        self._packing = packing
+
+    def entry(self, index: int) -> InHand[Thing]:
+        """Return the place of a batch."""
+        return InHand(self[index] if index < len(self) else None)
+
+    def take(self, index: int, kept: Thing) -> None:
+        """Put a thing in its place."""
+        self[index : index + 1] = [kept]
+
+    def remade(self, things: Iterable[Thing]) -> Self:
+        """Return a shelf with other things."""
+        return type(self)(self._packing, things)
+
+    def arrays(self, index: int) -> Arrays:
+        """Return the arrays of a thing."""
+        return self._packing.pack(self[index])
+
+
+@dataclass(frozen=True, slots=True)
+class InFile(Generic[Thing]):
+    """A thing in a file, and the name of the file that will take its place."""
+
+    packing: Packing[Thing]
+    folder: str
+    name: str | None
+    after: str
+
+    def load(self) -> Thing:
+        """Read the thing."""
+        assert self.name is not None
+        return self.packing.unpack(read_arrays(os.path.join(self.folder, self.name)))
+
+    def kept(self, thing: Thing) -> str:
+        """Write another thing; return the name of its file."""
+        write_arrays(os.path.join(self.folder, self.after), self.packing.pack(thing))
+        return self.after
+
+
+class OnDisk(Generic[Thing]):
+    """A shelf of files, in a folder of its own that goes with it.
+
+    Parameters
+    ----------
+    packing : Packing
+    scratch : Path
+        Where the folder is made.
+    things : iterable
+    """
+
+    def __init__(self, packing: Packing[Thing], scratch: Path, things: Iterable[Thing] = ()) -> None:
+        self._packing, self._scratch = packing, scratch
+        with told_as_write_error(scratch):
+            self._folder = tempfile.mkdtemp(prefix="shelf-", dir=scratch)
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._files: list[str] = []
+        self._written = 0
+        for index, thing in enumerate(things):
+            self.take(index, self.entry(index).kept(thing))
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, index: int) -> Thing: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Thing]: ...
+
+    def __getitem__(self, index: int | slice) -> Thing | list[Thing]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return self.entry(range(len(self))[index]).load()
+
+    def __iter__(self) -> Iterator[Thing]:
+        return (self[index] for index in range(len(self)))
+
+    def entry(self, index: int) -> InFile[Thing]:
+        """Return the place of a batch, and the name of the file that takes its place."""
+        self._written += 1
+        name = self._files[index] if index < len(self._files) else None
+        return InFile(self._packing, self._folder, name, f"{index}-{self._written}")
+
+    def take(self, index: int, kept: str) -> None:
+        """Put a file in its place, and remove the one before."""
+        before = self._files[index : index + 1]
+        self._files[index : index + 1] = [kept]
+        for name in before:
+            os.unlink(os.path.join(self._folder, name))
+
+    def remade(self, things: Iterable[Thing]) -> Self:
+        """Return a shelf with other things."""
+        return type(self)(self._packing, self._scratch, things)
+
+    def arrays(self, index: int) -> Arrays:
+        """Return the arrays of a file, mapped: they outlive the shelf."""
+        return mapped_arrays(os.path.join(self._folder, self._files[index]))
+
+
+def write_arrays(path: str, arrays: Arrays) -> None:
+    """Write arrays to a file, complete or not at all.
+
+    Raises
+    ------
+    WriteError
+        If the disk is full.
+    """
+    from safetensors.numpy import save
+
+    growing = f"{path}.{secrets.token_hex(4)}"
+    with told_as_write_error(path):
+        try:
+            Path(growing).write_bytes(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+            os.replace(growing, path)
+        finally:
+            Path(growing).unlink(missing_ok=True)
+
+
+def read_arrays(path: str) -> Arrays:
+    """Read what `write_arrays` wrote.
+
+    Raises
+    ------
+    ReadError
+        If the file is gone.
+    """
+    from safetensors.numpy import load_file
+
+    try:
+        return dict(load_file(path))
+    except OSError as error:
+        raise _gone(path, error) from None
+
+
+def mapped_arrays(path: str) -> Arrays:
+    """Return what `write_arrays` wrote, mapped into memory: what is not looked at is not read."""
+    try:
+        content = np.memmap(path, np.uint8, "c")
+    except OSError as error:
+        raise _gone(path, error) from None
+    begin = 8 + int(content[:8].view(np.uint64)[0])
+    head = json.loads(content[8:begin].tobytes())
+    types = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U16": np.uint16}
+    found: Arrays = {}
+    for name, about in head.items():
+        first, last = (begin + offset for offset in about["data_offsets"])
+        found[name] = np.asarray(content[first:last]).view(types[about["dtype"]]).reshape(about["shape"])
+    return found
+
+
+def _gone(path: str, error: OSError) -> ReadError:
+    return ReadError(
+        f"{path} cannot be read ({error.strerror}); leave the scratch folder alone while a fit runs. "
+        "A fit with a checkpoint goes on with resume."
+    )
