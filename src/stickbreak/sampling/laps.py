@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import require, whole_number
-from stickbreak.fitting.executor import Executor, ThreadExecutor
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.initialization import Start
 from stickbreak.numerics.streams import stream
@@ -63,7 +64,7 @@ class GibbsLaps:
     sampling : Sampling
     seeds : sequence of int
         One for each chain.
-    executor : Executor
+    executor : Engine
     starts : callable
         Makes the starts of the chains.
     """
@@ -77,7 +78,7 @@ class GibbsLaps:
         concentrations: Concentrations,
         sampling: Sampling,
         seeds: Sequence[int],
-        executor: Executor,
+        executor: Engine,
         starts: MakeStarts,
     ) -> None:
         self.chains = [Chain(tokens, settings, concentrations, seed) for seed in seeds]
@@ -87,9 +88,9 @@ class GibbsLaps:
         # threads work on chains or on the shards of one: a pool that waits for itself would stand still
         self._executor, self._within = executor, executor
         if 1 < len(seeds) >= settings.shards:
-            self._within = ThreadExecutor(1)
+            self._within = Engine(ThreadExecutor(1))
         else:
-            self._executor = ThreadExecutor(1)
+            self._executor = Engine(ThreadExecutor(1))
 
     @property
     def n_tokens(self) -> int:
