@@ -33,7 +33,8 @@ from stickbreak.sampling.starts import seated, start_seating
 from stickbreak.sampling.state import Concentrations, TopicCounts
 from stickbreak.sampling.subtopics import subtopic_trials
 
-REPRESENTATIONS = ("franchise", "direct", "indicator", "partially-collapsed")
+PARALLEL = "partially-collapsed"
+REPRESENTATIONS = ("franchise", "direct", "indicator", PARALLEL)
 ROOTS = ("marginal", "indicator")
 _NO_TRIALS = Trials(0, 0, 0, 0)
 
@@ -165,6 +166,11 @@ class Chain:
         return self._counts.n_topics
 
     @property
+    def n_tokens(self) -> int:
+        """Number of tokens N."""
+        return int(self._tokens.word.size)
+
+    @property
     def n_tables(self) -> int:
         """Number of tables M."""
         return int(self.tables.sum())
@@ -225,6 +231,6 @@ def _representation(settings: ChainSettings, tokens: Tokens, source: Source | No
         return Franchise(tokens)
     if settings.representation == "direct":
         return DirectAssignment(tokens)
-    if settings.representation == "partially-collapsed":
+    if settings.representation == PARALLEL:
         return PartiallyCollapsed(tokens, source)
     return TableIndicators(tokens, root=settings.root == "indicator")

@@ -18,7 +18,7 @@ from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
 from stickbreak.model.topic_model import TopicModel
-from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, ChainSettings
+from stickbreak.sampling.chain import PARALLEL, REPRESENTATIONS, ROOTS, ChainSettings
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
 from stickbreak.sampling.requirements import BIRTHS, check_continuation, check_parameters
@@ -350,8 +350,9 @@ class GibbsHDP(FittedGibbs):
             start = StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps, stop=stop)
             return chain_starts(self.init, documents, start, seeds, report), n_topics
 
-        tokens = Tokens.from_corpus(documents)
-        return GibbsLaps(tokens, settings, concentrations, sampling, seeds, executor, starts)
+        travels = executor.workers is not None and (len(seeds) > 1 or self.representation == PARALLEL)
+        source, tokens = executor.source(documents) if travels else None, Tokens.from_corpus(documents)
+        return GibbsLaps(tokens, settings, concentrations, sampling, seeds, executor, starts, source)
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {}  # a start of fewer topics follows from the tokens
