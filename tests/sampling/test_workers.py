@@ -9,7 +9,7 @@ from tests.fitting.test_engine import MOST_BYTES, Travelling
 import stickbreak
 from stickbreak.corpus import open_corpus, write_corpus
 from stickbreak.fitting.engine import use_workers
-from stickbreak.sampling import chain_jobs, partially_collapsed
+from stickbreak.sampling import chain_jobs, counts, partially_collapsed
 
 from .fits import assert_same, fit
 
@@ -28,6 +28,7 @@ CHAINS = {
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("PART_TOKENS", 90), ("JOB_TOKENS", 200), ("BLOCK", 7)):
         monkeypatch.setattr(partially_collapsed, name, value)
+    monkeypatch.setattr(counts, "PART_TOKENS", 90)
 
 
 @pytest.fixture
@@ -48,13 +49,14 @@ def test_documents_on_threads_and_workers_change_no_bit(corpus, workers):
     found = fit(corpus, **DOCUMENTS)
     assert_same(expected, found)
     np.testing.assert_array_equal(expected._kept.arrays["chain0.z"], found._kept.arrays["chain0.z"])
-    assert workers.jobs == 8 * 6
+    assert workers.jobs == 8 * 5
     assert workers.bytes < MOST_BYTES + 4 * 250  # a job has its topics, and no documents
 
 
 def test_size_of_the_parts_changes_no_bit(corpus, monkeypatch):
     expected = fit(corpus, **DOCUMENTS)
     monkeypatch.setattr(partially_collapsed, "PART_TOKENS", 31)
+    monkeypatch.setattr(counts, "PART_TOKENS", 31)
     assert_same(expected, fit(corpus, **DOCUMENTS))
 
 

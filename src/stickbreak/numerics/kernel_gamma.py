@@ -50,7 +50,10 @@ def draw_gamma(rng, shape):
         p = top * (1.0 - uniform(rng))
         if p <= 1.0:
             x = math.exp(math.log(p) / shape)
-            if x < _UNSEEN or uniform(rng) <= math.exp(-x):
+            if x < _UNSEEN:
+                return x
+            u = uniform(rng)
+            if u <= 1.0 - x or u <= math.exp(-x):  # 1 - x is less, and quicker
                 return x
         else:
             x = -math.log((top - p) / shape)

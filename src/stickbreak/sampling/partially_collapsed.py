@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens, written_out
 from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import shards
 from stickbreak.numerics.arrays import Float, Int32
-from stickbreak.sampling.counts import count_topics, labels_of, packed, unpacked
+from stickbreak.sampling.counts import PART_TOKENS, count_topics, labels_of, packed, unpacked
 from stickbreak.sampling.direct import DirectAssignment
 from stickbreak.sampling.kernels import partially_collapsed as kernels
 from stickbreak.sampling.kernels.partially_collapsed import Sampled
 from stickbreak.sampling.kernels.rest import Rest
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.state import DocumentTopics, TopicCounts, WordTopics
-from stickbreak.sampling.sweeping import cut
 
-PART_TOKENS, JOB_TOKENS = 20_000, 200_000  # of the documents that a thread, or a worker, takes at a time
+JOB_TOKENS = 200_000  # of the documents that a worker takes at a time
 BLOCK = 256  # words whose gamma variates are added up by themselves
 Keys = tuple[np.uint64, np.uint64]
 
@@ -50,7 +50,7 @@ class PartiallyCollapsed(DirectAssignment):
             self._sweep_here(sampled, keys, sweep.executor)
         else:
             self._sweep_there(sampled, keys, sweep.executor, self._source)
-        return self._numbered(K)
+        return self._numbered(K, sweep.executor)
 
     def _sweep_here(self, sampled: Sampled, keys: Keys, executor: Engine) -> None:
         """Sweep in the threads of this process."""
@@ -59,12 +59,12 @@ class PartiallyCollapsed(DirectAssignment):
         def part(rows: tuple[int, int]) -> None:
             kernels.sweep(*rows, 0, start, word, z, documents, sampled, keys)
 
-        executor.map(part, cut(self.tokens, -(-z.size // PART_TOKENS)))
+        executor.map(part, shards(self.tokens.lengths, PART_TOKENS))
 
     def _sweep_there(self, sampled: Sampled, keys: Keys, engine: Engine, source: Source) -> None:
         """Sweep on the workers of a cluster."""
         start, documents = self.tokens.start, self.documents
-        parts = cut(self.tokens, -(-self.z.size // JOB_TOKENS))
+        parts = shards(self.tokens.lengths, JOB_TOKENS)
         jobs = [Part(source.part(slice(a, b)), a, self.z[start[a] : start[b]]) for a, b in parts]
         for (a, b), found in zip(parts, engine.run(swept, jobs, (sampled, keys)), strict=True):
             rows = slice(start[a], start[b])
@@ -73,7 +73,7 @@ class PartiallyCollapsed(DirectAssignment):
                 entries = unpacked(start[a : b + 1] - start[a], found.size, getattr(found, name))
                 getattr(documents, name)[rows] = entries
 
-    def _numbered(self, K: int) -> TopicCounts:
+    def _numbered(self, K: int, executor: Engine) -> TopicCounts:
         """Give the topics that have tokens the numbers 0 .. K' - 1, and count."""
         z, topic = self.z, self.documents.topic
         fresh = np.unique(z[z >= K])
@@ -84,7 +84,7 @@ class PartiallyCollapsed(DirectAssignment):
         alive = np.flatnonzero(np.bincount(z, minlength=n_numbers))
         if alive.size < n_numbers:
             self._relabel(labels_of(alive, n_numbers), 0, self.tokens.n_documents)
-        return count_topics(self.tokens, z, self.documents, alive.size)
+        return count_topics(self.tokens, z, self.documents, alive.size, executor)
 
 
 @dataclass(frozen=True, slots=True)
