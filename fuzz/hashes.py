@@ -63,6 +63,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         **{f"start {start}": {"init": start} for start in ("single", "sequential", "documents")},
         "four shards": {"n_shards": 4, "n_jobs": 2},
     },
+    "gibbs partially collapsed": {"no moves": {"subtopic_trials": 0}, "two threads": {"n_jobs": 2}},
     "gibbs franchise": {"start random": {"init": "random"}, "all learned": {"learn": ALL_PRIORS}},
     "tree": {"no learning": {"learn": ()}, "no stages": {"stages": ()}, "two threads": {"n_jobs": 2}},
     "gaussian": {

@@ -81,6 +81,9 @@ FITS = {
     "gibbs direct": _fit(
         "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="direct", estimate="best"
     ),
+    "gibbs partially collapsed": _fit(
+        "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="partially-collapsed", learn=ALL_PRIORS
+    ),
     "tree": _fit(
         "BackoffTreeTopics", 16, branching=(2, 2, 2), stages=(1, 2), stage_sweeps=4, learn_every=3
     ),

@@ -236,7 +236,14 @@ def _sizes() -> Iterator[Case]:
     long = np.vstack([rng.multinomial(10**6, rng.dirichlet(np.ones(500))), rng.poisson(0.2, (20, 500))])
     weighted = rng.poisson(0.8, (40, 25)) * 1e-3
     given = {"K=5,000": many, "W=1,000,000": wide, "counts of 1e6": heavy, "1e6 tokens": long, "weights 1e-3": weighted}
-    for name in (*SMALL.values(), "gibbs franchise", "gibbs direct", "hybrid unbounded", "variational stochastic"):
+    for name in (
+        *SMALL.values(),
+        "gibbs franchise",
+        "gibbs direct",
+        "gibbs partially collapsed",
+        "hybrid unbounded",
+        "variational stochastic",
+    ):
         fit = FITS[name]
         for label, counts in given.items():
             if fit.data == "words":

@@ -45,6 +45,7 @@ SETTINGS: dict[str, Record] = {
     "alpha = gamma = 5": {"learn": [], "alpha": 5.0, "gamma": 5.0},
     "franchise": {"representation": "franchise"},
     "direct": {"representation": "direct"},
+    "partially collapsed": {"representation": "partially-collapsed"},
 }
 
 

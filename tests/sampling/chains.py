@@ -8,14 +8,16 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.state import Concentrations
 
-ONE_THREAD = ThreadExecutor(1)
+ONE_THREAD = Engine(ThreadExecutor(1))
 KINDS = {  # what is to be proved of each: representation, root
     "franchise": ("franchise", "marginal"),
     "direct": ("direct", "marginal"),
+    "partially-collapsed": ("partially-collapsed", "marginal"),
     "root-marginal": ("indicator", "marginal"),
     "root-indicator": ("indicator", "indicator"),
 }

@@ -14,7 +14,8 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.laps import COLUMNS, GibbsLaps, Sampling, best_chain, chain_seeds
+from stickbreak.sampling.chain_jobs import COLUMNS
+from stickbreak.sampling.laps import GibbsLaps, Sampling, best_chain, chain_seeds
 from stickbreak.sampling.samples import Sample
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
@@ -26,6 +27,7 @@ VARIANTS = {
     "root indicator": {"root": "indicator"},
     "franchise": {"representation": "franchise"},
     "direct": {"representation": "direct"},
+    "partially collapsed": {"representation": "partially-collapsed", "split_merge_trials": 5},
     "split-merge": {"split_merge_trials": 5},
     "sub-topics": {"subtopic_trials": 8, "subtopic_passes": 3},
     "both, franchise": {"subtopic_trials": 8, "split_merge_trials": 5, "representation": "franchise"},
@@ -77,7 +79,16 @@ def test_saved_model_goes_on_as_an_uncut_fit(corpus, tmp_path, changes):
     assert loaded.n_laps == 5, "continue_fit altered a parameter"
 
 
-@pytest.mark.parametrize("changes", [{"n_chains": 3}, {"n_shards": 3}, {"n_chains": 2, "n_shards": 3}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"n_chains": 3},
+        {"n_shards": 3},
+        {"n_chains": 2, "n_shards": 3},
+        {"representation": "partially-collapsed"},
+        {"representation": "partially-collapsed", "n_chains": 2},
+    ],
+)
 def test_threads_change_no_bit(corpus, changes):
     assert_same(fit(corpus, **changes), fit(corpus, **changes, n_jobs=3))
 

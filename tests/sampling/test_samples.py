@@ -49,7 +49,8 @@ def tokens():
 
 def observe(keeper, *states, sampled=True):
     for chain in states:
-        keeper.observe(chain, chain.joint, sampled=sampled)
+        if keeper.wants(chain.joint, sampled=sampled):
+            keeper.observe(chain, chain.joint)
     return keeper
 
 
@@ -127,7 +128,8 @@ def test_average_is_of_samples_alone():
 def test_best_keeps_the_highest_of_all_sweeps():
     keeper = Best()
     for chain, sampled in ((ONE, True), (state(*THREE.topics, joint=5.0), False), (SWAPPED, True)):
-        keeper.observe(chain, chain.joint, sampled=sampled)
+        if keeper.wants(chain.joint, sampled=sampled):
+            keeper.observe(chain, chain.joint)
     assert keeper.estimate(SWAPPED).log_joint == 5.0
     assert keeper.estimate(SWAPPED).tables.size == 3
 

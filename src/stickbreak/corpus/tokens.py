@@ -41,6 +41,19 @@ def whole_counts(corpus: Corpus) -> Int:
     return corpus.counts.data.astype(np.int64)
 
 
+def written_out(corpus: Corpus) -> tuple[Int, Int32]:
+    """Return where each document begins, (D + 1,), and the word of each token, (N,).
+
+    Raises
+    ------
+    InvalidCorpus
+        If a count is not a whole number.
+    """
+    counts, whole = corpus.counts, whole_counts(corpus)
+    word = np.repeat(counts.indices, whole).astype(np.int32)
+    return np.concatenate(([0], np.cumsum(whole)))[counts.indptr].astype(np.int64), word
+
+
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """The tokens of a corpus, document by document; equal words of a document stand together."""
@@ -60,9 +73,7 @@ class Tokens:
         InvalidCorpus
             If a count is not a whole number.
         """
-        counts, whole = corpus.counts, whole_counts(corpus)
-        word = np.repeat(counts.indices, whole).astype(np.int32)
-        start = np.concatenate(([0], np.cumsum(whole)))[counts.indptr].astype(np.int64)
+        start, word = written_out(corpus)
         word_start = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=corpus.n_words)))).astype(np.int64)
         by_word = np.argsort(word, kind="stable")
         if word.size < 2**31:

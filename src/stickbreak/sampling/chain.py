@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import whole_number
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.initialization import Start
 from stickbreak.numerics.arrays import Int, Int32
@@ -25,13 +26,15 @@ from stickbreak.sampling.direct import DirectAssignment, draw_weights
 from stickbreak.sampling.franchise import Franchise, table_list, with_dishes
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.joint import log_joint
+from stickbreak.sampling.partially_collapsed import PartiallyCollapsed
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import seated, start_seating
 from stickbreak.sampling.state import Concentrations, TopicCounts
 from stickbreak.sampling.subtopics import subtopic_trials
 
-REPRESENTATIONS = ("franchise", "direct", "indicator")
+PARALLEL = "partially-collapsed"
+REPRESENTATIONS = ("franchise", "direct", "indicator", PARALLEL)
 ROOTS = ("marginal", "indicator")
 _NO_TRIALS = Trials(0, 0, 0, 0)
 
@@ -63,12 +66,21 @@ class Chain:
         At the start.
     seed : int
         Chains of different seeds are independent.
+    source : Source, optional
+        The documents as jobs name them; None: no part of the chain travels.
     """
 
-    def __init__(self, tokens: Tokens, settings: ChainSettings, concentrations: Concentrations, seed: int) -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        settings: ChainSettings,
+        concentrations: Concentrations,
+        seed: int,
+        source: Source | None = None,
+    ) -> None:
         self.settings, self.concentrations, self.n_sweeps = settings, concentrations, 0
         self._tokens, self._seed = tokens, seed
-        self._state = _representation(settings, tokens)
+        self._state = _representation(settings, tokens, source)
         self._ratios: StirlingRatios = stirling_ratios(int(tokens.lengths.max(initial=1)))
         self._counts: TopicCounts
 
@@ -87,7 +99,7 @@ class Chain:
         self._count(n_topics)
         self._state.finish(self._counts, now, self._stream("corpus weights"))
 
-    def sweep(self, executor: Executor) -> Trials:
+    def sweep(self, executor: Engine) -> Trials:
         """Resample the state, try split-merge moves, resample the concentrations."""
         self.n_sweeps += 1
         settings, now, seed = self.settings, self.concentrations, (self._seed, self.n_sweeps)
@@ -154,6 +166,11 @@ class Chain:
         return self._counts.n_topics
 
     @property
+    def n_tokens(self) -> int:
+        """Number of tokens N."""
+        return int(self._tokens.word.size)
+
+    @property
     def n_tables(self) -> int:
         """Number of tables M."""
         return int(self.tables.sum())
@@ -209,9 +226,11 @@ class Chain:
         return np.random.Generator(np.random.Philox(key=int(key_of(self._seed, self.n_sweeps, purpose))))
 
 
-def _representation(settings: ChainSettings, tokens: Tokens) -> Representation:
+def _representation(settings: ChainSettings, tokens: Tokens, source: Source | None) -> Representation:
     if settings.representation == "franchise":
         return Franchise(tokens)
     if settings.representation == "direct":
         return DirectAssignment(tokens)
+    if settings.representation == PARALLEL:
+        return PartiallyCollapsed(tokens, source)
     return TableIndicators(tokens, root=settings.root == "indicator")

@@ -6,9 +6,12 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.sampling.kernels import counts as kernels
 from stickbreak.sampling.state import SHIFT, TOPIC, DocumentTopics, TopicCounts, WordTopics
+
+PART_TOKENS = 20_000  # that a thread takes at a time
 
 
 def no_words(tokens: Tokens) -> WordTopics:
@@ -17,10 +20,19 @@ def no_words(tokens: Tokens) -> WordTopics:
     return WordTopics(tokens.word_start, np.zeros(tokens.n_words, np.int32), np.zeros(N, np.uint64))
 
 
-def count_topics(tokens: Tokens, z: Int32, documents: DocumentTopics, n_topics: int) -> TopicCounts:
+def count_topics(
+    tokens: Tokens, z: Int32, documents: DocumentTopics, n_topics: int, executor: Executor | None = None
+) -> TopicCounts:
     """Count n_k, M_k and n_kw; equal states give equal arrays, whatever led to them."""
     counts = TopicCounts(n_topics, np.zeros(n_topics, np.int64), np.zeros(n_topics, np.int64), no_words(tokens))
-    kernels.count_words(tokens.by_word, z, np.zeros(n_topics, np.int64), counts.words)
+
+    def part(words: tuple[int, int]) -> None:
+        kernels.count_words(*words, tokens.by_word, z, n_topics, counts.words)
+
+    if executor is None:
+        part((0, tokens.n_words))
+    else:
+        executor.map(part, shards(np.diff(tokens.word_start), PART_TOKENS))
     kernels.count_documents(tokens.start, z, documents, counts.n, counts.m)
     return counts
 

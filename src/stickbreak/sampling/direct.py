@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.arrays import Float
 from stickbreak.sampling.kernels import direct as kernels
+from stickbreak.sampling.kernels.direct import SMALLEST
 from stickbreak.sampling.kernels.topic_draw import Topics
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.state import Concentrations, TopicCounts, WordTopics
 from stickbreak.sampling.sweeping import Shard, run_pass
-
-SMALLEST = 1e-300  # a weight that underflowed: its topic has tokens, so the weight is positive
 
 
 class DirectAssignment(Representation):

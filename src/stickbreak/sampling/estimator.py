@@ -18,7 +18,7 @@ from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
 from stickbreak.model.topic_model import TopicModel
-from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, ChainSettings
+from stickbreak.sampling.chain import PARALLEL, REPRESENTATIONS, ROOTS, ChainSettings
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
 from stickbreak.sampling.requirements import BIRTHS, check_continuation, check_parameters
@@ -31,7 +31,7 @@ class GibbsHDP(FittedGibbs):
     """Topics of a collection and their number, by Markov chain Monte Carlo for the HDP.
 
     The model is that of `VariationalHDP`. Word distributions and document weights are integrated out. The chain visits
-    assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are three
+    assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are four
     representations of the same model, and two kinds of moves that split or merge whole topics. Concentrations can be
     sampled too. Tokens are sampled one by one, so counts must be whole numbers.
 
@@ -55,10 +55,13 @@ class GibbsHDP(FittedGibbs):
         Shape and rate of the Gamma prior of gamma. They matter only if gamma is learned.
     eta_prior : (float, float), default=(1.0, 1.0)
         Shape and rate of the Gamma prior of eta. They matter only if eta is learned.
-    representation : {"indicator", "franchise", "direct"}, default="indicator"
+    representation : {"indicator", "franchise", "direct", "partially-collapsed"}, default="indicator"
         What the chain keeps of the tables of each document. "indicator": their numbers (table indicators, Chen, Du and
         Buntine 2011; the fastest); "franchise": the table of every token (Chinese restaurant franchise); "direct": only
-        explicit corpus weights (direct assignment; both Teh, Jordan, Beal and Blei 2006). All have the same posterior.
+        explicit corpus weights (direct assignment; both Teh, Jordan, Beal and Blei 2006); "partially-collapsed": corpus
+        weights, and topics that are drawn at the beginning of each sweep. Documents are then independent, so threads
+        and workers share the work on one chain (after Terenin, Magnusson and Jonsson 2020; it needs more sweeps). All
+        have the same posterior.
     root : {"marginal", "indicator"}, default="marginal"
         How table indicators treat the top level. "marginal": it is summed out; "indicator": it has indicators of its
         own (slower mixing).
@@ -105,12 +108,12 @@ class GibbsHDP(FittedGibbs):
     n_shards : int, default=1
         Number of parts of the documents that are sampled at the same time. 1 is exact. More are approximate: each part
         is sampled against its own copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling
-        2009).
+        2009). representation="partially-collapsed" is exact in parallel and needs no shards.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
-        Number of threads. They work on chains or shards, so one chain of one shard uses one. None means 1, and -1 means
-        all cores.
+        Number of threads. They work on chains or shards, so one chain of one shard uses one, unless representation is
+        "partially-collapsed". None means 1, and -1 means all cores.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -171,6 +174,9 @@ class GibbsHDP(FittedGibbs):
     C. Wang, D. M. Blei. A Split-Merge MCMC Algorithm for the Hierarchical Dirichlet Process. 2012.
 
     J. Chang, J. W. Fisher III. Parallel Sampling of HDPs using Sub-Cluster Splits. NIPS 2014.
+
+    A. Terenin, M. Magnusson, L. Jonsson. Sparse Parallel Training of Hierarchical Dirichlet Process Topic Models. EMNLP
+    2020.
 
     Examples
     --------
@@ -344,8 +350,9 @@ class GibbsHDP(FittedGibbs):
             start = StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps, stop=stop)
             return chain_starts(self.init, documents, start, seeds, report), n_topics
 
-        tokens = Tokens.from_corpus(documents)
-        return GibbsLaps(tokens, settings, concentrations, sampling, seeds, executor, starts)
+        travels = executor.workers is not None and (len(seeds) > 1 or self.representation == PARALLEL)
+        source, tokens = executor.source(documents) if travels else None, Tokens.from_corpus(documents)
+        return GibbsLaps(tokens, settings, concentrations, sampling, seeds, executor, starts, source)
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {}  # a start of fewer topics follows from the tokens

@@ -21,7 +21,8 @@ from stickbreak.path.pooled import pooled
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.prediction.topics import shares_of
-from stickbreak.sampling.laps import COLUMNS, GibbsLaps, best_chain, show_chain
+from stickbreak.sampling.chain_jobs import COLUMNS
+from stickbreak.sampling.laps import GibbsLaps, best_chain, show_chain
 from stickbreak.sampling.to_arviz import arviz_samples
 
 

@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import require, whole_number
-from stickbreak.fitting.executor import Executor, ThreadExecutor
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.initialization import Start
 from stickbreak.numerics.streams import stream
 from stickbreak.sampling.chain import Chain, ChainSettings
+from stickbreak.sampling.chain_jobs import COLUMNS, ChainJob, ChainWork, Row, sweep_chain, sweep_once
 from stickbreak.sampling.samples import ESTIMATES, Sample
 from stickbreak.sampling.state import Concentrations
 
-COLUMNS = (
-    "objective", "n_topics", "moved", "n_tables", "alpha", "gamma", "eta",
-    "split_tried", "split_accepted", "merge_tried", "merge_accepted",
-)  # fmt: skip
 Columns = dict[str, list[float]]
 
 
@@ -63,9 +62,12 @@ class GibbsLaps:
     sampling : Sampling
     seeds : sequence of int
         One for each chain.
-    executor : Executor
+    executor : Engine
     starts : callable
         Makes the starts of the chains.
+    source : Source, optional
+        The documents as jobs name them: several chains go to the workers, or the documents of one whose representation
+        allows it. None: all stays in this process.
     """
 
     window = 0
@@ -77,19 +79,24 @@ class GibbsLaps:
         concentrations: Concentrations,
         sampling: Sampling,
         seeds: Sequence[int],
-        executor: Executor,
+        executor: Engine,
         starts: MakeStarts,
+        source: Source | None = None,
     ) -> None:
-        self.chains = [Chain(tokens, settings, concentrations, seed) for seed in seeds]
+        several = len(seeds) > 1
+        within = None if several else source
+        self.chains = [Chain(tokens, settings, concentrations, seed, within) for seed in seeds]
+        self._work = ChainWork(source, settings) if several and source is not None else None
+        self._away: dict[int, Packed] = {}  # of the chains that are further than those in `chains`
         self.sampling = sampling
-        self._tokens, self._starts = tokens, starts
+        self._tokens, self._starts, self._seeds = tokens, starts, list(seeds)
         self._keepers = [ESTIMATES[sampling.estimate]() for _ in self.chains]
         # threads work on chains or on the shards of one: a pool that waits for itself would stand still
-        self._executor, self._within = executor, executor
-        if 1 < len(seeds) >= settings.shards:
-            self._within = ThreadExecutor(1)
+        self._engine = self._executor = self._within = executor
+        if several and len(seeds) >= settings.shards:
+            self._within = Engine(ThreadExecutor(1))
         else:
-            self._executor = ThreadExecutor(1)
+            self._executor = Engine(ThreadExecutor(1))
 
     @property
     def n_tokens(self) -> int:
@@ -112,32 +119,49 @@ class GibbsLaps:
         """Yield after every sweep of all chains; `done` were done before."""
         while True:
             done += 1
-            rows = self._executor.map(partial(self._sweep, done), range(len(self.chains)))
+            rows = self._sweep_all(done)
             shown = rows[int(np.argmax([row["objective"] for row in rows]))]
             columns = {name: shown[name] for name in COLUMNS if name not in Lap._fields}
             if len(rows) > 1:
                 columns |= {f"{name}_{c}": row[name] for c, row in enumerate(rows) for name in COLUMNS}
             yield Lap(shown["objective"], int(shown["n_topics"]), bool(shown["moved"]), columns)
 
-    def _sweep(self, sweep: int, c: int) -> dict[str, float]:
-        """Sweep a chain once and return its row."""
-        chain, before = self.chains[c], self.chains[c].n_topics
-        trials = chain.sweep(self._within)
-        log_joint = chain.log_joint()
+    def _sweep_all(self, sweep: int) -> list[Row]:
+        """Sweep every chain once and return their rows."""
+        if self._work is None:
+            return self._executor.map(partial(self._sweep, sweep), range(len(self.chains)))
+        jobs = [ChainJob(c, seed, *self._snapshot(c)) for c, seed in enumerate(self._seeds)]
+        found = self._engine.run(sweep_chain, jobs, self._work)
+        self._away = {c: swept.snapshot for c, swept in enumerate(found)}
+        for c, swept in enumerate(found):
+            self._observe(sweep, c, swept.log_joint)
+        return [swept.row for swept in found]
+
+    def _sweep(self, sweep: int, c: int) -> Row:
+        """Sweep a chain once, here, and return its row."""
+        row, log_joint = sweep_once(self.chains[c], self._within)
+        self._observe(sweep, c, log_joint)
+        return row
+
+    def _observe(self, sweep: int, c: int, log_joint: float) -> None:
+        """Let the keeper of a chain look at it after burn-in."""
         if sweep > self.sampling.burn_in:
             sampled = bool(self.sampling.sampled(np.array([sweep]))[0])
-            self._keepers[c].observe(chain, log_joint, sampled=sampled)
-        moved = trials.splits_accepted + trials.merges_accepted > 0 or chain.n_topics != before
-        now = chain.concentrations
-        values = (
-            log_joint / self.n_tokens, chain.n_topics, int(moved), chain.n_tables, now.alpha, now.gamma, now.eta,
-            *trials,
-        )  # fmt: skip
-        return dict(zip(COLUMNS, values, strict=True))
+            if self._keepers[c].wants(log_joint, sampled=sampled):
+                self._keepers[c].observe(self._at_home(c), log_joint)
+
+    def _at_home(self, c: int) -> Chain:
+        """Return a chain as it is now."""
+        if c in self._away:
+            self.chains[c].restore(*self._away.pop(c))
+        return self.chains[c]
+
+    def _snapshot(self, c: int) -> Packed:
+        return self._away[c] if c in self._away else self.chains[c].snapshot()
 
     def estimate(self, c: int) -> Sample:
         """Return the sample that the topics of chain c are made of."""
-        return self._keepers[c].estimate(self.chains[c])
+        return self._keepers[c].estimate(self._at_home(c))
 
     def change_burn_in(self, burn_in: int) -> None:
         """Let burn-in end later, after the sweeps that are done, and drop the samples among these."""
@@ -150,8 +174,8 @@ class GibbsLaps:
         """Return all that the next sweeps and the estimates depend on, as arrays and plain values."""
         arrays: dict[str, NDArray] = {}
         values = []
-        for c, (chain, keeper) in enumerate(zip(self.chains, self._keepers, strict=True)):
-            (of_chain, plain), (kept, kept_plain) = chain.snapshot(), keeper.snapshot()
+        for c, keeper in enumerate(self._keepers):
+            (of_chain, plain), (kept, kept_plain) = self._snapshot(c), keeper.snapshot()
             arrays |= {f"chain{c}.{name}": array for name, array in of_chain.items()}
             arrays |= {f"kept{c}.{name}": array for name, array in kept.items()}
             values.append({"chain": plain, "kept": kept_plain})
@@ -168,6 +192,7 @@ class GibbsLaps:
         require(len(values["chains"]) == len(self.chains), "its number of chains is another")
         burn_in = whole_number("burn_in", values["burn_in"])  # a longer run keeps that of the first
         self.sampling = replace(self.sampling, burn_in=burn_in)
+        self._away.clear()
         for c, (chain, keeper) in enumerate(zip(self.chains, self._keepers, strict=True)):
             of_chain = values["chains"][c]
             chain.restore(_part(arrays, f"chain{c}."), of_chain["chain"])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import StirlingRatios
@@ -29,7 +29,7 @@ class Sweep:
     ratios: StirlingRatios
     seed: tuple[int, int]  # of the chain, and the number of the sweep
     n_shards: int
-    executor: Executor
+    executor: Engine
 
     def key(self, purpose: str) -> np.uint64:
         """Return the key of the random streams for a purpose."""

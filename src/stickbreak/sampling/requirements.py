@@ -23,6 +23,7 @@ class Parameters(Protocol):
     learn: Sequence[str]
     representation: str
     root: str
+    n_shards: int
     init: Any
     n_laps: int
     burn_in: int | None
@@ -42,6 +43,11 @@ def check_parameters(given: Parameters) -> None:
         raise InputError(
             f"root is 'indicator', but representation is {given.representation!r}, which has no indicators; "
             "set representation='indicator' or root='marginal'."
+        )
+    if given.n_shards > 1 and given.representation == "partially-collapsed":
+        raise InputError(
+            f"n_shards is {given.n_shards}, but representation 'partially-collapsed' samples documents in parallel "
+            "without shards; set n_shards=1."
         )
     if given.burn_in is not None and given.burn_in >= given.n_laps:
         raise InputError(f"burn_in is {given.burn_in}, but n_laps is {given.n_laps}; give a burn_in below n_laps.")

@@ -75,8 +75,11 @@ class Sample:
 class Keeper(Protocol):
     """Watches a chain after burn-in and says what its topics are; one class for each value of `estimate`."""
 
-    def observe(self, chain: Chain, log_joint: float, *, sampled: bool) -> None:
-        """Look at the chain after a sweep; `sampled`: whether thinning keeps this one."""
+    def wants(self, log_joint: float, *, sampled: bool) -> bool:
+        """Whether it looks at the chain after a sweep; `sampled`: whether thinning keeps this one."""
+
+    def observe(self, chain: Chain, log_joint: float) -> None:
+        """Look at the chain after a sweep that it wants."""
 
     def estimate(self, chain: Chain) -> Sample:
         """Return the estimate at the end."""
@@ -91,7 +94,11 @@ class Keeper(Protocol):
 class Last:
     """The state after the last sweep."""
 
-    def observe(self, chain: Chain, log_joint: float, *, sampled: bool) -> None:
+    def wants(self, log_joint: float, *, sampled: bool) -> bool:
+        """Whether it looks at the chain: never."""
+        return False
+
+    def observe(self, chain: Chain, log_joint: float) -> None:
         """Keep nothing."""
 
     def estimate(self, chain: Chain) -> Sample:
@@ -112,10 +119,13 @@ class Best:
     def __init__(self) -> None:
         self._best: Sample | None = None
 
-    def observe(self, chain: Chain, log_joint: float, *, sampled: bool) -> None:
-        """Keep the state if none was better."""
-        if self._best is None or log_joint > self._best.log_joint:
-            self._best = Sample.of(chain)
+    def wants(self, log_joint: float, *, sampled: bool) -> bool:
+        """Whether no state was better."""
+        return self._best is None or log_joint > self._best.log_joint
+
+    def observe(self, chain: Chain, log_joint: float) -> None:
+        """Keep the state."""
+        self._best = Sample.of(chain)
 
     def estimate(self, chain: Chain) -> Sample:
         """Return the best state."""
@@ -145,10 +155,12 @@ class Average:
         self._sums: Sample  # of n samples
         self._seen: Int = np.zeros(0, np.int64)  # samples that have each topic of the sums
 
-    def observe(self, chain: Chain, log_joint: float, *, sampled: bool) -> None:
+    def wants(self, log_joint: float, *, sampled: bool) -> bool:
+        """Whether this is a sample."""
+        return sampled
+
+    def observe(self, chain: Chain, log_joint: float) -> None:
         """Add a sample to the sums."""
-        if not sampled:
-            return
         now = Sample.of(chain)
         if self._n == 0:
             self._reference, self._best, self._sums, self._n = chain.topics.copy(), log_joint, now, 1

@@ -10,6 +10,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback
 from stickbreak.initialization import Start, StartSettings, births, make_start, start_from_topics
@@ -82,7 +83,7 @@ def start_seating(
         z, beta = _from_topics(init, tokens, now, seed)
     elif init == SEQUENTIAL:
         nothing = TopicCounts(0, np.zeros(0, np.int64), np.zeros(0, np.int64), no_words(tokens))
-        first = Sweep(now, ratios, (seed, 0), 1, ThreadExecutor(1))
+        first = Sweep(now, ratios, (seed, 0), 1, Engine(ThreadExecutor(1)))
         return seat_tokens(tokens, Seating.empty(tokens), nothing, first, seated=False)
     elif init == RANDOM:
         rng = np.random.Generator(np.random.Philox(key=int(key_of(seed, 0, "random start"))))

@@ -28,10 +28,10 @@ def _sort(values):
 
 
 @njit(cache=True, nogil=True)
-def count_words(by_word, z, scratch, words):
-    """Fill `words` with n_kw, the frequent topics of each word first; scratch (>= K,) holds zeros."""
-    seen = np.empty(scratch.size, np.uint32)
-    for w in range(words.size.size):
+def count_words(first, last, by_word, z, n_topics, words):
+    """Fill n_kw of the words first .. last - 1, the frequent topics of each word first."""
+    scratch, seen = np.zeros(n_topics, np.int64), np.empty(n_topics, np.uint32)
+    for w in range(first, last):
         begin, n_seen = words.start[w], 0
         for p in range(begin, words.start[w + 1]):
             k = z[by_word[p]]

@@ -17,6 +17,8 @@ from stickbreak.sampling.kernels.topic_draw import (
     take_word,
 )
 
+SMALLEST = 1e-300  # a weight that underflowed: its topic has tokens, so the weight is positive
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, eta, reuse, key):
@@ -93,14 +95,20 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
     return last
 
 
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def tables_of(n, a, rng):
+    """Draw m = sum_{i < n} Bernoulli(a / (a + i)), the tables of n tokens.                             math.md (G5)"""
+    tables = 1
+    for i in range(1, n):
+        if uniform(rng) * (a + i) < a:
+            tables += 1
+    return tables
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_tables(start, documents, prior, rng, key):
-    """Draw m_jk = sum_{i < n_jk} Bernoulli(a / (a + i)), a = prior_k = alpha beta_k.                   math.md (G5)"""
+    """Draw m_jk of all documents, a = prior_k = alpha beta_k.                                          math.md (G5)"""
     for d in range(start.size - 1):
         open_stream(rng, key, d)
         for s in range(start[d], start[d] + documents.size[d]):
-            a, tables = prior[documents.topic[s]], 1
-            for i in range(1, documents.n[s]):
-                if uniform(rng) * (a + i) < a:
-                    tables += 1
-            documents.m[s] = tables
+            documents.m[s] = tables_of(documents.n[s], prior[documents.topic[s]], rng)
