@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreak.collapsed import cvb0
+from stickbreak.collapsed.cutting import TURNS
 from stickbreak.collapsed.cvb0 import (
     FINE_SHARE,
     SMALLEST_BETA,
@@ -17,7 +18,8 @@ from stickbreak.collapsed.cvb0 import (
     sweep,
 )
 from stickbreak.collapsed.kernels import shares as share_kernels
-from stickbreak.collapsed.state import TURNS, Priors, cut
+from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.keys import key_of
@@ -64,9 +66,9 @@ def test_sweep_equals_its_twin_for_weights_below_one():
 
 
 def test_sweep_in_shards_and_threads_equals_its_twin(monkeypatch):
-    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 5)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.SHARD_COUNTS", 5)
     corpus = small_corpus(3, n_documents=60)
-    assert max(map(len, cut(corpus))) > 2
+    assert max(map(len, InMemory(corpus).turns)) > 2
     with ThreadExecutor(3) as executor:
         many = follow(corpus, 5, SMALLEST_SHARE, 3, executor=executor)
     np.testing.assert_array_equal(many.S, follow(corpus, 5, SMALLEST_SHARE, 3).S)
@@ -74,7 +76,7 @@ def test_sweep_in_shards_and_threads_equals_its_twin(monkeypatch):
 
 def test_documents_are_cut_into_turns_once_each():
     corpus = small_corpus(6, n_documents=200)
-    turns = cut(corpus)
+    turns = InMemory(corpus).turns
     assert len(turns) == TURNS
     parts = [part for turn in turns for part in turn]
     np.testing.assert_array_equal(np.concatenate([part.word for part in parts]), corpus.counts.indices)
@@ -167,7 +169,7 @@ def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(sma
     corpus, rng, K = small_corpus(8), np.random.default_rng(0), 19
     topic_word, theta = rng.dirichlet(np.full(8, 0.3), K).T.copy(), rng.gamma(1.0, size=(23, K))
     beta = rng.dirichlet(np.ones(K + 1))[:-1]
-    state = start_from(corpus, topic_word, theta, beta, smallest, 3)
+    state = start_from(InMemory(corpus), topic_word, theta, beta, smallest, 3, ONE)
     key = key_of(3, 0, "collapsed start")
     r = dense_r(corpus, state)
     for d in range(23):
@@ -178,7 +180,7 @@ def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(sma
             )
     np.testing.assert_array_equal(state.beta, beta)
     first = next(cvb0(corpus, K, alpha=0.5, gamma=3.0, eta=0.2, seed=3, start=(topic_word, theta, beta)))
-    again = start_from(corpus, topic_word, theta, beta, FINE_SHARE, 3)
+    again = start_from(InMemory(corpus), topic_word, theta, beta, FINE_SHARE, 3, ONE)
     sweep(again, PRIORS, FINE_SHARE, 3, ONE)
     np.testing.assert_array_equal(first.S, again.S)
 

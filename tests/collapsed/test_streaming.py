@@ -133,7 +133,7 @@ def test_stream_that_was_saved_goes_on_as_an_uncut_one(corpus, tmp_path, cut):
 
 
 def test_threads_change_no_bit_of_a_stream(corpus, monkeypatch):
-    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 50)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.SHARD_COUNTS", 50)
     assert_same(streamed(corpus, n_jobs=3), streamed(corpus, n_jobs=1))
 
 

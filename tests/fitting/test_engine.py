@@ -26,6 +26,7 @@ class Travelling:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.jobs, self.bytes = folder, 0, 0
+        self.scratch = folder
 
     def run(self, work: Callable[[Any, Any], Any], jobs: Sequence[Any], shared: Any) -> list[Any]:
         sent = pickle.dumps(shared)

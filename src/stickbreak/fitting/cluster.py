@@ -37,11 +37,11 @@ class DaskWorkers:
     ----------
     client : distributed.Client
     scratch : Path
-        A folder that all workers see: corpora that are not stored yet are written there.
+        A folder that all workers see: corpora that are not stored yet are written there, and what fits work on.
     """
 
     def __init__(self, client: Any, scratch: Path) -> None:
-        self._client, self._scratch = client, scratch
+        self._client, self.scratch = client, scratch
         self._places: dict[tuple[Any, ...], Place] = {}
 
     def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
@@ -85,7 +85,7 @@ class DaskWorkers:
         identity = identity_of_corpus(corpus)
         known = identity["counts"], *identity["shape"]
         if known not in self._places:
-            folder = self._scratch / f"corpus-{len(self._places)}"
+            folder = self.scratch / f"corpus-{len(self._places)}"
             write_corpus(Corpus(corpus.counts), folder, overwrite=True)
             self._places[known] = place_of_folder(folder, corpus.n_words, corpus.n_documents)
         return self._places[known]

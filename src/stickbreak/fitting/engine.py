@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from stickbreak.corpus.corpus import Corpus
@@ -27,6 +28,8 @@ Result = TypeVar("Result")
 
 class Workers(Protocol):
     """What takes jobs to other processes: a cluster, or a test."""
+
+    scratch: Path  # a folder that all workers see
 
     def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order; `shared` is sent to each worker once."""

@@ -29,13 +29,15 @@ def first_halves(indptr, start, topic, key, first, n_topics, near, half):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_halves(word, count, start, topic, share, half, low, high, S):
-    """S[w, k] += c r h over the counts of the words low <= w < high, in whole units.   math.md (C15)"""
+def add_halves(word, count, start, topic, share, half, low, high, S, N):
+    """S[w, k] and N[k] += c r h over the counts of the words low <= w < high, in whole units.   math.md (C15)"""
     for p in range(word.size):
         w, c = word[p], count[p]
         if low <= w < high:
             for j in range(start[p], start[p + 1]):
-                S[w, topic[j]] += on_grid(c * np.float64(share[j]) * np.float64(half[j]))
+                x = on_grid(c * np.float64(share[j]) * np.float64(half[j]))
+                S[w, topic[j]] += x
+                N[topic[j]] += x
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
