@@ -1,7 +1,10 @@
 """Shares in files: the bits of memory in any step, small jobs, bounded memory, and what becomes of damage."""
 
+import json
 import os
 import pickle
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -291,3 +294,35 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
     with pytest.raises(ReadError, match="is gone"):
         File(str(tmp_path / "y"), 0).read(mapped=True)
+
+
+CHILD = """
+import sys
+from stickbreak import CollapsedHDP
+from stickbreak.corpus import open_corpus
+CollapsedHDP(n_laps=10_000, random_state=0, tolerance=None, n_topics=6, merge_laps=0, scratch=sys.argv[2]).fit(
+    open_corpus(sys.argv[1]), checkpoint=sys.argv[3], callback=lambda row: print(row["lap"], flush=True)
+)
+"""
+
+
+def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_path: Path) -> None:
+    paths = [str(tmp_path / name) for name in ("corpus", "scratch", "checkpoint")]
+    write_corpus(corpus, paths[0])
+    with subprocess.Popen([sys.executable, "-c", CHILD, *paths], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        while not int(child.stdout.readline()) > 3:
+            pass
+        child.kill()
+    assert list((tmp_path / "scratch").iterdir())  # nobody was left to remove them
+    laps = len(json.loads((tmp_path / "checkpoint" / "model.json").read_text())["meta"]["trace"]["lap"])
+    settings: dict[str, Any] = {"n_laps": laps + 3, "tolerance": None, "n_topics": 6, "merge_laps": 0}
+    documents = open_corpus(paths[0])
+    with pytest.MonkeyPatch.context() as as_there:
+        for name, value in {"BLOCK_COUNTS": (1 << 15, 1 << 20), "TURNS": 16, "SHARD_COUNTS": 4096}.items():
+            as_there.setattr(cutting, name, value)
+        resumed = CollapsedHDP(**settings, random_state=0, scratch=paths[1]).fit(
+            documents, checkpoint=paths[2], resume=True
+        )
+        assert laps > 3
+        assert same(resumed, CollapsedHDP(**settings, random_state=0).fit(documents))

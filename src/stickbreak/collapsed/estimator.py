@@ -25,6 +25,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, one_of, share, sweeps, whole
 from stickbreak.fitting.engine import Engine, workers_now
+from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
@@ -270,7 +271,9 @@ class CollapsedHDP(FittedCollapsed):
         super()._check_documents(documents)
         laps = min(self.n_laps, self.merge_laps)
         n_topics, smallest = self._settled_topics(documents), float(self.smallest_share)
-        check_tables(documents, n_topics, smallest, laps, births=bool(self.births), most=self.max_topics)
+        blocks = 1 if workers_now() is not None else count_jobs(self.n_jobs) if self.scratch is not None else None
+        births = bool(self.births)
+        check_tables(documents, n_topics, smallest, laps, births=births, most=self.max_topics, blocks=blocks)
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> CollapsedLaps:
         n_topics = self.starting_topics(documents)
