@@ -35,7 +35,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
         yield made
 
@@ -60,14 +60,14 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_lap(
     scratch, victims = tmp_path / "scratch", []
 
     def kill(event: dict[str, Any]) -> None:
-        if event["lap"] in (2, 11):
+        if event["lap"] == 10:
             victims.append(pids(client)[0])
             threading.Timer(0.1, os.kill, (victims[-1], signal.SIGKILL)).start()
 
     with stickbreak.cluster(client, scratch=scratch):
         assert same(CollapsedHDP(**SETTINGS).fit(open_corpus(tmp_path / "corpus"), callback=kill), model)
         assert not list(scratch.glob("*/*"))  # the corpus was read where it is, and all shares are removed
-    assert len(set(victims)) == 2
+    assert len(victims) == 1
     assert not any(os.path.exists(f"/proc/{victim}") for victim in victims)
     client.wait_for_workers(2, timeout=30)
 

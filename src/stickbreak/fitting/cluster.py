@@ -9,9 +9,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import place_of_folder, write_corpus
@@ -26,7 +25,7 @@ Shared = TypeVar("Shared")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-TRIES = 3  # of a step whose shared data were lost with the workers that held them
+TRIES = 3  # of a step whose jobs were lost with workers again and again
 WAIT = 60  # seconds for a first worker, and for a new one where all have gone
 
 
@@ -47,32 +46,38 @@ class DaskWorkers:
     def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order.
 
-        Dask runs the jobs of a lost worker again on another one. Where what they share went with it, all jobs of the
-        step run again: a job may be done twice, to the same result.
+        What they share is a file in the scratch folder: it cannot be lost with a worker. Dask runs the jobs of a lost
+        worker again on another one: a job may be done twice, to the same result.
 
         Raises
         ------
         ClusterError
             If the cluster does not answer, or loses workers again and again.
+        WriteError
+            If the scratch folder is full.
         """
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
         if not jobs:
             return []
-        packed, reason = Packed.of(shared), ""
-        for _ in range(TRIES):
-            try:
-                self._client.wait_for_workers(1, timeout=WAIT)
-                sent = self._client.scatter(packed, broadcast=True, hash=False)
-                futures = self._client.map(_done, [work] * len(jobs), [sent] * len(jobs), jobs, pure=False)
-                found: list[Result] = self._client.gather(futures)
-                return found
-            except StickbreakError:  # of a job
-                raise
-            except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
-                reason = f"{type(error).__name__}: {error}"
-                time.sleep(0.5)
+        place, reason = self.scratch / f"shared-{secrets.token_hex(8)}", ""
+        with told_as_write_error(place):
+            place.write_bytes(pickle.dumps(shared, protocol=pickle.HIGHEST_PROTOCOL))
+        try:
+            for _ in range(TRIES):
+                try:
+                    self._client.wait_for_workers(1, timeout=WAIT)
+                    futures = self._client.map(_done, [work] * len(jobs), [str(place)] * len(jobs), jobs, pure=False)
+                    found: list[Result] = self._client.gather(futures)
+                    return found
+                except StickbreakError:  # of a job
+                    raise
+                except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
+                    reason = f"{type(error).__name__}: {error}"
+                    time.sleep(0.5)
+        finally:
+            place.unlink(missing_ok=True)
         raise ClusterError(
             f"the cluster lost the work of {len(jobs)} jobs {TRIES} times ({reason:.200}); see that its workers have "
             "enough memory and go on running. A fit with a checkpoint goes on with resume."
@@ -91,33 +96,16 @@ class DaskWorkers:
         return self._places[known]
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """What the jobs of a step share, on its way."""
-
-    token: str
-    content: bytes
-
-    @classmethod
-    def of(cls, shared: Any) -> Self:
-        """Pack what is shared."""
-        return cls(secrets.token_hex(8), pickle.dumps(shared, protocol=pickle.HIGHEST_PROTOCOL))
-
-    def unpacked(self) -> Any:
-        """Return what is shared; a worker unpacks it once, for all its jobs of the step."""
-        if self.token not in _UNPACKED:
-            _UNPACKED.clear()
-            _UNPACKED[self.token] = pickle.loads(self.content)
-        return _UNPACKED[self.token]
+_READ: dict[str, Any] = {}  # what is shared in the step that a worker is at, by its file
 
 
-_UNPACKED: dict[str, Any] = {}  # of the step that a worker is at
-
-
-def _done(work: Callable[[Any, Job], Result], packed: Packed, job: Job) -> Result:
-    """Do a job, in a worker, from where nothing travels on."""
+def _done(work: Callable[[Any, Job], Result], shared: str, job: Job) -> Result:
+    """Do a job, in a worker, from where nothing travels on; what jobs share is read once, for all of the step."""
+    if shared not in _READ:
+        _READ.clear()
+        _READ[shared] = pickle.loads(Path(shared).read_bytes())
     with use_workers(None):
-        return work(packed.unpacked(), job)
+        return work(_READ[shared], job)
 
 
 @contextmanager
@@ -196,7 +184,7 @@ def _client(where: Any, distributed: Any, stack: ExitStack) -> Any:
                 "prints."
             ) from None
     if isinstance(where, int) and not isinstance(where, bool) and where > 0:
-        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
         local = stack.enter_context(distributed.LocalCluster(n_workers=where, **options))
         return stack.enter_context(distributed.Client(local))
     raise InputError(
