@@ -143,10 +143,15 @@ def done(task: Task, job: Job) -> Result:
     return Result(
         found.sums,
         found.listed,
-        None if task.count is None else Entries.of(S),
+        None if task.count is None else Entries.of(S, _words(shards)),
         write(f"{job.new}.shares", packed_shares(shards)) if new_shares else job.shares,
         write(f"{job.new}.half", np.concatenate([shard.half for shard in shards])) if new_half else job.half,
     )
+
+
+def _words(shards: Sequence[Shard]) -> NDArray[np.integer]:
+    """Return the words that occur in some documents."""
+    return np.unique(np.concatenate([shard.word for shard in shards]))
 
 
 def _load(shards: Sequence[Shard], job: Job) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.collapsed.kernels.shares import UNIT, UNITS
+from stickbreak.collapsed.kernels import entries as entry_kernels
 from stickbreak.collapsed.shards import Shard, Shares
 from stickbreak.numerics.arrays import Float
 
@@ -75,19 +75,18 @@ class Entries:
     units: NDArray[np.signedinteger[Any]]
 
     @classmethod
-    def of(cls, table: Float) -> Self:
-        """List the entries of a table."""
-        row, column = np.nonzero(table)
-        units = np.rint(table[row, column] * UNITS).astype(np.int64)
+    def of(cls, table: Float, rows: NDArray[np.integer] | None = None) -> Self:
+        """List the entries of a table, all others than these rows being 0."""
+        rows, start = np.arange(table.shape[0]) if rows is None else rows, np.empty(table.shape[0] + 1, np.int64)
+        entry_kernels.where_rows_begin(table, rows, start)
+        column, units = np.empty(start[-1], np.uint16), np.empty(start[-1], np.int64)
+        entry_kernels.list_entries(table, rows, start, column, units)
         small = not units.size or max(-int(units.min()), int(units.max())) < 2**31
-        start = np.searchsorted(row, np.arange(table.shape[0] + 1))
-        shape = (table.shape[0], table.shape[1])
-        return cls(shape, start, column.astype(np.uint16), units.astype(np.int32) if small else units)
+        return cls((table.shape[0], table.shape[1]), start, column, units.astype(np.int32) if small else units)
 
     def add_to(self, table: Float) -> None:
         """Add the entries to a table."""
-        row = np.repeat(np.arange(self.shape[0]), np.diff(self.start))
-        table[row, self.column] += self.units * UNIT
+        entry_kernels.add_entries(self.start, self.column, self.units, table)
 
     def table(self) -> Float:
         """Return the table."""

@@ -74,7 +74,7 @@ class Expected:
         return cls(state.beta.copy(), state.tables.copy(), priors)
 
     def put_into(self, state: CollapsedState, engine: Engine) -> None:
-        """Go back there, and let the documents keep the shares of now."""
+        """Go back there, and let the documents keep the present shares."""
         state.documents.exchange()
         state.beta, state.tables = self.beta.copy(), self.tables.copy()
         add_up(state, engine)
