@@ -12,7 +12,7 @@ from stickbreak.exceptions import InputError
 
 def check_workers(
     estimator: str, workers: int | None, address: str | None, scratch: Path | None
-) -> dict[str, Path | None]:
+) -> dict[str, Path]:
     """Return the parameters of an estimator that follow from where it is to be fitted.
 
     Raises
@@ -21,7 +21,7 @@ def check_workers(
         If its fits use no workers and no scratch folder, and some are given.
     """
     if "scratch" in parameters_of_estimator(estimator):
-        return {"scratch": scratch}
+        return {} if scratch is None else {"scratch": scratch}
     given = {"--workers": workers, "--cluster": address, "--scratch": scratch}
     for option, value in given.items():
         if value is not None:

@@ -13,7 +13,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import shards
 
 TURNS = 16  # of a lap: the counts S are brought up to date after each
-BLOCKS = 16  # of a turn, unless they would be too small or too large ...
+BLOCKS = 4  # of a turn, unless they would be too small or too large ...
 BLOCK_COUNTS = (1 << 15, 1 << 20)  # ... stored counts: a block is a job, and its shares are a file
 SHARD_COUNTS = 4096  # stored counts of a shard: documents that one thread works on
 
