@@ -324,5 +324,5 @@ def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_pa
         resumed = CollapsedHDP(**settings, random_state=0, scratch=paths[1]).fit(
             documents, checkpoint=paths[2], resume=True
         )
-        assert laps > 3
+        assert laps >= 3  # that of a lap is written after it is reported
         assert same(resumed, CollapsedHDP(**settings, random_state=0).fit(documents))
