@@ -10,9 +10,7 @@ from stickbreak.cli.stored import parameters_of_estimator
 from stickbreak.exceptions import InputError
 
 
-def check_workers(
-    estimator: str, workers: int | None, address: str | None, scratch: Path | None
-) -> dict[str, Path]:
+def check_workers(estimator: str, workers: int | None, address: str | None, scratch: Path | None) -> dict[str, Path]:
     """Return the parameters of an estimator that follow from where it is to be fitted.
 
     Raises
