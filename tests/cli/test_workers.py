@@ -2,7 +2,7 @@
 
 import pytest
 
-from stickbreak.cli.workers import workers_of
+from stickbreak.cli.workers import check_workers, workers_of
 from stickbreak.exceptions import ClusterError, InputError
 
 ADDRESS = "tcp://127.0.0.1:9"  # nobody listens there
@@ -38,3 +38,16 @@ def test_a_cluster_that_does_not_answer_is_named(tmp_path):
 def test_the_command_refuses_both(refuse, documents, tmp_path):
     line = refuse("transform", tmp_path / "m", documents, "--workers", "2", "--cluster", "tcp://host:1")
     assert line.startswith("Error: --workers starts processes here")
+
+
+def test_a_scratch_folder_alone_is_for_fits(tmp_path):
+    with workers_of(None, None, tmp_path, scratch_alone=True) as workers:
+        assert workers is None
+    assert check_workers("CollapsedHDP", None, None, tmp_path) == {"scratch": tmp_path}
+    assert check_workers("GibbsHDP", None, None, None) == {}
+
+
+@pytest.mark.parametrize("given", [(2, None, None), (None, "tcp://host:1", None), (None, None, "folder")])
+def test_other_methods_fit_in_this_process(given):
+    with pytest.raises(InputError, match=r"--(workers|cluster|scratch) needs --method collapsed"):
+        check_workers("GibbsHDP", *given)

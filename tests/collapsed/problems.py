@@ -1,8 +1,29 @@
 """Small corpora for the tests of collapsed inference, and their states as dense arrays."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from stickbreak.collapsed.aside import share_apart
+from stickbreak.collapsed.cvb0 import ALONE
+from stickbreak.collapsed.shards import Aside
 from stickbreak.corpus import Corpus
+
+
+def hold_back(state, share, seed, turn=0):
+    """Hold tokens out, others in each turn."""
+    state.set_aside(replace(state.documents.aside, held=share, held_seed=seed, turn=turn), ALONE)
+
+
+def give_back(state):
+    """Put the tokens that are held out among the others."""
+    state.set_aside(replace(state.documents.aside, held=0.0), ALONE)
+
+
+def set_apart(state, seed):
+    """Set whole documents apart, of all tokens."""
+    tokens = sum(part.count.sum() for part in state.documents.shards)
+    state.set_aside(Aside(share_apart(state.documents.n_documents, tokens), seed), ALONE)
 
 
 def small_corpus(seed=0, *, n_documents=23, n_words=8, fractional=False):
@@ -22,13 +43,16 @@ def dense(corpus):
 
 def turns_of(state):
     """The documents of each turn."""
-    return [[d for part in turn for d in range(part.first, part.first + part.indptr.size - 1)] for turn in state.turns]
+    return [
+        [d for part in turn for d in range(part.first, part.first + part.indptr.size - 1)]
+        for turn in state.documents.turns
+    ]
 
 
 def dense_r(corpus, state):
     """(D, W, K) float64 from the lists."""
     out = np.zeros((*corpus.counts.shape, state.N.size))
-    for part in state.shards:
+    for part in state.documents.shards:
         for d in range(part.indptr.size - 1):
             for p in range(part.indptr[d], part.indptr[d + 1]):
                 for j in range(part.shares.start[p], part.shares.start[p + 1]):

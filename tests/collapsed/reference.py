@@ -7,6 +7,13 @@ from scipy.special import psi
 
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
+UNITS = 2.0**20
+
+
+def on_grid(x):
+    """The nearest whole number of units."""
+    return np.floor(x * UNITS + 0.5) / UNITS
+
 
 def keep(values, smallest, u):
     """Round the small shares of one token at random: a kept one wherever the running sum passes a multiple of t."""
@@ -20,7 +27,8 @@ def keep(values, smallest, u):
             if running >= t:
                 running -= t
                 out[k] = t
-    return (out.astype(np.float32) / out.astype(np.float32).sum()).astype(np.float32)
+    running = np.round(np.cumsum(out / out.sum()) * UNITS)  # shares are whole units
+    return (np.diff(running, prepend=0.0) / UNITS).astype(np.float32)
 
 
 def uniforms(key, document):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreak.collapsed import cvb0
+from stickbreak.collapsed.cutting import TURNS
 from stickbreak.collapsed.cvb0 import (
     FINE_SHARE,
     SMALLEST_BETA,
@@ -17,7 +18,8 @@ from stickbreak.collapsed.cvb0 import (
     sweep,
 )
 from stickbreak.collapsed.kernels import shares as share_kernels
-from stickbreak.collapsed.state import TURNS, Priors, cut
+from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.keys import key_of
@@ -39,7 +41,7 @@ def follow(corpus, n_topics, smallest, n_sweeps, *, seed=5, executor=ONE):
         settings = {"alpha": PRIORS.alpha, "eta": PRIORS.eta, "turns": turns_of(state), "smallest": smallest}
         log_p = reference.sweep(counts, r, beta, **settings, key=key)
         sweep(state, PRIORS, smallest, seed, executor)
-        np.testing.assert_allclose(dense_r(corpus, state), r, rtol=0, atol=2e-6)  # shares are of single precision
+        np.testing.assert_allclose(dense_r(corpus, state), r, rtol=0, atol=2e-5)  # whole units of 1e-6
         assert state.log_p == pytest.approx(log_p, rel=1e-6)
         r = dense_r(corpus, state)
         tables = reference.expected_tables(counts, r, PRIORS.alpha * beta)
@@ -64,9 +66,9 @@ def test_sweep_equals_its_twin_for_weights_below_one():
 
 
 def test_sweep_in_shards_and_threads_equals_its_twin(monkeypatch):
-    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 5)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.SHARD_COUNTS", 5)
     corpus = small_corpus(3, n_documents=60)
-    assert max(map(len, cut(corpus))) > 2
+    assert max(map(len, InMemory(corpus).turns)) > 2
     with ThreadExecutor(3) as executor:
         many = follow(corpus, 5, SMALLEST_SHARE, 3, executor=executor)
     np.testing.assert_array_equal(many.S, follow(corpus, 5, SMALLEST_SHARE, 3).S)
@@ -74,7 +76,7 @@ def test_sweep_in_shards_and_threads_equals_its_twin(monkeypatch):
 
 def test_documents_are_cut_into_turns_once_each():
     corpus = small_corpus(6, n_documents=200)
-    turns = cut(corpus)
+    turns = InMemory(corpus).turns
     assert len(turns) == TURNS
     parts = [part for turn in turns for part in turn]
     np.testing.assert_array_equal(np.concatenate([part.word for part in parts]), corpus.counts.indices)
@@ -89,22 +91,52 @@ def test_small_weights_and_a_small_eta_stay_finite():
     corpus = Corpus.from_counts(toy_bars(60, seed=0)[0].counts * 0.1)
     *_, state = islice(cvb0(corpus, 8, alpha=0.5, gamma=10.0, eta=0.003), 30)
     assert np.isfinite(state.S).all()
-    np.testing.assert_allclose(state.N.sum(), corpus.n_tokens)
+    np.testing.assert_allclose(state.N.sum(), corpus.n_tokens, rtol=1e-5)
 
 
 @pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
 def test_counts_are_the_sums_of_the_shares(fractional):
-    """Those that a sweep has changed turn by turn, and those that are summed anew."""
+    """To the bit: those that a sweep has changed turn by turn, and those that are summed anew."""
     corpus = small_corpus(3, fractional=fractional)
     counts = dense(corpus)
     *_, state = islice(cvb0(corpus, 5, alpha=0.5, gamma=3.0, eta=0.2), 40)
     r = dense_r(corpus, state)
-    near = {"rtol": 0, "atol": 1e-10 * corpus.n_tokens}
+    x = reference.on_grid(counts[:, :, None] * r)
     for again in range(2):
-        np.testing.assert_allclose(state.S, np.einsum("dw,dwk->wk", counts, r), **near, err_msg=str(again))
-        np.testing.assert_allclose(state.N, np.einsum("dw,dwk->k", counts, r), **near)
+        np.testing.assert_array_equal(state.S, x.sum(axis=0), err_msg=str(again))
+        np.testing.assert_array_equal(state.N, x.sum(axis=(0, 1)))
         add_up(state, ONE)
-    np.testing.assert_allclose(r.sum(axis=2)[counts > 0], 1.0, atol=1e-6)
+    assert (r.sum(axis=2)[counts > 0] == 1.0).all()
+    if not fractional:
+        np.testing.assert_array_equal(state.S, np.einsum("dw,dwk->wk", counts, r))
+
+
+def test_sums_of_counts_are_the_same_in_any_order_and_parts():
+    """Of whole counts and of weights, up to 2**33 tokens."""
+    rng = np.random.default_rng(0)
+    n, K = 5000, 7
+    word, start = np.zeros(n, np.int32), np.arange(n + 1) * K
+    topic = np.tile(np.arange(K, dtype=np.uint16), n)
+    share = np.concatenate([reference.keep(rng.gamma(0.3, size=K), 0.0, 0.5) for _ in range(n)])
+    for count in (rng.integers(1, 1_500_000, n).astype(float), rng.gamma(0.2, size=n)):
+        none = np.zeros(n + 1, np.int64), topic[:0], share[:0]
+        S, N = np.zeros((1, K)), np.zeros(K)
+        share_kernels.replace_shares(word, count, *none, start, topic, share, 0, 1, S, N)
+        for _ in range(20):
+            order = rng.permutation(n)
+            lists = np.arange(n + 1) * K, topic, share.reshape(n, K)[order].ravel()
+            again, parts = np.zeros((1, K)), np.zeros((1, K))
+            share_kernels.replace_shares(word, count[order], *none, *lists, 0, 1, again, np.zeros(K))
+            cut = int(rng.integers(1, n))
+            for own in (slice(0, cut), slice(cut, n)):
+                some, length = np.zeros((1, K)), own.stop - own.start
+                rows = share.reshape(n, K)[own].ravel()
+                few = word[own], count[own], none[0][: length + 1], *none[1:]
+                share_kernels.replace_shares(*few, start[: length + 1], topic, rows, 0, 1, some, np.zeros(K))
+                parts += some
+            np.testing.assert_array_equal(again[0], S[0])
+            np.testing.assert_array_equal(parts[0], S[0])
+            np.testing.assert_array_equal(N, S[0])
 
 
 def test_all_shares_at_convergence_are_a_fixed_point():
@@ -137,7 +169,7 @@ def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(sma
     corpus, rng, K = small_corpus(8), np.random.default_rng(0), 19
     topic_word, theta = rng.dirichlet(np.full(8, 0.3), K).T.copy(), rng.gamma(1.0, size=(23, K))
     beta = rng.dirichlet(np.ones(K + 1))[:-1]
-    state = start_from(corpus, topic_word, theta, beta, smallest, 3)
+    state = start_from(InMemory(corpus), topic_word, theta, beta, smallest, 3, ONE)
     key = key_of(3, 0, "collapsed start")
     r = dense_r(corpus, state)
     for d in range(23):
@@ -148,7 +180,7 @@ def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(sma
             )
     np.testing.assert_array_equal(state.beta, beta)
     first = next(cvb0(corpus, K, alpha=0.5, gamma=3.0, eta=0.2, seed=3, start=(topic_word, theta, beta)))
-    again = start_from(corpus, topic_word, theta, beta, FINE_SHARE, 3)
+    again = start_from(InMemory(corpus), topic_word, theta, beta, FINE_SHARE, 3, ONE)
     sweep(again, PRIORS, FINE_SHARE, 3, ONE)
     np.testing.assert_array_equal(first.S, again.S)
 
@@ -181,7 +213,7 @@ def test_rounding_of_small_shares_keeps_each_with_its_probability(K, smallest):
             large = np.flatnonzero(~small)
             if large.size and (row[small] > 0).any():
                 ratio = row[small & (row > 0)][0] / row[large[0]]
-                assert ratio == pytest.approx(t / values[large[0]], rel=1e-5)
+                assert ratio == pytest.approx(t / values[large[0]], rel=2e-4)
 
 
 def test_rounding_needs_no_more_room_than_there_is():
@@ -197,7 +229,7 @@ def test_rounding_needs_no_more_room_than_there_is():
 
 def test_no_share_is_lost_where_all_are_kept():
     values = np.random.default_rng(2).dirichlet(np.full(40, 0.2))
-    np.testing.assert_allclose(kept(values, 0.0, 0.7), values, atol=1e-7)
+    np.testing.assert_allclose(kept(values, 0.0, 0.7), values, atol=1e-6)
 
 
 @pytest.mark.parametrize("smallest", [0.0, 1 / 200, 1 / 15, 0.5])

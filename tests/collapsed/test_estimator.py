@@ -6,9 +6,10 @@ from scipy import sparse
 
 import stickbreak
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import moves, sampled
+from stickbreak.collapsed import aside, moves, sampled
 from stickbreak.collapsed.cvb0 import random_start, sweep
 from stickbreak.collapsed.learning import learn
+from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
@@ -128,7 +129,9 @@ def test_fit_with_births_and_a_trial_continues_as_an_uncut_one(corpus, monkeypat
     """Cut after any pass: before, at and after a round, in the trial, where it is decided, and after that."""
     for name, value in {"FIRST_MERGE": 4, "EVERY": 2, "EVERY_EARLY": 2}.items():
         monkeypatch.setattr(moves, name, value)
-    for name, value in {"FEWEST_DOCUMENTS": 10, "APART": 0.2, "TRIAL": 4, "BURN_IN": 2}.items():
+    for name, value in {"FEWEST_DOCUMENTS": 10, "APART": 0.2}.items():
+        monkeypatch.setattr(aside, name, value)
+    for name, value in {"TRIAL": 4, "BURN_IN": 2}.items():
         monkeypatch.setattr(sampled, name, value)
     compare, settings = sampled.as_good, {"merge_laps": 8, "n_topics": None}
 
@@ -174,7 +177,7 @@ def test_fit_whose_rounds_have_ended_early_does_not_promise_more_of_them():
 
 
 def test_fit_that_ends_in_the_trial_of_sampled_passes_says_so(corpus, monkeypatch):
-    monkeypatch.setattr(sampled, "FEWEST_DOCUMENTS", 10)
+    monkeypatch.setattr(aside, "FEWEST_DOCUMENTS", 10)
     settings = {"n_topics": 5, "merge_laps": 4, "births": False, "random_state": 0}
     before, model = (CollapsedHDP(**settings, n_laps=n_laps).fit(corpus) for n_laps in (4, 9))
     assert model.stop_reason_.endswith(
@@ -257,20 +260,28 @@ def test_continuation_is_refused_where_it_would_be_another_fit(corpus):
         model.continue_fit(corpus, n_laps=1)
 
 
-DAMAGES = {
-    "kept": lambda x: x + np.uint16(1),
-    "topic": lambda x: x + np.uint16(6),
-    "share": lambda x: -x,
-    "beta": lambda x: x * 0.0,
-    "tables": lambda x: x[1:],
-}
+def with_other(content, n_counts, name):
+    """The shares of a block as bytes, a number of them changed: first come all shares, then topics, then how many."""
+    content, entries = content.copy(), (content.size - 2 * n_counts) // 6
+    if name == "share":
+        content[:4].view(np.float32)[:] = -1.0
+    else:
+        begin = {"topic": 4, "kept": 6}[name] * entries
+        content[begin : begin + 2].view(np.uint16)[:] += 600
+    return content
 
 
-@pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.parametrize("name", ["kept", "topic", "share", "beta", "tables"])
 def test_damaged_shares_are_refused(corpus, name):
     model = fit(corpus, n_laps=2)
-    kept = model._kept
-    kept.arrays[name] = DAMAGES[name](kept.arrays[name])
+    arrays = model._kept.arrays
+    if name == "beta":
+        arrays[name] = arrays[name] * 0.0
+    elif name == "tables":
+        arrays[name] = arrays[name][1:]
+    else:
+        first = InMemory(corpus).turns[0]
+        arrays["shares.0"] = with_other(arrays["shares.0"], sum(part.word.size for part in first), name)
     with pytest.raises(ModelFormatError, match="the state of this model is damaged"):
         model.continue_fit(corpus, n_laps=1)
 
@@ -288,7 +299,7 @@ TRIAL_DAMAGES = [
 
 @pytest.mark.parametrize("damage", TRIAL_DAMAGES, ids=str)
 def test_damaged_trials_are_refused(corpus, monkeypatch, damage):
-    monkeypatch.setattr(sampled, "FEWEST_DOCUMENTS", 10)
+    monkeypatch.setattr(aside, "FEWEST_DOCUMENTS", 10)
     model = fit(corpus, n_laps=34, merge_laps=4)
     assert model._kept.values["final_passes_done"] == 30
     for name, value in damage.items():

@@ -5,14 +5,14 @@ import pytest
 
 from stickbreak.collapsed import merging
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, random_start, start_from, sweep
-from stickbreak.collapsed.laps import lengths_of
-from stickbreak.collapsed.merging import candidates, chosen, gain_bounds, gains, give_back, hold_back, join, merge
+from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.merging import candidates, chosen, gain_bounds, gains, join, merge
 from stickbreak.collapsed.moves import Rounds
-from stickbreak.collapsed.state import SMALLEST_BETA, Priors, cut
+from stickbreak.collapsed.state import SMALLEST_BETA, Priors, assembled
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 
-from .problems import dense_r, small_corpus
+from .problems import dense_r, give_back, hold_back, small_corpus
 
 PRIORS, ONE = Priors(alpha=0.7, gamma=3.0, eta=0.2), ThreadExecutor(1)
 
@@ -21,11 +21,11 @@ def prepared(n_topics=7, *, seed=1, sweeps=4):
     """A state after some sweeps, a third of its tokens held back; the counts kept and held back, dense."""
     corpus, _ = planted_lda(30, 12, n_topics=3, mean_tokens=25, seed=seed)
     state = random_start(corpus, n_topics, seed)
-    hold_back(state.shards, 0.3, seed)
+    hold_back(state, 0.3, seed)
     for _ in range(sweeps):
         sweep(state, PRIORS, SMALLEST_SHARE, seed, ONE)
     counts, held = np.zeros((2, *corpus.counts.shape))
-    for part in state.shards:
+    for part in state.documents.shards:
         document = part.first + np.repeat(np.arange(part.indptr.size - 1), np.diff(part.indptr))
         counts[document, part.word], held[document, part.word] = part.count, part.held
     return corpus, state, counts, held
@@ -104,8 +104,8 @@ def test_tokens_of_topics_are_those_held_back(monkeypatch):
 
 def test_few_shards_at_a_time_have_tables_of_all_pairs(monkeypatch):
     """Each table has K x K numbers; the sum over many groups equals that over one."""
-    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 5)
-    monkeypatch.setattr("stickbreak.collapsed.state.TURNS", 1)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.SHARD_COUNTS", 5)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.TURNS", 1)
     _, state, _, _ = prepared()
     at_once = []
 
@@ -115,7 +115,7 @@ def test_few_shards_at_a_time_have_tables_of_all_pairs(monkeypatch):
             return super().map(function, items)
 
     grouped = candidates(state, PRIORS, Counting(1))
-    assert sum(at_once) == len(state.shards) > 2 * merging.AT_ONCE
+    assert sum(at_once) == len(state.documents.shards) > 2 * merging.AT_ONCE
     assert max(at_once) == merging.AT_ONCE
     monkeypatch.setattr(merging, "AT_ONCE", 1000)
     for one, other in zip(grouped, candidates(state, PRIORS, ONE), strict=True):
@@ -158,9 +158,9 @@ def test_topics_without_tokens_are_no_candidates():
 
 
 def test_threads_change_no_gain(monkeypatch):
-    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 5)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.SHARD_COUNTS", 5)
     _, state, _, _ = prepared()
-    assert max(map(len, state.turns)) > 1
+    assert max(map(len, state.documents.turns)) > 1
     with ThreadExecutor(3) as many:
         pairs, tokens = candidates(state, PRIORS, many)
         for one, other in zip((pairs, tokens), candidates(state, PRIORS, ONE), strict=True):
@@ -171,29 +171,30 @@ def test_threads_change_no_gain(monkeypatch):
 
 def test_tokens_are_held_back_by_chance_and_come_back():
     corpus, _ = planted_lda(300, 50, n_topics=3, mean_tokens=100, seed=3)
-    shards = [part for turn in cut(corpus) for part in turn]
+    state = assembled(InMemory(corpus), np.ones(1))
+    shards = state.documents.shards
     before = [part.count.copy() for part in shards]
-    hold_back(shards, 0.1, 5)
+    hold_back(state, 0.1, 5)
     held = np.concatenate([part.held for part in shards])
     assert abs(held.sum() / corpus.n_tokens - 0.1) < 4 * np.sqrt(0.09 / corpus.n_tokens)
     assert (held == np.floor(held)).all()
     for part, count in zip(shards, before, strict=True):
         np.testing.assert_array_equal(part.count + part.held, count)
         assert (part.count >= 0).all()
-    again = [part for turn in cut(corpus) for part in turn]
+    again = assembled(InMemory(corpus), np.ones(1))
     hold_back(again, 0.1, 5)
-    np.testing.assert_array_equal(np.concatenate([part.held for part in again]), held)
-    give_back(shards)
+    np.testing.assert_array_equal(np.concatenate([part.held for part in again.documents.shards]), held)
+    give_back(state)
     for part, count in zip(shards, before, strict=True):
         np.testing.assert_array_equal(part.count, count)
         assert part.held is None
-    give_back(shards)
 
 
 def test_of_weights_only_whole_tokens_are_held_back():
     corpus = Corpus.from_counts(small_corpus(2).counts.toarray() * 0.9)
-    shards = [part for turn in cut(corpus) for part in turn]
-    hold_back(shards, 0.5, 1)
+    state = assembled(InMemory(corpus), np.ones(1))
+    hold_back(state, 0.5, 1)
+    shards = state.documents.shards
     for part in shards:
         assert (part.held <= np.floor(part.count + part.held)).all()
     assert sum(part.held.sum() for part in shards) > 0
@@ -201,21 +202,21 @@ def test_of_weights_only_whole_tokens_are_held_back():
 
 def test_documents_are_as_long_as_their_tokens_that_are_not_held_back():
     _, state, counts, _ = prepared()
-    np.testing.assert_allclose(lengths_of(state), counts.sum(axis=1))
+    np.testing.assert_allclose(state.documents.lengths(ONE), counts.sum(axis=1))
     empty = random_start(small_corpus(1), 2, 0)
-    np.testing.assert_allclose(lengths_of(empty), small_corpus(1).document_lengths)
+    np.testing.assert_allclose(empty.documents.lengths(ONE), small_corpus(1).document_lengths)
 
 
 def test_joined_topics_have_what_both_had():
     corpus, state, _, _ = prepared()
     before, r = {name: getattr(state, name).copy() for name in ("S", "N", "beta", "tables")}, dense_r(corpus, state)
     to = np.array([0, 0, 2, 2, 4, 0, 6])
-    join(state, to)
+    join(state, to, ONE)
     joined = np.zeros_like(r)
     for k in range(7):
         joined[:, :, to[k]] += r[:, :, k]
     np.testing.assert_allclose(dense_r(corpus, state), joined, atol=1e-6)
-    for part in state.shards:
+    for part in state.documents.shards:
         for p in range(part.word.size):
             topics = part.shares.topic[part.shares.start[p] : part.shares.start[p + 1]]
             assert np.unique(topics).size == topics.size
@@ -238,8 +239,8 @@ def test_copies_of_topics_are_merged_and_different_ones_stay():
     phi, rng = truth.topic_word[[0, 1, 2, 0, 1]], np.random.default_rng(0)
     share = truth.document_weights[:, [0, 1, 2, 0, 1]] + 1e-3
     theta = share * rng.uniform(0.2, 1.0, share.shape)
-    state = start_from(corpus, phi.T.copy(), theta, np.full(5, 0.19), SMALLEST_SHARE, 0)
-    hold_back(state.shards, 0.2, 0)
+    state = start_from(InMemory(corpus), phi.T.copy(), theta, np.full(5, 0.19), SMALLEST_SHARE, 0, ONE)
+    hold_back(state, 0.2, 0)
     for _ in range(3):
         sweep(state, PRIORS, SMALLEST_SHARE, 0, ONE)
     tried, made = merge(state, PRIORS, ONE)
@@ -258,7 +259,7 @@ def test_nothing_is_merged_without_tokens_held_back_or_of_one_topic():
     assert merge(state, PRIORS, ONE)[1] == 0
     np.testing.assert_array_equal(state.S, before)
     one = random_start(small_corpus(1), 1, 0)
-    hold_back(one.shards, 0.3, 0)
+    hold_back(one, 0.3, 0)
     sweep(one, PRIORS, SMALLEST_SHARE, 0, ONE)
     assert merge(one, PRIORS, ONE) == (0, 0)
 

@@ -9,14 +9,15 @@ from stickbreak import CollapsedHDP
 from stickbreak.collapsed import moves
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, random_start, sweep
 from stickbreak.collapsed.laps import CollapsedLaps
-from stickbreak.collapsed.merging import compact, give_back, hold_back
+from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.merging import compact
 from stickbreak.collapsed.moves import Made, Rounds
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 
-from .problems import dense, dense_r, small_corpus
+from .problems import dense, dense_r, give_back, hold_back, small_corpus
 
 PRIORS, ONE = Priors(alpha=2.0, gamma=1.0, eta=0.1), ThreadExecutor(1)
 
@@ -47,16 +48,16 @@ def held_of(shards):
 def test_other_tokens_are_held_out_after_each_round_and_none_is_lost(monkeypatch, fractional):
     corpus = small_corpus(3, fractional=fractional)
     state = random_start(corpus, 4, 0)
-    before = [part.count.copy() for part in state.shards]
-    hold_back(state.shards, 0.3, 0)
-    rounds, seen, kept = Rounds(40, births=True), [held_of(state.shards)], 0
+    before = [part.count.copy() for part in state.documents.shards]
+    hold_back(state, 0.3, 0)
+    rounds, seen, kept = Rounds(40, births=True), [held_of(state.documents.shards)], 0
     monkeypatch.setattr(moves, "QUIET_ROUNDS", 100)
     for _ in range(40):
         sweep(state, PRIORS, SMALLEST_SHARE, 0, ONE)
         if rounds.due(state.n_sweeps):
             rounds.play(state, PRIORS, 12, 0.3, 0, ONE)
-            seen.append(held_of(state.shards))
-        for part, count in zip(state.shards, before, strict=True):
+            seen.append(held_of(state.documents.shards))
+        for part, count in zip(state.documents.shards, before, strict=True):
             np.testing.assert_array_equal(part.count + part.held, count)
             assert (part.held == np.floor(part.held)).all()
             kept += part.count.min() >= 0
@@ -64,10 +65,10 @@ def test_other_tokens_are_held_out_after_each_round_and_none_is_lost(monkeypatch
     assert all((one != other).any() for one, other in pairwise(seen[:-1]))
     np.testing.assert_array_equal(seen[-1], seen[-2])  # after the last round there is nothing to decide about
     again = random_start(corpus, 4, 0)
-    hold_back(again.shards, 0.3, 0, rounds.turn(40))
-    np.testing.assert_array_equal(held_of(again.shards), seen[-1])
-    give_back(state.shards)
-    for part, count in zip(state.shards, before, strict=True):
+    hold_back(again, 0.3, 0, rounds.turn(40))
+    np.testing.assert_array_equal(held_of(again.documents.shards), seen[-1])
+    give_back(state)
+    for part, count in zip(state.documents.shards, before, strict=True):
         np.testing.assert_array_equal(part.count, count)
         assert part.held is None
 
@@ -75,7 +76,7 @@ def test_other_tokens_are_held_out_after_each_round_and_none_is_lost(monkeypatch
 def played(monkeypatch, made_in, end=60, births=True):
     """Play all rounds of a small state; those of the given laps make a split. Return the rounds and what they did."""
     state, laps = random_start(small_corpus(1), 3, 0), {}
-    hold_back(state.shards, 0.2, 0)
+    hold_back(state, 0.2, 0)
     monkeypatch.setattr(moves, "merge", lambda *_: laps.setdefault(state.n_sweeps, []).append("merge") or (0, 0))
 
     def split(*_):
@@ -122,12 +123,12 @@ def test_rounds_are_taken_up_again():
 def test_topics_without_shares_leave_the_state():
     corpus = small_corpus(2)
     state = random_start(corpus, 7, 1)
-    for part in state.shards:
+    for part in state.documents.shards:
         part.shares.topic = np.array([0, 2, 2, 3, 5, 5, 3], np.uint16)[part.shares.topic]
     state.tables, state.beta = np.arange(7.0), np.arange(1, 8) / 100
     add_up(state, ONE)
     S, r = state.S.copy(), dense_r(corpus, state)
-    compact(state)
+    compact(state, ONE)
     used = [0, 2, 3, 5]
     np.testing.assert_array_equal(dense_r(corpus, state), r[:, :, used])
     np.testing.assert_array_equal(state.S, S[:, used])
@@ -135,20 +136,20 @@ def test_topics_without_shares_leave_the_state():
     np.testing.assert_array_equal(state.tables, used)
     np.testing.assert_allclose(state.beta, (np.array(used) + 1) / 100)
     assert state.S.flags.c_contiguous
-    for part in state.shards:
+    for part in state.documents.shards:
         assert part.shares.topic.dtype == np.uint16
     same = state.S
-    compact(state)
+    compact(state, ONE)
     assert state.S is same  # nothing is left to do
     none = random_start(Corpus.from_counts(np.zeros((3, 2))), 4, 0)
-    compact(none)
+    compact(none, ONE)
     assert none.S.shape == (2, 1)
 
 
 def kept_counts(corpus, state):
     """The counts that are not held out, dense."""
     counts = np.zeros(corpus.counts.shape)
-    for part in state.shards:
+    for part in state.documents.shards:
         document = part.first + np.repeat(np.arange(part.indptr.size - 1), np.diff(part.indptr))
         counts[document, part.word] = part.count
     return counts
@@ -158,7 +159,7 @@ def kept_counts(corpus, state):
 def test_counts_are_those_of_the_shares_after_every_round(start):
     corpus = planted_lda(60, 30, n_topics=4, mean_tokens=30, seed=2)[0]
     rules = Rules(start, 20, PRIORS, SMALLEST_SHARE, ("alpha",), 0, 40, True, 0.2, "auto")
-    laps, topics, made = CollapsedLaps(corpus, rules, ONE), [], Made()
+    laps, topics, made = CollapsedLaps(InMemory(corpus), rules, ONE), [], Made()
     laps.begin(lambda _: None, lambda: False)
     state, counts = laps.state, kept_counts(corpus, laps.state)
     for lap in takewhile(lambda _: state.n_sweeps <= laps.rounds.end, laps.laps(0)):

@@ -41,7 +41,7 @@ def test_each_table_is_counted(monkeypatch):
 
     has(words + few)
     check_tables(corpus, K, 1 / 4, 19)  # the first merges are after lap 20
-    refused(f"the shares of {nnz} pairs of document and word are kept; give fewer documents, or", 0.0, 0)
+    refused(f"the shares of {nnz} pairs of document and word are kept; keep them in files with scratch", 0.0, 0)
     refused("give fewer topics, or merge_laps=0", 1 / 4, 20)
     has(words + every)
     check_tables(corpus, K, 0.0, 0)
@@ -86,7 +86,7 @@ def test_births_need_the_topics_and_the_halves_that_they_lead_to(monkeypatch):
     check(most=2)
     has(3 * words + shares - 1)
     check(merge_laps=0)
-    with pytest.raises(InputError, match=rf"n_topics is 3: .* the shares of {nnz} pairs .* are kept; give fewer docum"):
+    with pytest.raises(InputError, match=rf"n_topics is 3: .* the shares of {nnz} pairs .* are kept; keep them"):
         check()
     has(50 * words + shares)
     check(most=50)
@@ -98,3 +98,26 @@ def test_births_need_the_topics_and_the_halves_that_they_lead_to(monkeypatch):
         check(most=50)
     with pytest.raises(InputError, match="max_topics is 50"):
         CollapsedHDP(max_topics=50).fit(corpus)
+
+
+def test_files_hold_what_memory_does_not(monkeypatch, tmp_path):
+    """A block for each thread is in memory, and a table of its counts."""
+    corpus = small_corpus(1)
+    words, nnz = 8 * corpus.n_words * 10, corpus.counts.nnz
+    share = COUNT_BYTES + ENTRY_BYTES * FILLED * 4
+    monkeypatch.setattr("stickbreak.collapsed.requirements.BLOCK_COUNTS", (5, 20))
+
+    def has(n_bytes):
+        monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: n_bytes)
+
+    assert nnz > 60
+    has((TABLES + 2) * words + 40 * share)
+    check_tables(corpus, 10, 1 / 4, 0, blocks=2)
+    with pytest.raises(InputError, match="keep them in files with scratch"):
+        check_tables(corpus, 10, 1 / 4, 0)
+    with pytest.raises(InputError, match="fewer threads"):
+        check_tables(corpus, 10, 1 / 4, 0, blocks=3)
+    settings = {"n_topics": 10, "births": False, "merge_laps": 0, "n_laps": 2, "smallest_share": 1 / 4}
+    with pytest.raises(InputError, match="keep them in files with scratch"):
+        CollapsedHDP(**settings).fit(corpus)
+    CollapsedHDP(**settings, scratch=tmp_path, n_jobs=2).fit(corpus)

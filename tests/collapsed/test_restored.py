@@ -24,12 +24,13 @@ def resumed(checkpoint, place, arrays=(), meta=()):
     return FIT.model(6).fit(FIT.documents(), checkpoint=place, resume=True)
 
 
-@pytest.mark.parametrize("name", ["beta", "tables", "share"])
+@pytest.mark.parametrize("name", ["beta", "tables", "shares.0"])
 @pytest.mark.parametrize("value", [1e308, np.inf, np.nan, -1.0, 1e-320])
 def test_a_number_that_no_sweep_leaves_is_refused(checkpoint, tmp_path, name, value):
     array = checkpoint[0][name].copy()
+    numbers = array[:4].view(np.float32) if name == "shares.0" else array  # bytes: shares come first
     with np.errstate(over="ignore"):
-        array[np.argmax(array)] = value
+        numbers[np.argmax(numbers)] = value
     if name == "tables" and 0 < value < 1:
         assert np.isfinite(resumed(checkpoint, tmp_path / "x", {name: array}).objective_)
         return

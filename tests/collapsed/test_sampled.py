@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stickbreak.collapsed import sampled
+from stickbreak.collapsed import aside, sampled
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, corpus_weights, random_start, sweep, updated
 from stickbreak.collapsed.kernels import merges as kernels
-from stickbreak.collapsed.merging import hold_back
-from stickbreak.collapsed.sampled import BURN_IN, ONE_DRAW, TRIAL, Ending, Expected, Mean, rejoin, set_apart
-from stickbreak.collapsed.state import Priors, cut
+from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.sampled import BURN_IN, ONE_DRAW, TRIAL, Ending, Expected, Mean, documents_apart, rejoin
+from stickbreak.collapsed.state import Priors, assembled
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.keys import key_of
 
-from .problems import dense_r, small_corpus
+from .problems import dense_r, hold_back, set_apart, small_corpus
 
 PRIORS, ONE = Priors(alpha=0.9, gamma=2.0, eta=0.2), ThreadExecutor(1)
 
@@ -37,10 +37,10 @@ def weighted(corpus, seed=0):
 @pytest.mark.parametrize("fractional", [False, True])
 def test_each_count_has_one_topic(fractional):
     state = swept(small_corpus(1, fractional=fractional))
-    assert max(np.diff(part.shares.start).max(initial=0) for part in state.shards) > 1
+    assert max(np.diff(part.shares.start).max(initial=0) for part in state.documents.shards) > 1
     for _ in range(4):
         sweep(state, PRIORS, ONE_DRAW, 0, ONE)
-        for part in state.shards:
+        for part in state.documents.shards:
             np.testing.assert_array_equal(np.diff(part.shares.start), 1)
             np.testing.assert_allclose(part.shares.share, 1.0, rtol=1e-7)  # a float32
 
@@ -52,7 +52,7 @@ def test_topics_are_drawn_from_their_probabilities():
     add_up(state, ONE)
     state.S += np.arange(12).reshape(3, 4) / 4  # not alike
     state.N = state.S.sum(axis=0)
-    shard, prior, n = state.shards[0], PRIORS.alpha * state.beta, 4000
+    shard, prior, n = state.documents.shards[0], PRIORS.alpha * state.beta, 4000
 
     def draws(smallest, key):
         return updated(shard, state.S, state.N, prior, PRIORS, 3, smallest, key, counted=True)[0]
@@ -69,7 +69,7 @@ def test_mean_is_that_of_the_passes_after_the_first_ones():
     state, ending, S, tables = swept(small_corpus(1)), Ending("sampled"), [], []
     for done in range(BURN_IN + 5):
         ending.before(state, PRIORS, 0, ONE)
-        ending.join(state)
+        ending.join(state, ONE)
         sweep(state, PRIORS, ending.smallest(SMALLEST_SHARE), 0, ONE)
         ending.after(state)
         if done >= BURN_IN:
@@ -86,7 +86,7 @@ def test_mean_is_that_of_the_passes_after_the_first_ones():
 def dense_S(state):
     """S of the shares, count by count."""
     out = np.zeros_like(state.S)
-    for part in state.shards:
+    for part in state.documents.shards:
         for p in range(part.word.size):
             for j in range(part.shares.start[p], part.shares.start[p + 1]):
                 out[part.word[p], part.shares.topic[j]] += part.count[p] * part.shares.share[j]
@@ -103,22 +103,14 @@ def test_mean_of_no_pass_changes_nothing():
     np.testing.assert_array_equal(state.S, before)
 
 
-def test_mean_has_no_count_below_zero():
-    """S is brought up to date by differences, which leave a rounding error of weights."""
-    state = swept(small_corpus(1))
-    state.S[0, 0] = -1e-16
-    mean = Mean.none(state)
-    mean.add(state)
-    assert mean.S.min() == 0.0
-
-
 @pytest.mark.parametrize("fractional", [False, True])
 def test_whole_documents_are_set_apart_and_come_back(fractional):
     corpus = planted_lda(2000, 50, n_topics=3, mean_tokens=30, seed=3)[0]
     corpus = weighted(corpus) if fractional else corpus
-    shards = [part for turn in cut(corpus) for part in turn]
+    state = assembled(InMemory(corpus), np.ones(1))
+    shards = state.documents.shards
     before = [part.count.copy() for part in shards]
-    set_apart(shards, 5)
+    set_apart(state, 5)
     n_apart = 0
     for part, count in zip(shards, before, strict=True):
         np.testing.assert_array_equal(part.count + part.apart, count)
@@ -128,46 +120,45 @@ def test_whole_documents_are_set_apart_and_come_back(fractional):
             assert (part.apart[own] == count[own]).all() or not part.apart[own].any()
             n_apart += part.apart[own].any()
     assert stats.binomtest(int(n_apart), int((np.diff(corpus.counts.indptr) > 0).sum()), 0.05).pvalue > 1e-3
-    again = [part for turn in cut(corpus) for part in turn]
+    again = assembled(InMemory(corpus), np.ones(1))
     set_apart(again, 5)
-    np.testing.assert_array_equal(*(np.concatenate([part.apart for part in some]) for some in (shards, again)))
-    hold_back(shards, 0.2, 5)
+    both = shards, again.documents.shards
+    np.testing.assert_array_equal(*(np.concatenate([part.apart for part in some]) for some in both))
+    hold_back(state, 0.2, 5)
     assert all(not part.held[part.apart > 0].any() for part in shards)
-    for part in shards:
-        part.count, part.held = part.count + part.held, None
-    rejoin(shards)
-    rejoin(shards)
+    rejoin(state, ONE)
     for part, count in zip(shards, before, strict=True):
         np.testing.assert_array_equal(part.count, count)
         assert part.apart is None
 
 
 def test_no_more_tokens_are_set_apart_than_needed(monkeypatch):
-    monkeypatch.setattr(sampled, "MOST_APART", 300.0)
+    monkeypatch.setattr(aside, "MOST_APART", 300.0)
     corpus = planted_lda(1000, 50, n_topics=3, mean_tokens=30, seed=3)[0]
-    shards = [part for turn in cut(corpus) for part in turn]
-    set_apart(shards, 0)
+    state = assembled(InMemory(corpus), np.ones(1))
+    set_apart(state, 0)
+    shards = state.documents.shards
     assert 100 < sum(part.apart.sum() for part in shards) < 600
 
 
 def test_few_documents_are_all_kept():
     for n, apart in ((199, False), (200, True)):
-        shards = [part for turn in cut(planted_lda(n, 20, mean_tokens=20, seed=0)[0]) for part in turn]
-        set_apart(shards, 0)
-        assert all((part.apart is not None) == apart for part in shards)
+        state = assembled(InMemory(planted_lda(n, 20, mean_tokens=20, seed=0)[0]), np.ones(1))
+        set_apart(state, 0)
+        assert all((part.apart is not None) == apart for part in state.documents.shards)
 
 
 @pytest.mark.parametrize("fractional", [False, True])
 def test_scores_of_documents_equal_their_twin(fractional):
     corpus = small_corpus(4, fractional=fractional)
     state = random_start(corpus, 4, 0)
-    hold_back(state.shards, 0.4, 0)
+    hold_back(state, 0.4, 0)
     for _ in range(3):
         sweep(state, PRIORS, SMALLEST_SHARE, 0, ONE)
     prior, W = PRIORS.alpha * state.beta, corpus.n_words
     counts, held = np.zeros((2, *corpus.counts.shape))
     found = []
-    for part in state.shards:
+    for part in state.documents.shards:
         document = part.first + np.repeat(np.arange(part.indptr.size - 1), np.diff(part.indptr))
         counts[document, part.word], held[document, part.word] = part.count, part.held
         lists = (part.shares.start, part.shares.topic, part.shares.share)
@@ -187,9 +178,9 @@ def test_scores_complete_documents_by_their_other_half():
     for d in range(400):
         words = slice(0, 10) if d % 2 else slice(10, 20)
         counts[d, words] = rng.poisson(3, 10)
-    shards = [part for turn in cut(Corpus.from_counts(counts)) for part in turn]
-    set_apart(shards, 0)
-    documents = sampled.halved(shards, 1)
+    state = assembled(InMemory(Corpus.from_counts(counts)), np.ones(1))
+    set_apart(state, 0)
+    shards, documents = state.documents.shards, documents_apart(state, 1, ONE)
     S = np.zeros((20, 2))
     S[:10, 0] = S[10:, 1] = 1000.0
     held = sum(part.held.sum() for part in documents)
@@ -206,14 +197,15 @@ def test_scores_complete_documents_by_their_other_half():
 def test_only_documents_set_apart_are_halved(fractional):
     corpus = planted_lda(900, 50, n_topics=3, mean_tokens=12, seed=3)[0]
     corpus = weighted(corpus) if fractional else corpus
-    shards = [part for turn in cut(corpus) for part in turn]
-    set_apart(shards, 5)
+    state = assembled(InMemory(corpus), np.ones(1))
+    set_apart(state, 5)
+    shards = state.documents.shards
     expected, found = [], []
     for part in shards:
         for low, high in pairwise(part.indptr):
             if part.apart[low:high].any():
                 expected.append((part.word[low:high].tolist(), part.apart[low:high].tolist()))
-    for part in sampled.halved(shards, 1):
+    for part in documents_apart(state, 1, ONE):
         whole = part.count + part.held
         assert part.shares.start.size == part.word.size + 1
         assert (part.held == np.floor(part.held)).all()
@@ -227,8 +219,8 @@ def in_trial(n_documents=220):
     """A state before its trial, documents set apart."""
     corpus = planted_lda(n_documents, 30, n_topics=3, mean_tokens=20, seed=1)[0]
     state = random_start(corpus, 5, 0)
-    set_apart(state.shards, 0)
-    hold_back(state.shards, 0.1, 0)
+    set_apart(state, 0)
+    hold_back(state, 0.1, 0)
     for _ in range(6):
         sweep(state, PRIORS, SMALLEST_SHARE, 0, ONE)
     return corpus, state
@@ -236,7 +228,9 @@ def in_trial(n_documents=220):
 
 def bits(state):
     add_up(state, ONE)
-    lists = [(p.shares.start.tobytes(), p.shares.topic.tobytes(), p.shares.share.tobytes()) for p in state.shards]
+    lists = [
+        (p.shares.start.tobytes(), p.shares.topic.tobytes(), p.shares.share.tobytes()) for p in state.documents.shards
+    ]
     return lists, state.beta.tobytes(), state.tables.tobytes(), state.S.tobytes()
 
 
@@ -245,7 +239,7 @@ def tried(state, ending, passes=TRIAL, changed=PRIORS):
     priors = PRIORS
     for _ in range(passes):
         assert ending.before(state, priors, 0, ONE) is priors
-        ending.join(state)
+        ending.join(state, ONE)
         assert ending.smallest(SMALLEST_SHARE) == ONE_DRAW
         sweep(state, priors, ONE_DRAW, 0, ONE)
         priors = changed
@@ -268,18 +262,18 @@ def test_trial_is_followed_by_the_better_kind(monkeypatch, good):
         return good
 
     monkeypatch.setattr(sampled, "as_good", as_good)
-    counts = [(part.count.copy(), part.held, part.apart) for part in state.shards]
+    counts = [(part.count.copy(), part.held, part.apart) for part in state.documents.shards]
     priors = ending.before(state, changed, 0, ONE)
     assert (ending.tried is not None) == good
-    ending.join(state)
+    ending.join(state, ONE)
     assert ending.tried is None
     assert priors == (changed if good else PRIORS)
     assert ending.kind == ("sampled" if good else "expected")
     assert ending.expected is None
     assert (ending.mean is None) != good
     assert ending.passes == 0
-    assert sum(part.count.sum() for part in state.shards) == corpus.n_tokens
-    for part, (count, held, apart) in zip(state.shards, counts, strict=True):
+    assert sum(part.count.sum() for part in state.documents.shards) == corpus.n_tokens
+    for part, (count, held, apart) in zip(state.documents.shards, counts, strict=True):
         assert part.held is None
         assert part.apart is None
         part.count, part.held, part.apart = count, held, apart
@@ -302,8 +296,9 @@ def test_documents_set_apart_choose_the_topics_that_predict_them(good):
     """The mean, or the expected shares, are made to be the planted topics; the others are alike."""
     corpus, truth = planted_lda(300, 40, n_topics=3, mean_tokens=40, seed=2)
     state = random_start(corpus, 3, 0)
-    set_apart(state.shards, 0)
+    set_apart(state, 0)
     sweep(state, PRIORS, SMALLEST_SHARE, 0, ONE)  # of a random start: hardly a topic
+    state.documents.remember()
     expected, mean = Expected.of(state, PRIORS), Mean.none(state)
     mean.add(state)
     if good:
@@ -314,6 +309,7 @@ def test_documents_set_apart_choose_the_topics_that_predict_them(good):
         mean.tables[:] = state.tables.mean()
         for _ in range(20):
             sweep(state, PRIORS, SMALLEST_SHARE, 0, ONE)
+        state.documents.remember()
         expected = Expected.of(state, PRIORS)
     assert sampled.as_good(state, PRIORS, mean, expected, 0, ONE) == good
     np.testing.assert_array_equal(state.beta, expected.beta)

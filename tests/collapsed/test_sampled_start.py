@@ -1,4 +1,4 @@
-"""The sampled start: topics of short documents that splits leave together, and those that need none (math.md (C15))."""
+"""The sampled start: topics of short documents that splits leave together, and those that need none (math.md (C16))."""
 
 from typing import Any
 
@@ -38,9 +38,9 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
     original = laps.try_sampled_start
 
     def noted(state: Any, *rest: Any) -> Any:
-        before = [shard.shares for shard in state.shards]
+        before = [shard.shares for shard in state.documents.shards]
         answer = original(state, *rest)
-        found.append((answer, all(a is s.shares for a, s in zip(before, state.shards, strict=True))))
+        found.append((answer, all(a is s.shares for a, s in zip(before, state.documents.shards, strict=True))))
         return answer
 
     monkeypatch.setattr(laps, "try_sampled_start", noted)
@@ -92,7 +92,7 @@ def test_a_fit_that_ends_before_it_goes_on_to_the_same_bits(corpus: Corpus, tmp_
 
 def test_gains_count_for_the_new_topics(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = iter([np.array([2.0, 3.0]), np.array([1.0, 1.0])] * sampled_start.HALVINGS)
-    monkeypatch.setattr(sampled_start, "halved", lambda *_: [])
+    monkeypatch.setattr(sampled_start, "documents_apart", lambda *_: [])
     monkeypatch.setattr(sampled_start, "scores", lambda *_: next(scores))
     mean = sampled_start.Mean(np.ones((1, 1)), np.ones(1), 1)
     priors = Priors(1.0, 1.0, 0.05)

@@ -10,16 +10,19 @@ from stickbreak import CollapsedHDP
 from stickbreak.collapsed import laps, moves, second_start
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, random_start, sweep
 from stickbreak.collapsed.laps import CollapsedLaps
-from stickbreak.collapsed.merging import hold_back
+from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import set_apart
 from stickbreak.collapsed.second_start import second_start_due, try_second_start
+from stickbreak.collapsed.shards import Aside, Shard
 from stickbreak.collapsed.state import CollapsedState, Priors
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import document_completion
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 
-PRIORS, ONE = Priors(alpha=2.0, gamma=1.0, eta=0.1), ThreadExecutor(1)
+from .problems import hold_back, set_apart
+
+PRIORS, ONE = Priors(alpha=2.0, gamma=1.0, eta=0.1), Engine(ThreadExecutor(1))
 
 
 def weak_topics(n_documents: int, *, strength: float, seed: int = 0) -> Corpus:
@@ -40,14 +43,14 @@ def corpus() -> Corpus:
 
 @pytest.fixture(scope="module")
 def model(corpus: Corpus) -> CollapsedHDP:
-    return CollapsedHDP(n_laps=40, random_state=0).fit(corpus)
+    return CollapsedHDP(n_laps=40, random_state=1).fit(corpus)
 
 
 def test_weak_topics_that_no_split_finds_are_found(
     corpus: Corpus, model: CollapsedHDP, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(second_start, "FEW_TOPICS", 0)
-    splits_alone = CollapsedHDP(n_laps=40, random_state=0).fit(corpus)
+    splits_alone = CollapsedHDP(n_laps=40, random_state=1).fit(corpus)
     assert splits_alone.n_topics_ < 5
     assert 20 <= model.n_topics_ <= 70
     new = weak_topics(1500, strength=20.0)[1200:]  # the same topics: the draws of documents come last
@@ -85,13 +88,13 @@ def test_a_refused_second_start_leaves_no_trace_in_the_topics(monkeypatch: pytes
 
 
 def test_threads_give_the_same_bits(corpus: Corpus, model: CollapsedHDP) -> None:
-    again = CollapsedHDP(n_laps=40, random_state=0, n_jobs=3).fit(corpus)
+    again = CollapsedHDP(n_laps=40, random_state=1, n_jobs=3).fit(corpus)
     assert np.array_equal(again.components_, model.components_)
 
 
 @pytest.mark.parametrize("lap", [23, 24, 25])
 def test_a_fit_that_goes_on_around_it_ends_at_the_same_bits(corpus: Corpus, model: CollapsedHDP, lap: int) -> None:
-    part = CollapsedHDP(n_laps=lap, random_state=0).fit(corpus)
+    part = CollapsedHDP(n_laps=lap, random_state=1).fit(corpus)
     part.continue_fit(corpus, n_laps=40 - lap)
     assert np.array_equal(part.components_, model.components_)
 
@@ -110,17 +113,23 @@ def test_three_standard_errors_decide() -> None:
     assert not second_start.is_better(old, old)
 
 
+def shards_of(state: CollapsedState) -> list[Shard]:
+    """The shards of a state in memory."""
+    assert isinstance(state.documents, InMemory)
+    return state.documents.shards
+
+
 def rules_of(**changes: Any) -> Rules:
     """Rules of a short fit."""
-    return replace(Rules(1, 30, PRIORS, SMALLEST_SHARE, ("alpha",), 0, 6, True, 0.2, "auto"), **changes)
+    return replace(Rules(1, 30, PRIORS, SMALLEST_SHARE, ("alpha",), 0, 6, True, 0.2, "auto", 0.05), **changes)
 
 
 def before_it() -> tuple[Corpus, CollapsedState]:
     """A state of one topic, documents set apart and tokens held out."""
     corpus = planted_lda(250, 60, n_topics=4, mean_tokens=30, seed=1)[0]
     state = random_start(corpus, 1, 0)
-    set_apart(state.shards, 0)
-    hold_back(state.shards, 0.2, 0)
+    set_apart(state, 0)
+    hold_back(state, 0.2, 0)
     for _ in range(2):
         sweep(state, PRIORS, SMALLEST_SHARE, 0, ONE)
     return corpus, state
@@ -128,23 +137,24 @@ def before_it() -> tuple[Corpus, CollapsedState]:
 
 def test_it_is_due_where_births_have_left_few_topics_and_documents_are_apart() -> None:
     _, state = before_it()
-    assert second_start_due(state, rules_of())
-    assert not second_start_due(state, rules_of(births=False))
-    assert not second_start_due(state, rules_of(max_topics=1))  # more would not be allowed
-    for shard in state.shards:
-        shard.apart = None
-    assert not second_start_due(state, rules_of())
+    assert second_start_due(state, rules_of(), ONE)
+    assert not second_start_due(state, rules_of(births=False), ONE)
+    assert not second_start_due(state, rules_of(max_topics=1), ONE)  # more would not be allowed
+    state.set_aside(Aside(), ONE)
+    assert not second_start_due(state, rules_of(), ONE)
 
 
 @pytest.mark.parametrize("most", [7, 1000])
 def test_it_learns_from_all_tokens_but_those_apart(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     _, state = before_it()
-    kept = [(shard.count.copy(), shard.held.copy(), shard.apart) for shard in state.shards if shard.held is not None]
+    kept = [
+        (shard.count.copy(), shard.held.copy(), shard.apart) for shard in shards_of(state) if shard.held is not None
+    ]
     topics, tokens = [], []
 
     def seen(other: CollapsedState, *rest: Any) -> None:
         topics.append(other.beta.size)
-        tokens.append(sum(shard.count.sum() + shard.held.sum() for shard in other.shards if shard.held is not None))
+        tokens.append(sum(shard.count.sum() + shard.held.sum() for shard in shards_of(other) if shard.held is not None))
         sweep(other, *rest)
 
     monkeypatch.setattr(second_start, "sweep", seen)
@@ -153,7 +163,7 @@ def test_it_learns_from_all_tokens_but_those_apart(monkeypatch: pytest.MonkeyPat
     assert topics[0] == min(most, second_start.TOPICS)
     assert max(topics) <= most
     assert set(tokens) == {sum(count.sum() + held.sum() for count, held, _ in kept)}
-    for shard, (count, held, apart) in zip(state.shards, kept, strict=True):
+    for shard, (count, held, apart) in zip(shards_of(state), kept, strict=True):
         assert shard.held is not None
         assert np.array_equal(shard.count, count)
         assert np.array_equal(shard.held, held)
@@ -163,7 +173,7 @@ def test_it_learns_from_all_tokens_but_those_apart(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("better", [False, True])
 def test_all_that_it_found_is_taken_or_nothing(monkeypatch: pytest.MonkeyPatch, better: bool) -> None:
     _, state = before_it()
-    own = [shard.shares for shard in state.shards], state.S, state.N, state.beta, state.tables
+    own = [shard.shares for shard in shards_of(state)], state.S, state.N, state.beta, state.tables
     fitted, found, given = second_start._fitted, [], []
 
     def of_other(*arguments: Any) -> tuple[CollapsedState, Priors]:
@@ -184,8 +194,10 @@ def test_all_that_it_found_is_taken_or_nothing(monkeypatch: pytest.MonkeyPatch, 
     assert [each[1] is beta for each, beta in zip(given, (other.beta, own[3]), strict=True)] == [True, True]
     assert [each[2] for each in given] == [learned, PRIORS]
     assert priors == (learned if better else None)
-    expected = ([shard.shares for shard in other.shards], other.S, other.N, other.beta, other.tables) if better else own
-    assert all(shard.shares is shares for shard, shares in zip(state.shards, expected[0], strict=True))
+    expected = (
+        ([shard.shares for shard in shards_of(other)], other.S, other.N, other.beta, other.tables) if better else own
+    )
+    assert all(shard.shares is shares for shard, shares in zip(shards_of(state), expected[0], strict=True))
     now = state.S, state.N, state.beta, state.tables
     assert all(one is each for one, each in zip(now, expected[1:], strict=True))
 
@@ -197,7 +209,7 @@ def test_it_follows_the_pass_in_which_moves_end(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(moves, "QUIET_ROUNDS", 100)
     monkeypatch.setattr(laps, "try_second_start", lambda state, *_: tried.append(state.n_sweeps))
     corpus = planted_lda(250, 60, n_topics=4, mean_tokens=30, seed=1)[0]
-    fit = CollapsedLaps(corpus, rules_of(merge_laps=last), ONE)
+    fit = CollapsedLaps(InMemory(corpus), rules_of(merge_laps=last), ONE)
     fit.begin(lambda _: None, lambda: False)
     columns = [lap.columns for lap, _ in zip(fit.laps(0), range(last + 3), strict=False)]
     assert tried == [last]

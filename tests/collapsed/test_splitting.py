@@ -6,15 +6,17 @@ import pytest
 from stickbreak.collapsed import splitting
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, random_start, sweep
 from stickbreak.collapsed.kernels import splits as kernels
-from stickbreak.collapsed.merging import LEAST_WEIGHT, hold_back
+from stickbreak.collapsed.merging import LEAST_WEIGHT
+from stickbreak.collapsed.shards import Shares
 from stickbreak.collapsed.splitting import Halves, split
-from stickbreak.collapsed.state import SMALLEST_BETA, Priors, Shares
+from stickbreak.collapsed.state import SMALLEST_BETA, Priors
+from stickbreak.collapsed.walking import Outcome, count_halves
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.keys import key_of
 
-from .problems import dense_r
-from .reference import uniforms
+from .problems import dense_r, hold_back
+from .reference import on_grid, uniforms
 
 PRIORS, ONE = Priors(alpha=0.9, gamma=2.0, eta=0.2), ThreadExecutor(1)
 
@@ -26,21 +28,22 @@ def problem(seed=1, *, fractional=False, n_topics=4, sweeps=3, n_documents=25, n
         weights = np.random.default_rng(seed).uniform(0.3, 2.6, corpus.counts.shape)
         corpus = Corpus.from_counts(corpus.counts.toarray() * weights)
     state = random_start(corpus, n_topics, seed)
-    hold_back(state.shards, 0.3, seed)
+    hold_back(state, 0.3, seed)
     for _ in range(sweeps):
         sweep(state, PRIORS, SMALLEST_SHARE, seed, ONE)
     add_up(state, ONE)
     counts, held = np.zeros((2, *corpus.counts.shape))
-    for part in state.shards:
+    for part in state.documents.shards:
         document = part.first + np.repeat(np.arange(part.indptr.size - 1), np.diff(part.indptr))
         counts[document, part.word], held[document, part.word] = part.count, part.held
     return corpus, state, counts, held
 
 
-def dense_h(corpus, state, part):
+def dense_h(corpus, state, part=None):
     """(D, W, K): the part of each share in the first half; 0 where there is no share."""
     out = np.zeros((*corpus.counts.shape, state.N.size))
-    for shard, half in zip(state.shards, part, strict=True):
+    part = [shard.half for shard in state.documents.shards] if part is None else part
+    for shard, half in zip(state.documents.shards, part, strict=True):
         for d in range(shard.indptr.size - 1):
             for p in range(shard.indptr[d], shard.indptr[d + 1]):
                 own = slice(shard.shares.start[p], shard.shares.start[p + 1])
@@ -51,9 +54,10 @@ def dense_h(corpus, state, part):
 def random_halves(state, seed=0):
     """Halves drawn at random, with their counts."""
     rng = np.random.default_rng(seed)
-    part = [rng.uniform(0, 1, shard.shares.topic.size).astype(np.float32) for shard in state.shards]
-    halves = Halves(part, np.empty_like(state.S), np.empty_like(state.N))
-    splitting.add_up_halves(state, halves, ONE)
+    halves = Halves.none(state)
+    for shard in state.documents.shards:
+        shard.half = rng.uniform(0, 1, shard.shares.topic.size).astype(np.float32)
+        count_halves(shard, Outcome(half=shard.half), 0, state.S.shape[0], halves.S, halves.N)
     return halves
 
 
@@ -81,7 +85,7 @@ def test_first_halves_are_one_bit_for_each_document_and_topic(fractional):
     corpus, state, _, _ = problem(fractional=fractional)
     r, key = dense_r(corpus, state), key_of(7, 3, "collapsed halves")
     part = []
-    for shard in state.shards:
+    for shard in state.documents.shards:
         part.append(np.empty(shard.shares.topic.size, np.float32))
         lists = (shard.indptr, shard.shares.start, shard.shares.topic)
         kernels.first_halves(*lists, key, shard.first, state.N.size, 0.9, part[-1])
@@ -89,7 +93,7 @@ def test_first_halves_are_one_bit_for_each_document_and_topic(fractional):
     for d in range(corpus.n_documents):
         numbers = uniforms(key, d)
         side = {}
-        for shard in state.shards:
+        for shard in state.documents.shards:
             if shard.first <= d < shard.first + shard.indptr.size - 1:
                 low, high = shard.shares.start[shard.indptr[d - shard.first : d - shard.first + 2]]
                 for k in shard.shares.topic[low:high]:
@@ -103,14 +107,15 @@ def test_first_halves_are_one_bit_for_each_document_and_topic(fractional):
 @pytest.mark.parametrize("fractional", [False, True])
 def test_halves_of_a_sweep_equal_their_twin(monkeypatch, fractional):
     """One document after the other, the tables held fixed, whatever the shards are."""
-    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 20)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.SHARD_COUNTS", 20)
     corpus, state, counts, _ = problem(fractional=fractional)
     r, halves, prior = dense_r(corpus, state), random_halves(state), PRIORS.alpha * state.beta
-    h = dense_h(corpus, state, halves.part)
-    np.testing.assert_allclose(halves.S, np.einsum("dw,dwk,dwk->wk", counts, r, h), atol=1e-9)
-    np.testing.assert_allclose(halves.N, halves.S.sum(axis=0))
+    h = dense_h(corpus, state)
+    np.testing.assert_array_equal(halves.S, on_grid(counts[:, :, None] * r * h).sum(axis=0))
+    np.testing.assert_array_equal(halves.N, halves.S.sum(axis=0))
     new, moved, total_eta = [], [], corpus.n_words * PRIORS.eta
-    for shard, half in zip(state.shards, halves.part, strict=True):
+    for shard in state.documents.shards:
+        half = shard.half
         lists = (shard.shares.start, shard.shares.topic, shard.shares.share, half)
         tables = (state.S, state.N, halves.S, halves.N, prior, PRIORS.eta, total_eta)
         new.append(np.empty_like(half))
@@ -129,28 +134,29 @@ def test_settled_halves_equal_those_of_ten_twin_sweeps(monkeypatch, fractional):
     monkeypatch.setattr(splitting, "FEW_TOPICS", 0)
     with monkeypatch.context() as within:
         within.setattr(splitting, "SCANS", 0)
-        h = dense_h(corpus, state, splitting.settled(state, PRIORS, 5, ONE).part)
+        splitting.settled(state, PRIORS, 5, ONE)
+        h = dense_h(corpus, state)
     for _ in range(splitting.SCANS):
         h = twin_sweep(counts, r, h, prior, PRIORS.eta)
     found = splitting.settled(state, PRIORS, 5, ONE)
-    np.testing.assert_allclose(dense_h(corpus, state, found.part), h, atol=1e-4)
+    np.testing.assert_allclose(dense_h(corpus, state), h, atol=1e-4)
     np.testing.assert_allclose(found.S, np.einsum("dw,dwk,dwk->wk", counts, r, h), atol=1e-3)
 
 
 def scans_of(monkeypatch, state):
     """Count the sweeps over the halves of a state."""
-    done, add_up_halves = [], splitting.add_up_halves
+    done, of = [], splitting.Cut.of
     with monkeypatch.context() as within:
-        within.setattr(splitting, "add_up_halves", lambda *now: done.append(0) or add_up_halves(*now))
+        within.setattr(splitting.Cut, "of", lambda *now: done.append(0) or of(*now))
         splitting.settled(state, PRIORS, 0, ONE)
-    return len(done) - 1  # the counts of the blind cut come first
+    return len(done)
 
 
 def test_few_halves_are_swept_until_they_have_settled(monkeypatch):
     """And no longer than their visits allow; those of many topics ten times."""
     _, state, _, _ = problem(2)
     counts, shares = (
-        sum(sizes) for sizes in zip(*((p.word.size, p.shares.share.size) for p in state.shards), strict=True)
+        sum(sizes) for sizes in zip(*((p.word.size, p.shares.share.size) for p in state.documents.shards), strict=True)
     )
     most = splitting.MOST_VISITS * counts // shares
     monkeypatch.setattr(splitting, "SETTLED", -1.0)
@@ -170,15 +176,16 @@ def test_halves_of_topics_far_apart_settle_sooner_than_they_must():
     counts[:100, :10] = counts[100:, 10:] = np.random.default_rng(0).poisson(3, (100, 10))
     state = random_start(Corpus.from_counts(counts), 1, 0)
     add_up(state, ONE)
-    part = splitting.settled(state, PRIORS, 0, ONE).part[0]
-    assert np.minimum(part, 1 - part).max() < 1e-3
+    splitting.settled(state, PRIORS, 0, ONE)
+    half = np.concatenate([shard.half for shard in state.documents.shards])
+    assert np.minimum(half, 1 - half).max() < 1e-3
     with pytest.MonkeyPatch.context() as monkeypatch:
-        assert scans_of(monkeypatch, state) < splitting.most_scans(state.shards, 1) == splitting.MOST_VISITS
+        assert splitting.SCANS <= scans_of(monkeypatch, state) < splitting.MOST_VISITS
 
 
 def twin_gains(corpus, state, counts, held, halves, least):
     """What splits add, the standard error, and the tokens of each topic, written from (C12)."""
-    r, h, W = dense_r(corpus, state), dense_h(corpus, state, halves.part), corpus.n_words
+    r, h, W = dense_r(corpus, state), dense_h(corpus, state), corpus.n_words
     prior, K = PRIORS.alpha * state.beta, state.N.size
     theta = np.einsum("dw,dwk->dk", counts, r) + prior
     first = np.einsum("dw,dwk,dwk->dk", counts, r, h) + prior / 2
@@ -211,7 +218,9 @@ def test_gains_equal_their_twin(monkeypatch, fractional, least):
 def test_equal_halves_gain_nothing():
     """Halves that are the same topic predict as the topic does; eta twice is all that makes a difference."""
     _, state, _, _ = problem(3)
-    halves = Halves([np.full(p.shares.topic.size, 0.5, np.float32) for p in state.shards], state.S / 2, state.N / 2)
+    halves = Halves(state.S / 2, state.N / 2)
+    for shard in state.documents.shards:
+        shard.half = np.full(shard.shares.topic.size, 0.5, np.float32)
     gain, _, _ = splitting.gains(state, Priors(0.9, 2.0, 1e-9), halves, ONE)
     np.testing.assert_allclose(gain, 0.0, atol=1e-6)
 
@@ -225,14 +234,15 @@ def test_division_gives_second_halves_away_and_no_small_part():
     new = new.trimmed()
     np.testing.assert_array_equal(new.start, [0, 4, 4, 7])
     np.testing.assert_array_equal(new.topic, [0, 3, 1, 4, 1, 3, 2])
-    np.testing.assert_allclose(new.share, [0.125, 0.125, 0.225, 0.525, 0.5, 0.25, 0.25], rtol=1e-6)
+    np.testing.assert_allclose(new.share, [0.125, 0.125, 0.225, 0.525, 0.5, 0.25, 0.25], atol=1e-6)
+    assert (on_grid(new.share) == new.share).all()
 
 
 def two_in_one(n_planted, *, seed=0, n_documents=200):
     """A state of a single topic in which there are some planted ones, tokens held out."""
     corpus, truth = planted_lda(n_documents, 60, n_topics=n_planted, alpha=0.2, mean_tokens=50, seed=seed)
     state = random_start(corpus, 1, seed)
-    hold_back(state.shards, 0.1, seed)
+    hold_back(state, 0.1, seed)
     sweep(state, Priors(5.0, 1.0, 0.05), SMALLEST_SHARE, seed, ONE)
     add_up(state, ONE)
     return truth, state
@@ -281,7 +291,7 @@ def test_split_leaves_the_counts_of_its_shares_and_loses_none(monkeypatch, fract
         assert after.sum() == pytest.approx(table.sum())
     assert (state.beta >= SMALLEST_BETA).all()
     assert state.S.flags.c_contiguous
-    for part in state.shards:
+    for part in state.documents.shards:
         for p in range(part.word.size):
             topics = part.shares.topic[part.shares.start[p] : part.shares.start[p + 1]]
             assert np.unique(topics).size == topics.size
@@ -319,18 +329,18 @@ def test_split_is_made_where_the_tokens_held_out_say_so(monkeypatch, gain, error
 
 
 def test_threads_change_no_split(monkeypatch):
-    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 20)
-    monkeypatch.setattr("stickbreak.collapsed.state.TURNS", 2)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.SHARD_COUNTS", 20)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.TURNS", 2)
     monkeypatch.setattr(splitting, "LEAST_GAIN", -np.inf)
     states = []
     for threads in (1, 2):
         _, state, _, _ = problem(5)
-        assert max(map(len, state.turns)) > 1
+        assert max(map(len, state.documents.turns)) > 1
         with ThreadExecutor(threads) as executor:
             assert split(state, PRIORS, 7, 3, executor)[1] > 0
         states.append(state)
     for name in ("S", "N", "beta", "tables"):
         np.testing.assert_array_equal(*(getattr(state, name) for state in states))
-    for one, other in zip(*(state.shards for state in states), strict=True):
+    for one, other in zip(*(state.documents.shards for state in states), strict=True):
         for name in ("start", "topic", "share"):
             np.testing.assert_array_equal(getattr(one.shares, name), getattr(other.shares, name))

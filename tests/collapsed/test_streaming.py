@@ -64,8 +64,8 @@ def test_step_equals_its_twin(fractional, size):
     want, log_p = twin(topics, dense(corpus), 4.0, size, 3)
     topics, found = step(topics, corpus, PRIORS, RULES, 4.0, size, ONE)
     assert found == pytest.approx(log_p, rel=1e-6)
-    np.testing.assert_allclose(topics.counts * topics.scale, want[0], rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(topics.N, want[1], rtol=1e-6)
+    np.testing.assert_allclose(topics.counts * topics.scale, want[0], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(topics.N, want[1], rtol=1e-5)
     np.testing.assert_allclose(topics.tables, want[2], rtol=1e-5)
     assert topics.opened == pytest.approx(want[3])
     assert topics.n_steps == 1
@@ -133,7 +133,7 @@ def test_stream_that_was_saved_goes_on_as_an_uncut_one(corpus, tmp_path, cut):
 
 
 def test_threads_change_no_bit_of_a_stream(corpus, monkeypatch):
-    monkeypatch.setattr("stickbreak.collapsed.state.SHARD_COUNTS", 50)
+    monkeypatch.setattr("stickbreak.collapsed.cutting.SHARD_COUNTS", 50)
     assert_same(streamed(corpus, n_jobs=3), streamed(corpus, n_jobs=1))
 
 

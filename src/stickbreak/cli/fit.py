@@ -21,6 +21,7 @@ from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.text_options import kept_fields, text_options
 from stickbreak.cli.wording import joined
+from stickbreak.cli.workers import check_workers, workers_of
 from stickbreak.exceptions import InputError, ReadError
 
 __all__ = ["fit"]
@@ -141,6 +142,9 @@ def fit(
     strip_accents: o.StripAccents = None,
     method: MethodName = DEFAULT,
     jobs: o.Jobs = None,
+    workers: o.FitWorkers = None,
+    cluster: o.FitCluster = None,
+    scratch: o.FitScratch = None,
     checkpoint: o.Checkpoint = None,
     resume: o.Resume = False,
     held_out: o.HeldOut = None,
@@ -163,7 +167,9 @@ def fit(
     array, a table of numbers (CSV, TSV, Parquet), a folder of vectors, images.
     Prints the largest topics and writes a model and a report. The methods are:
     """
-    parameters = parameters_of(method, model)
+    place = check_workers(METHODS[method].estimator, workers, cluster, scratch)
+    on_workers = workers_of(workers, cluster, scratch, scratch_alone=True)
+    parameters = parameters_of(method, model) | place
     if report is not None and no_report:
         report, no_report = _one_of_both(ctx, report)
         ctx.params.update(report=report, no_report=no_report)
@@ -213,7 +219,9 @@ def fit(
     material = MATERIALS[METHODS[method].data].read(input, settings, method)
     if not quiet:
         say(material.size)
-    job.run(material).show(topics_shown, as_json=json, verbose=verbose)
+    with on_workers:
+        result = job.run(material)
+    result.show(topics_shown, as_json=json, verbose=verbose)
 
 
 def _source(ctx: typer.Context, argument: str) -> str:

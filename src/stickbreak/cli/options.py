@@ -56,6 +56,34 @@ Scratch = Annotated[
     ),
 ]
 
+FitWorkers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        metavar="NUMBER",
+        help="Processes on this machine that share the work, in place of threads (needs Dask). They do not change the "
+        "result. Method: collapsed.",
+    ),
+]
+FitCluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler, such as tcp://host:8786, whose workers share the work. Method: collapsed.",
+    ),
+]
+FitScratch = Annotated[
+    Path | None,
+    typer.Option(
+        "--scratch",
+        metavar="FOLDER",
+        help="Folder for the topic shares of tokens, for fits that are larger than memory. With --cluster all its "
+        "machines must see it. Method: collapsed.",
+    ),
+]
+
 Format = Annotated[
     str | None,
     typer.Option(

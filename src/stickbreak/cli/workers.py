@@ -6,11 +6,38 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from stickbreak.cli.stored import parameters_of_estimator
 from stickbreak.exceptions import InputError
 
 
-def workers_of(workers: int | None, address: str | None, scratch: Path | None) -> AbstractContextManager[Any]:
+def check_workers(estimator: str, workers: int | None, address: str | None, scratch: Path | None) -> dict[str, Path]:
+    """Return the parameters of an estimator that follow from where it is to be fitted.
+
+    Raises
+    ------
+    InputError
+        If its fits use no workers and no scratch folder, and some are given.
+    """
+    if "scratch" in parameters_of_estimator(estimator):
+        return {} if scratch is None else {"scratch": scratch}
+    given = {"--workers": workers, "--cluster": address, "--scratch": scratch}
+    for option, value in given.items():
+        if value is not None:
+            raise InputError(f"{option} needs --method collapsed: other methods fit in threads (--jobs)")
+    return {}
+
+
+def workers_of(
+    workers: int | None, address: str | None, scratch: Path | None, *, scratch_alone: bool = False
+) -> AbstractContextManager[Any]:
     """Return the workers that a command was given, for the time of its work; none of them: this process alone.
+
+    Parameters
+    ----------
+    workers, address, scratch
+        What --workers, --cluster and --scratch were given.
+    scratch_alone : bool, default=False
+        Whether a scratch folder is of use without a cluster.
 
     Raises
     ------
@@ -20,7 +47,7 @@ def workers_of(workers: int | None, address: str | None, scratch: Path | None) -
     _check_one(workers, address)
     if address is not None and scratch is None:
         raise InputError("--cluster needs --scratch: a folder that all machines of the cluster see")
-    if address is None and scratch is not None:
+    if address is None and scratch is not None and not scratch_alone:
         raise InputError("--scratch is for the workers of a cluster; give its address with --cluster")
     return _given(workers, address, scratch)
 

@@ -6,24 +6,29 @@ integrated out and only q(z) is kept, so that a document can change its mind abo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 
 from stickbreak.collapsed.kernels import shares as share_kernels
-from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, Shard, Shares, cut
+from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.packing import Counts
+from stickbreak.collapsed.shards import Shard, Shares
+from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, assembled
+from stickbreak.collapsed.walking import Documents, Found, Outcome, count_all, count_new, nothing
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import Executor, ThreadExecutor
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.streams import stream
+from stickbreak.numerics.streams import stream_at
 
 SMALLEST_SHARE = 1 / 15
 FINE_SHARE = 1 / 200  # of starts, whose topics should not carry the noise of rounding ...
 ROUGH_SWEEPS = 5  # ... after these, in which tokens have shares of most topics
-RANGES = 8  # of words, whose counts are brought up to date by one thread each
+ALONE = Engine(ThreadExecutor(1))
 
 
 def cvb0(
@@ -59,78 +64,105 @@ def cvb0(
     CollapsedState
         The same object each time, updated in place.
     """
-    priors, executor = Priors(alpha, gamma, eta), ThreadExecutor(1)
+    priors = Priors(alpha, gamma, eta)
     if start is None:
         state = random_start(corpus, n_topics, seed)
     else:
-        state = start_from(corpus, *start, FINE_SHARE, seed)
+        state = start_from(InMemory(corpus), *start, FINE_SHARE, seed, ALONE)
     while True:
         rough = start is None and state.n_sweeps < ROUGH_SWEEPS
-        sweep(state, priors, SMALLEST_SHARE if rough else FINE_SHARE, seed, executor)
+        sweep(state, priors, SMALLEST_SHARE if rough else FINE_SHARE, seed, ALONE)
         yield state
 
 
 def random_start(corpus: Corpus, n_topics: int, seed: int) -> CollapsedState:
     """Put every (document, word) pair in one topic, drawn at random."""
-    turns = cut(corpus)
-    with_random_topics([shard for turn in turns for shard in turn], n_topics, seed)
-    return assembled(turns, corpus.n_words, np.full(n_topics, 1 / (n_topics + 1)))
+    return with_random_topics(InMemory(corpus), n_topics, seed, ALONE)
 
 
-def with_random_topics(parts: Sequence[Shard], n_topics: int, seed: int) -> None:
+def with_random_topics(documents: Documents, n_topics: int, seed: int, engine: Engine) -> CollapsedState:
     """Give all of each count to one topic, drawn at random."""
-    rng = stream(seed, "collapsed random start")
-    for shard in parts:
-        n = shard.word.size
-        topic = rng.integers(n_topics, size=n).astype(np.uint16)
-        shard.shares = Shares(np.arange(n + 1), topic, np.ones(n, np.float32))
+    documents.walk(engine, random_topics, (n_topics, seed))
+    return assembled(documents, np.full(n_topics, 1 / (n_topics + 1)))
 
 
-def given_start(corpus: Corpus, counts: Float, smallest: float, seed: int) -> CollapsedState:
+def random_topics(given: tuple[int, int], shard: Shard) -> Outcome:
+    """Give all of each count to one topic."""
+    (n_topics, seed), n = given, shard.word.size
+    topic = stream_at(seed, "collapsed random start", shard.first).integers(n_topics, size=n).astype(np.uint16)
+    return Outcome(shares=Shares(np.arange(n + 1), topic, np.ones(n, np.float32)))
+
+
+def given_start(documents: Documents, counts: Float, smallest: float, seed: int, engine: Engine) -> CollapsedState:
     """Start with r_dwk proportional to the expected count of word w in topic k, counts (K, W)."""
     mass = counts.sum(axis=1)
     topic_word, weights = np.ascontiguousarray((counts / mass[:, None]).T), mass / mass.sum()
-    theta = np.broadcast_to(weights, (corpus.n_documents, mass.size))
-    return start_from(corpus, topic_word, theta, weights * (1.0 - 1.0 / (mass.size + 1)), smallest, seed)
+    beta = weights * (1.0 - 1.0 / (mass.size + 1))
+    return start_from(documents, topic_word, weights[None], beta, smallest, seed, engine)
 
 
 def start_from(
-    corpus: Corpus, topic_word: Float, theta: Float, beta: Float, smallest: float, seed: int
+    documents: Documents,
+    topic_word: Float,
+    theta: Float,
+    beta: Float,
+    smallest: float,
+    seed: int,
+    engine: Engine,
 ) -> CollapsedState:
     """Start with r_dwk ∝ topic_word[w, k] theta[d, k].                                        math.md (C1), (C3)
 
     Parameters
     ----------
-    corpus : Corpus
+    documents : Documents
     topic_word : ndarray of shape (W, K)
         Word distributions.
-    theta : ndarray of shape (D, K)
-        Weights of the documents, of any sum.
+    theta : ndarray of shape (D, K) or (1, K)
+        Weights of the documents, of any sum; one row is that of all.
     beta : ndarray of shape (K,)
         Corpus weights.
     smallest : float
         Smallest share that is kept.
     seed : int
+    engine : Engine
     """
-    turns, slots, key = cut(corpus), slots_of(smallest, beta.size), key_of(seed, 0, "collapsed start")
-    for shard in (shard for turn in turns for shard in turn):
-        new, weights = Shares.room(shard.word.size, slots), theta[shard.first : shard.first + shard.indptr.size - 1]
-        lists = (new.start, new.topic, new.share)
-        share_kernels.first_shares(shard.indptr, shard.word, topic_word, weights, smallest, key, shard.first, *lists)
-        shard.shares = new.trimmed()
-    return assembled(turns, corpus.n_words, beta)
+    key = key_of(seed, 0, "collapsed start")
+    documents.walk(engine, first_shares, (topic_word, theta, smallest, key))
+    return assembled(documents, beta)
 
 
-def assembled(turns: list[list[Shard]], n_words: int, beta: Float) -> CollapsedState:
-    """Return the state that shares and corpus weights make."""
-    S, N = np.zeros((n_words, beta.size)), np.zeros(beta.size)
-    return CollapsedState(turns, S, N, beta, np.zeros(beta.size))
+def first_shares(given: tuple[Float, Float, float, np.uint64], shard: Shard) -> Outcome:
+    """Give each count the shares of given topics."""
+    topic_word, theta, smallest, key = given
+    n, K = shard.indptr.size - 1, theta.shape[1]
+    weights = np.repeat(theta, n, axis=0) if theta.shape[0] == 1 else theta[shard.first : shard.first + n]
+    new = Shares.room(shard.word.size, slots_of(smallest, K))
+    lists = (new.start, new.topic, new.share)
+    share_kernels.first_shares(shard.indptr, shard.word, topic_word, weights, smallest, key, shard.first, *lists)
+    return Outcome(shares=new.trimmed())
 
 
-def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, executor: Executor) -> None:
-    """Update q(z) of all documents, then the corpus weights; everything in place.             math.md (C1), (C2), (C3)
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What an update of q(z) goes by."""
 
-    S and N are summed again first, so that no rounding is carried on: shares and corpus weights say all.
+    counts: Counts  # hold the old shares
+    prior: Float
+    priors: Priors
+    smallest: float
+    key: np.uint64
+
+
+def update(given: Update, shard: Shard) -> Outcome:
+    """Find new shares of a shard, its expected tables (K,), and its log p of all tokens."""
+    S, N, n_words = given.counts.S, given.counts.N, given.counts.S.shape[0]
+    rules = (given.prior, given.priors, n_words, given.smallest, given.key)
+    new, tables, log_p = updated(shard, S, N, *rules, counted=True)
+    return Outcome((tables, np.array(log_p)), new)
+
+
+def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, engine: Engine) -> None:
+    """Update q(z) of all documents, then the corpus weights; everything in place.      math.md (C1), (C2), (C3), (C15)
 
     Parameters
     ----------
@@ -139,34 +171,26 @@ def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, exe
     smallest : float
         Smallest share that is kept; 0 keeps all.
     seed : int
-    executor : Executor
+    engine : Engine
     """
-    add_up(state, executor)
-    prior = priors.alpha * state.beta
-    key = key_of(seed, state.n_sweeps + 1, "collapsed sweep")
-    tables, log_p = np.zeros(state.beta.size), 0.0
-    for turn in state.turns:
-
-        def run(shard: Shard) -> tuple[Shares, Float, float]:
-            return updated(shard, state.S, state.N, prior, priors, state.S.shape[0], smallest, key, counted=True)
-
-        found = executor.map(run, turn)
-        replace(state.S, state.N, turn, [new for new, _, _ in found], executor)
-        for shard, (new, of_shard, value) in zip(turn, found, strict=True):
-            shard.shares = new
-            tables += of_shard
-            log_p += value
-    state.tables, state.log_p, state.beta = tables, log_p, corpus_weights(tables, priors.gamma)
+    if not state.summed:
+        add_up(state, engine)
+    key, found = key_of(seed, state.n_sweeps + 1, "collapsed sweep"), Found()
+    given = Update(Counts(state.S, state.N), priors.alpha * state.beta, priors, smallest, key)
+    for turn in range(state.documents.n_turns):
+        into = state.S, state.N
+        of_turn = state.documents.walk(engine, update, given, turn=turn, count=count_new, into=into)
+        found.add(of_turn.sums, [])
+    tables, log_p = found.sums
+    state.tables, state.log_p, state.beta = tables, float(log_p), corpus_weights(tables, priors.gamma)
     state.n_sweeps += 1
 
 
-def add_up(state: CollapsedState, executor: Executor) -> None:
+def add_up(state: CollapsedState, engine: Engine) -> None:
     """Sum S and N of all shares."""
     state.S[:], state.N[:] = 0.0, 0.0
-    parts = state.shards
-    new = [part.shares for part in parts]
-    bare = [Shard(p.first, p.indptr, p.word, p.count, Shares.none(p.word.size)) for p in parts]
-    replace(state.S, state.N, bare, new, executor)
+    state.documents.walk(engine, nothing, count=count_all, into=(state.S, state.N))
+    state.summed = True
 
 
 def updated(
@@ -212,22 +236,6 @@ def updated(
         tables,
     )
     return new.trimmed(), tables, log_p
-
-
-def replace(S: Float, N: Float, parts: Sequence[Shard], new: Sequence[Shares], executor: Executor) -> None:
-    """Put new shares in the place of the old ones in S and N; each thread has words of its own, so none waits."""
-    edges = np.linspace(0, S.shape[0], RANGES + 1).astype(np.int64)
-
-    def run(words: tuple[int, int]) -> Float:
-        change = np.zeros_like(N)
-        for shard, now in zip(parts, new, strict=True):
-            old = shard.shares
-            lists = (old.start, old.topic, old.share, now.start, now.topic, now.share)
-            share_kernels.replace_shares(shard.word, shard.count, *lists, *words, S, change)
-        return change
-
-    for change in executor.map(run, list(pairwise(edges.tolist()))):
-        N += change
 
 
 def corpus_weights(tables: Float, gamma: float) -> Float:

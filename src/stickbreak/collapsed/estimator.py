@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from stickbreak.collapsed.aside import share_apart
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
+from stickbreak.collapsed.files import Folder, InFiles
 from stickbreak.collapsed.fitted import FittedCollapsed
 from stickbreak.collapsed.laps import CollapsedLaps, columns_of
+from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.requirements import check_tables, most_topics
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import KINDS
@@ -19,7 +24,8 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, one_of, share, sweeps, whole
-from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.engine import Engine, workers_now
+from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
@@ -29,6 +35,7 @@ from stickbreak.model.given_topics import check_given, given_counts, number_give
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import seed_from
+from stickbreak.storage.places import PathLike, place_of
 
 FIRST_TOPICS = 1  # of a fit with births: they double in every round, and few random topics are soon apart
 
@@ -101,8 +108,13 @@ class CollapsedHDP(FittedCollapsed):
         that makes the first step equal to the minibatch's share of the documents.
     total_documents : int or None, default=None
         Number of documents in the whole stream, for `partial_fit`. None: those seen so far.
+    scratch : path-like or None, default=None
+        Folder for the topic shares of tokens, for fits that are larger than memory. A fit then holds the shares of one
+        block of documents for each thread (about 200 MB), and of documents that are opened from a corpus folder no
+        more. Its files are removed at the end, so `continue_fit` cannot go on from such a fit; a `checkpoint` can. The
+        numbers are the same. None: memory, or the scratch folder of the cluster that is in use.
     random_state : int, RandomState or None, default=None
-        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`, `scratch` and cluster.
     n_jobs : int or None, default=None
         Number of threads. None means 1, and -1 means all cores.
     verbose : bool, default=False
@@ -174,7 +186,7 @@ class CollapsedHDP(FittedCollapsed):
     """
 
     _stream_only = ("local_sweeps", "init_sweeps", "learning_decay", "learning_offset", "total_documents")
-    _free = _stream_only
+    _free = (*_stream_only, "scratch")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedCollapsed._parameter_constraints,
@@ -190,6 +202,7 @@ class CollapsedHDP(FittedCollapsed):
         "held_back": [share(0.5, zero=False)],
         "smallest_share": [share(0.5)],
         "tolerance": [None, *TOLERANCES],
+        "scratch": [None, str, os.PathLike],
         "local_sweeps": [sweeps(1)],
         "init_sweeps": [sweeps(1)],
     }
@@ -216,6 +229,7 @@ class CollapsedHDP(FittedCollapsed):
         learning_decay: float = 0.7,
         learning_offset: float | None = None,
         total_documents: int | None = None,
+        scratch: PathLike | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -239,6 +253,7 @@ class CollapsedHDP(FittedCollapsed):
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
         self.total_documents = total_documents
+        self.scratch = scratch
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -257,7 +272,9 @@ class CollapsedHDP(FittedCollapsed):
         super()._check_documents(documents)
         laps = min(self.n_laps, self.merge_laps)
         n_topics, smallest = self._settled_topics(documents), float(self.smallest_share)
-        check_tables(documents, n_topics, smallest, laps, births=bool(self.births), most=self.max_topics)
+        blocks = 1 if workers_now() is not None else count_jobs(self.n_jobs) if self.scratch is not None else None
+        births = bool(self.births)
+        check_tables(documents, n_topics, smallest, laps, births=births, most=self.max_topics, blocks=blocks)
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> CollapsedLaps:
         n_topics = self.starting_topics(documents)
@@ -272,9 +289,20 @@ class CollapsedHDP(FittedCollapsed):
             births=bool(self.births),
             held_back=float(self.held_back),
             final_passes=self.final_passes,
+            apart=share_apart(documents.n_documents, documents.n_tokens),
             given=self._given(documents),
         )
-        return CollapsedLaps(documents, rules, executor)
+        scratch = self._scratch_folder()
+        if scratch is None:
+            return CollapsedLaps(InMemory(documents), rules, executor)
+        return CollapsedLaps(InFiles(documents, executor, Folder(scratch)), rules, executor)
+
+    def _scratch_folder(self) -> Path | None:
+        """Return where a fit puts the shares of its tokens; None: in memory."""
+        if self.scratch is not None:
+            return place_of(self.scratch)
+        workers = workers_now()
+        return None if workers is None else workers.scratch
 
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
         self.final_passes_ = "sampled" if laps.ending.sampled else "expected"
@@ -286,6 +314,8 @@ class CollapsedHDP(FittedCollapsed):
                 f" The number of topics reached max_topics={laps.rules.max_topics}: more may predict better."
             )
         self.stop_reason_ += laps.left_over()
+        if self._scratch_folder() is not None:
+            self._kept = None  # it is in files that are removed now
         self.n_documents_seen_, self.learning_offset_ = documents.n_documents, None
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.collapsed.cvb0 import add_up, assembled, given_start, random_start, sweep
+from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_topics
 from stickbreak.collapsed.learning import FIRST_LAP, learn
-from stickbreak.collapsed.merging import give_back, hold_back
 from stickbreak.collapsed.moves import Made, Rounds
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import Ending, checked_weights, priors_from, rejoin, set_apart
+from stickbreak.collapsed.sampled import Ending, checked_weights, priors_from, rejoin
 from stickbreak.collapsed.sampled_start import try_sampled_start
 from stickbreak.collapsed.second_start import second_start_due, try_second_start
-from stickbreak.collapsed.state import CollapsedState, Priors, cut, packed_shares, unpack_shares
+from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.state import CollapsedState, Priors, assembled
 from stickbreak.collapsed.streaming import Topics
-from stickbreak.corpus import Corpus
+from stickbreak.collapsed.walking import Documents
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import whole_number
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float
 
@@ -34,19 +34,19 @@ class CollapsedLaps:
 
     Parameters
     ----------
-    corpus : Corpus
+    documents : Documents
     rules : Rules
-    executor : Executor
+    engine : Engine
     """
 
     window = 10  # shares are rounded at random, so that the objective of one lap is noisy
 
-    def __init__(self, corpus: Corpus, rules: Rules, executor: Executor) -> None:
+    def __init__(self, documents: Documents, rules: Rules, engine: Engine) -> None:
         self.rules, self.priors = rules, rules.priors
         self.state: CollapsedState
         self.rounds = Rounds(rules.merge_laps, rules.births)
         self.ending = Ending(rules.final_passes)
-        self._corpus, self._executor = corpus, executor
+        self._documents, self._engine = documents, engine
 
     @property
     def columns(self) -> Collection[str]:
@@ -57,28 +57,29 @@ class CollapsedLaps:
         """Put every stored count in a topic, at random or as given: too short to be reported or stopped."""
         rules = self.rules
         if rules.given is None:
-            self.state = random_start(self._corpus, rules.n_topics, rules.seed)
+            self.state = with_random_topics(self._documents, rules.n_topics, rules.seed, self._engine)
         else:
-            self.state = given_start(self._corpus, rules.given, rules.smallest, rules.seed)
+            self.state = given_start(self._documents, rules.given, rules.smallest, rules.seed, self._engine)
         self._hold_back()
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every sweep."""
-        state, rules, executor = self.state, self.rules, self._executor
+        state, rules, engine = self.state, self.rules, self._engine
         while True:
             moving, made = state.n_sweeps < self.rounds.end, Made()
             if not moving:
-                self.priors = self.ending.before(state, self.priors, rules.seed, executor)
+                self.priors = self.ending.before(state, self.priors, rules.seed, engine)
                 if self.ending.tried is not None:
-                    found = try_sampled_start(state, self.priors, self.ending.tried, rules, lengths_of(state), executor)
+                    lengths = state.documents.lengths(engine)
+                    found = try_sampled_start(state, self.priors, self.ending.tried, rules, lengths, engine)
                     self.priors = found or self.priors
-                self.ending.join(state)
-            lengths = lengths_of(state)
+                self.ending.join(state, engine)
+            lengths = state.documents.lengths(engine)
             smallest = rules.smallest if moving else self.ending.smallest(rules.smallest)
-            sweep(state, self.priors, smallest, rules.seed, executor)
+            sweep(state, self.priors, smallest, rules.seed, engine)
             self.priors = learn(state, self.priors, rules.learn, lengths)
             if self.rounds.due(state.n_sweeps):
-                made = self.rounds.play(state, self.priors, rules.max_topics, rules.held_back, rules.seed, executor)
+                made = self.rounds.play(state, self.priors, rules.max_topics, rules.held_back, rules.seed, engine)
             if state.n_sweeps == self.rounds.end:
                 self._start_again(lengths, made)
             if not moving:
@@ -89,8 +90,8 @@ class CollapsedLaps:
     def _start_again(self, lengths: Float, made: Made) -> None:
         """Try a second start after the last round, where splits have led to few topics."""
         rules, state = self.rules, self.state
-        if second_start_due(state, rules):
-            found = try_second_start(state, self.priors, rules, lengths, self._executor)
+        if second_start_due(state, rules, self._engine):
+            found = try_second_start(state, self.priors, rules, lengths, self._engine)
             made.birth_tried += 1
             if found is not None:
                 self.priors = found
@@ -103,24 +104,25 @@ class CollapsedLaps:
 
     def _hold_back(self) -> None:
         """Take tokens out that decide about moves and about the last passes."""
-        lap, end = self.state.n_sweeps, self.rounds.end
+        lap, end, rules = self.state.n_sweeps, self.rounds.end, self.rules
+        aside = Aside()
         if end and self.ending.undecided:
-            set_apart(self.state.shards, self.rules.seed)
+            aside = replace(aside, apart=rules.apart, apart_seed=rules.seed)
         if end and (lap <= end or self.ending.undecided):  # they come back before the next pass
-            hold_back(self.state.shards, self.rules.held_back, self.rules.seed, self.rounds.turn(lap))
+            aside = replace(aside, held=rules.held_back, held_seed=rules.seed, turn=self.rounds.turn(lap))
+        self.state.set_aside(aside, self._engine)
 
     def finish(self) -> Topics:
         """Return the topics with the counts of all tokens, summed again: those that any fit with these shares has."""
-        state, executor = self.state, self._executor
-        self.priors = self.ending.leave(state, self.priors, executor)
-        add_up(state, executor)
+        state, engine = self.state, self._engine
+        self.priors = self.ending.leave(state, self.priors, engine)
+        add_up(state, engine)
         self.ending.average(state)
         shown = alive(state.N)
-        if any(shard.held is not None for shard in state.shards):
-            give_back(state.shards)
-            rejoin(state.shards)
-            add_up(state, executor)
-        return Topics.of(state, shown, self.priors, lengths_of(state))
+        if state.documents.aside.held:
+            rejoin(state, engine)
+            add_up(state, engine)
+        return Topics.of(state, shown, self.priors, state.documents.lengths(engine))
 
     def left_over(self) -> str:
         """Say what more passes would do, of a fit that ends before the last ones have begun."""
@@ -137,9 +139,9 @@ class CollapsedLaps:
     def snapshot(self) -> Packed:
         """Return arrays and plain values that all further laps depend on."""
         state, priors = self.state, self.priors
-        arrays = {**packed_shares(state.shards), "beta": state.beta, "tables": state.tables}
+        arrays = {**state.documents.packed(), "beta": state.beta, "tables": state.tables}
         values = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta, "n_sweeps": state.n_sweeps}
-        more, plain = self.ending.packed(state)
+        more, plain = self.ending.packed()
         return {**arrays, **more}, {**values, **self.rounds.packed(), **plain}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
@@ -150,13 +152,13 @@ class CollapsedLaps:
         KeyError, ValueError
             If it cannot be of these documents.
         """
-        turns, beta = cut(self._corpus), arrays["beta"]
+        beta = arrays["beta"]
         K = max(1, min(beta.size, max(self.rules.n_topics, self.rules.max_topics)))
         self.priors = priors_from(values)
         beta, tables = checked_weights(arrays, K)
-        self.state = assembled(turns, self._corpus.n_words, beta)
+        self._documents.restore(arrays, K)
+        self.state = assembled(self._documents, beta)
         self.state.tables = tables
-        unpack_shares(dict(arrays), self.state.shards, K)
         self.state.n_sweeps = whole_number("n_sweeps", values["n_sweeps"])
         self.rounds.restore(values)
         self.ending.restore(self.state, arrays, values)
@@ -167,12 +169,3 @@ def columns_of(priors: Priors, made: Made | None = None) -> dict[str, float]:
     """Return the columns of the trace that are the family's own."""
     names = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta}
     return {**names, **(made or Made()).columns()}
-
-
-def lengths_of(state: CollapsedState) -> Float:
-    """Return the tokens of each document, those held out left aside, (D,)."""
-    parts = []
-    for shard in state.shards:
-        document = np.repeat(np.arange(shard.indptr.size - 1), np.diff(shard.indptr))
-        parts.append(np.bincount(document, weights=shard.count, minlength=shard.indptr.size - 1))
-    return np.concatenate(parts)

@@ -6,17 +6,20 @@ that predicts these tokens as well. In the end all tokens are learned from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.collapsed.kernels import merges as merge_kernels
-from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, Shard, Shares
+from stickbreak.collapsed.packing import Counts
+from stickbreak.collapsed.shards import Shard, Shares
+from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors
+from stickbreak.collapsed.walking import Outcome
 from stickbreak.fitting.alive import ALIVE
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.streams import stream
 
 SLACK = 1.0  # standard errors that a merge may cost, as many as a split must gain ...
 MOST_LOSS = 0.1  # ... and nats for each token held out of the smaller topic: of few tokens the error is large
@@ -27,22 +30,7 @@ LEAST_PAIRS = 200  # ... and those of twenty topics all: of few topics, the boun
 AT_ONCE = 8  # shards whose tables of all pairs of topics are in memory at a time
 
 
-def hold_back(shards: Sequence[Shard], share: float, seed: int, turn: int = 0) -> None:
-    """Take each token out with this probability, others in each turn; of a weight, only its whole part is tokens."""
-    rng = stream(seed, f"tokens held back{f' in turn {turn}' * (turn > 0)}")
-    for shard in shards:
-        shard.held = rng.binomial(np.floor(shard.count).astype(np.int64), share).astype(np.float64)
-        shard.count = shard.count - shard.held
-
-
-def give_back(shards: Sequence[Shard]) -> None:
-    """Put the tokens that are held out among the others."""
-    for shard in shards:
-        if shard.held is not None:
-            shard.count, shard.held = shard.count + shard.held, None
-
-
-def merge(state: CollapsedState, priors: Priors, executor: Executor) -> tuple[int, int]:
+def merge(state: CollapsedState, priors: Priors, engine: Engine) -> tuple[int, int]:
     """Merge pairs of topics, the best first, each topic once; return how many were tried and made.
 
     Parameters
@@ -50,15 +38,15 @@ def merge(state: CollapsedState, priors: Priors, executor: Executor) -> tuple[in
     state : CollapsedState
         After a sweep; changed in place.
     priors : Priors
-    executor : Executor
+    engine : Engine
     """
-    pairs, tokens = candidates(state, priors, executor)
+    pairs, tokens = candidates(state, priors, engine)
     if pairs.size == 0:
         return 0, 0
-    merged = chosen(pairs, *gains(state, priors, pairs, executor), tokens)
+    merged = chosen(pairs, *gains(state, priors, pairs, engine), tokens)
     to = np.arange(state.beta.size)
     to[merged[:, 1]] = merged[:, 0]
-    join(state, to)
+    join(state, to, engine)
     return len(pairs), len(merged)
 
 
@@ -88,7 +76,7 @@ def chosen(pairs: NDArray[np.int64], gain: Float, error: Float, tokens: Float) -
     return pairs[found]
 
 
-def candidates(state: CollapsedState, priors: Priors, executor: Executor) -> tuple[NDArray[np.int64], Float]:
+def candidates(state: CollapsedState, priors: Priors, engine: Engine) -> tuple[NDArray[np.int64], Float]:
     """Return the pairs with the largest bounds of their gain, and the tokens of each topic.             math.md (C9)
 
     Returns
@@ -98,21 +86,9 @@ def candidates(state: CollapsedState, priors: Priors, executor: Executor) -> tup
     tokens : ndarray of shape (K,)
         X_kk, the expected tokens held out.
     """
-    K, prior = state.beta.size, priors.alpha * state.beta
-    total_eta = state.S.shape[0] * priors.eta
-
-    def run(shard: Shard) -> tuple[Float, Float]:
-        X, Y = np.zeros((K, K)), np.zeros(K)
-        merge_kernels.crossings(*_parts(shard), state.S, state.N, prior, priors.eta, total_eta, LEAST_WEIGHT, X, Y)
-        return X, Y
-
-    X, Y = np.zeros((K, K)), np.zeros(K)
-    for turn in state.turns:
-        held = [shard for shard in turn if shard.held is not None]
-        for first in range(0, len(held), AT_ONCE):
-            for of_shard in executor.map(run, held[first : first + AT_ONCE]):
-                X += of_shard[0]
-                Y += of_shard[1]
+    judged = Judged.of(state, priors)
+    X, Y = state.documents.walk(engine, crossings, judged, at_once=AT_ONCE).sums
+    total_eta = judged.total_eta
     bound = gain_bounds(X, Y, state.N, priors.eta, total_eta)
     order = np.argsort(-state.N, kind="stable")
     topics = order[state.N[order] >= ALIVE]
@@ -131,56 +107,88 @@ def gain_bounds(X: Float, Y: Float, N: Float, eta: float, total_eta: float) -> F
     return bounds
 
 
-def gains(state: CollapsedState, priors: Priors, pairs: NDArray[np.int64], executor: Executor) -> tuple[Float, Float]:
+def gains(state: CollapsedState, priors: Priors, pairs: NDArray[np.int64], engine: Engine) -> tuple[Float, Float]:
     """Return what merges add to the log probability of the tokens held out, with standard errors.      math.md (C8)"""
-    prior, total_eta = priors.alpha * state.beta, state.S.shape[0] * priors.eta
-
-    def run(shard: Shard) -> Float:
-        out = np.zeros((len(pairs), 2))
-        settings = (prior, priors.eta, total_eta, LEAST_WEIGHT)
-        merge_kernels.gains(*_parts(shard), state.S, state.N, *settings, pairs, out)
-        return out
-
-    out = np.zeros((len(pairs), 2))
-    for turn in state.turns:
-        for of_shard in executor.map(run, [shard for shard in turn if shard.held is not None]):
-            out += of_shard
+    judged = Judged.of(state, priors)
+    (out,) = state.documents.walk(engine, gains_of_pairs, (judged, pairs)).sums
     return out[:, 0], np.sqrt(out[:, 1])
 
 
-def join(state: CollapsedState, to: NDArray[np.int64]) -> None:
+def join(state: CollapsedState, to: NDArray[np.int64], engine: Engine) -> None:
     """Give all that topic k has to topic to[k]."""
     gone = np.flatnonzero(to != np.arange(to.size))
     if gone.size == 0:
         return
-    for shard in state.shards:
-        old = shard.shares
-        new = Shares(np.empty_like(old.start), np.empty_like(old.topic), np.empty_like(old.share))
-        merge_kernels.relabel(old.start, old.topic, old.share, to, new.start, new.topic, new.share)
-        shard.shares = new.trimmed()
+    state.documents.walk(engine, relabel, to)
+    state.summed = False  # of weights, each product is rounded
     for table in (state.S.T, state.N, state.beta, state.tables):
         np.add.at(table, to[gone], table[gone])
         table[gone] = 0.0
     state.beta[gone] = SMALLEST_BETA
 
 
-def compact(state: CollapsedState) -> None:
+def compact(state: CollapsedState, engine: Engine) -> None:
     """Leave out the topics that no count has a share of."""
-    used = np.zeros(state.beta.size, dtype=bool)
-    for shard in state.shards:
-        used[shard.shares.topic] = True
+    (n_shares,) = state.documents.walk(engine, shares_of_topics, state.beta.size).sums
+    used = n_shares > 0
     used[0] |= not used.any()
     if used.all():
         return
-    to = np.cumsum(used) - 1
-    for shard in state.shards:
-        shard.shares.topic = to[shard.shares.topic].astype(np.uint16)
+    state.documents.walk(engine, relabel, np.cumsum(used) - 1)
     state.S = np.ascontiguousarray(state.S[:, used])
     state.N, state.beta, state.tables = state.N[used], state.beta[used], state.tables[used]
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What tokens that are held out are predicted from."""
+
+    counts: Counts
+    prior: Float  # (K,)  alpha beta
+    eta: float
+    total_eta: float
+
+    @classmethod
+    def of(cls, state: CollapsedState, priors: Priors) -> Self:
+        """Return that of a state."""
+        total_eta = state.S.shape[0] * priors.eta
+        return cls(Counts(state.S, state.N), priors.alpha * state.beta, priors.eta, total_eta)
+
+    def arrays(self) -> tuple[Float, Float, Float, float, float, float]:
+        """Return all that as the kernels take it."""
+        return self.counts.S, self.counts.N, self.prior, self.eta, self.total_eta, LEAST_WEIGHT
+
+
+def crossings(judged: Judged, shard: Shard) -> Outcome:
+    """Find X and Y of all pairs.                                                                     math.md (C9)"""
+    K = judged.prior.size
+    X, Y = np.zeros((K, K)), np.zeros(K)
+    merge_kernels.crossings(*_parts(shard), *judged.arrays(), X, Y)
+    return Outcome((X, Y))
+
+
+def gains_of_pairs(given: tuple[Judged, NDArray[np.int64]], shard: Shard) -> Outcome:
+    """Find what merges of pairs add to the log probability, and the squares of that.                 math.md (C8)"""
+    judged, pairs = given
+    out = np.zeros((len(pairs), 2))
+    merge_kernels.gains(*_parts(shard), *judged.arrays(), pairs, out)
+    return Outcome((out,))
+
+
+def relabel(to: NDArray[np.int64], shard: Shard) -> Outcome:
+    """Give the shares of topic k to topic to[k]."""
+    old = shard.shares
+    new = Shares(np.empty_like(old.start), np.empty_like(old.topic), np.empty_like(old.share))
+    merge_kernels.relabel(old.start, old.topic, old.share, to, new.start, new.topic, new.share)
+    return Outcome(shares=new.trimmed())
+
+
+def shares_of_topics(n_topics: int, shard: Shard) -> Outcome:
+    """Count the shares of each topic."""
+    return Outcome((np.bincount(shard.shares.topic, minlength=n_topics),))
+
+
 def _parts(shard: Shard) -> tuple[Int, NDArray, Float, Float, Int, NDArray, NDArray]:
     """Return the arrays of a shard as the kernels take them."""
-    shares = shard.shares
-    assert shard.held is not None
-    return shard.indptr, shard.word, shard.count, shard.held, shares.start, shares.topic, shares.share
+    shares, held = shard.shares, np.zeros_like(shard.count) if shard.held is None else shard.held
+    return shard.indptr, shard.word, shard.count, held, shares.start, shares.topic, shares.share

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from stickbreak.collapsed.cvb0 import add_up
-from stickbreak.collapsed.merging import compact, give_back, hold_back, merge
+from stickbreak.collapsed.merging import compact, merge
 from stickbreak.collapsed.splitting import split
 from stickbreak.collapsed.state import CollapsedState, Priors
 from stickbreak.fitting.checkpoint import whole_number
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 
 EVERY = 5  # laps: topics settle after each round ...
 EVERY_EARLY, EARLY_LAPS = 3, 30  # ... and sooner in the first laps of a fit with births, in which they are few
@@ -55,7 +55,7 @@ class Rounds:
         max_topics: int,
         held_out: float,
         seed: int,
-        executor: Executor,
+        engine: Engine,
     ) -> Made:
         """Merge and split topics, then hold out other tokens.
 
@@ -69,19 +69,19 @@ class Rounds:
         held_out : float
             Share of the tokens.
         seed : int
-        executor : Executor
+        engine : Engine
         """
         made, lap = Made(), state.n_sweeps
-        add_up(state, executor)
+        add_up(state, engine)
         if lap >= FIRST_MERGE:
-            made.merge_tried, made.merge_accepted = merge(state, priors, executor)
-            compact(state)
+            made.merge_tried, made.merge_accepted = merge(state, priors, engine)
+            compact(state, engine)
         if self.births and lap + EVERY <= self.end:
-            made.birth_tried, made.birth_accepted = split(state, priors, max_topics, seed, executor)
+            made.birth_tried, made.birth_accepted = split(state, priors, max_topics, seed, engine)
         self._note(made, lap)
         if lap < self.end:
-            give_back(state.shards)
-            hold_back(state.shards, held_out, seed, self.turn(lap))
+            others = replace(state.documents.aside, held=held_out, held_seed=seed, turn=self.turn(lap))
+            state.set_aside(others, engine)
         return made
 
     def turn(self, lap: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stickbreak.collapsed.cutting import BLOCK_COUNTS
 from stickbreak.collapsed.merging import AT_ONCE
 from stickbreak.collapsed.moves import FIRST_MERGE
 from stickbreak.corpus import Corpus
@@ -16,7 +17,14 @@ FILLED = 0.7  # of the shares that there may be, are there in the first laps: 10
 
 
 def check_tables(
-    corpus: Corpus, n_topics: int, smallest: float, merge_laps: int, *, births: bool = False, most: int | None = None
+    corpus: Corpus,
+    n_topics: int,
+    smallest: float,
+    merge_laps: int,
+    *,
+    births: bool = False,
+    most: int | None = None,
+    blocks: int | None = None,
 ) -> None:
     """Refuse more topics or more documents than the memory can carry.
 
@@ -33,6 +41,8 @@ def check_tables(
         Whether topics are split.
     most : int, optional
         Topics that births are asked to lead to at most. None: nobody asked for more than at the start.
+    blocks : int, optional
+        Blocks of documents whose shares are in memory at a time, the others in files. None: all.
 
     Raises
     ------
@@ -41,14 +51,17 @@ def check_tables(
     births &= merge_laps > 0
     K = max(n_topics, most or 0) if births else n_topics
     what = f"{'max_topics' if K > n_topics else 'n_topics'} is {K}: with {corpus.n_words} words it"
-    needed = 8.0 * TABLES * corpus.n_words * K
+    needed = 8.0 * (TABLES + (blocks or 0)) * corpus.n_words * K
     check_bytes(what, needed, "give fewer topics or fewer words")
     entries = K if smallest == 0 else FILLED * (1 / smallest if births else min(K, 1 / smallest))
     of_entry = ENTRY_BYTES + HALF_BYTES * births
-    needed += (COUNT_BYTES + of_entry * entries) * corpus.counts.nnz
-    kept = f"the shares of {corpus.counts.nnz} pairs of document and word are kept"
-    other = "give fewer documents, or fit by HybridHDP (method hybrid), which keeps those of a minibatch"
-    check_bytes(what, needed, f"{kept}; {other}")
+    n_counts = corpus.counts.nnz if blocks is None else min(corpus.counts.nnz, blocks * BLOCK_COUNTS[1])
+    needed += (COUNT_BYTES + of_entry * entries) * n_counts
+    if blocks is None:
+        kept = f"the shares of {n_counts} pairs of document and word are kept"
+        other = "keep them in files with scratch (--scratch), give fewer documents, or fit by HybridHDP (method hybrid)"
+        check_bytes(what, needed, f"{kept}; {other}")
+    check_bytes(what, needed, "give fewer topics, or fewer threads by n_jobs (--jobs)")
     if merge_laps >= FIRST_MERGE:
         pairs = 8.0 * (AT_ONCE + 1) * K**2
         check_bytes(what, needed + pairs, "give fewer topics, or merge_laps=0")

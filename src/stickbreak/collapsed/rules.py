@@ -22,4 +22,5 @@ class Rules:
     births: bool
     held_back: float  # share of the tokens that are held out meanwhile
     final_passes: str
+    apart: float = 0.0  # share of the documents that are set apart, to decide about the last passes
     given: Float | None = None  # (K, W)  expected counts of the topics to start from

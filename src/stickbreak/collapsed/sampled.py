@@ -13,26 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stickbreak.collapsed.aside import halved
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, corpus_weights, updated
 from stickbreak.collapsed.kernels import merges as held_kernels
-from stickbreak.collapsed.merging import give_back
-from stickbreak.collapsed.state import (
-    SMALLEST_BETA,
-    SUM_TOLERANCE,
-    CollapsedState,
-    Priors,
-    Shard,
-    Shares,
-    packed_shares,
-    unpack_shares,
-)
+from stickbreak.collapsed.shards import Aside, Shard
+from stickbreak.collapsed.state import SMALLEST_BETA, SUM_TOLERANCE, CollapsedState, Priors
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import are_sums, is_concentration
-from stickbreak.numerics.streams import stream
 
 KINDS = ("auto", "expected", "sampled")
 ONE_DRAW = 1.0  # smallest share that is kept: one topic has all of a count
@@ -40,8 +31,6 @@ BURN_IN = 8  # passes that are left out of a mean, after the passes change or to
 TRIAL = 30  # passes until the two kinds are compared
 PASSES = 120  # sampled passes at the least, once they are chosen: their mean predicts better the more there are
 SWEEPS = 20  # over documents that are completed, topics held fixed
-APART, MOST_APART = 0.05, 50_000.0  # of the documents, and of their tokens at most: they say which passes are better
-FEWEST_DOCUMENTS = 200
 SLACK = 2.0  # standard errors that sampled passes may be worse
 
 
@@ -60,7 +49,7 @@ class Mean:
 
     def add(self, state: CollapsedState) -> None:
         """Add a pass."""
-        self.S += np.maximum(state.S, 0.0)  # of weights, rounding may leave a count a little below zero
+        self.S += state.S
         self.tables += state.tables
         self.n += 1
 
@@ -68,29 +57,27 @@ class Mean:
         """Give a state the mean counts and tables."""
         if self.n:
             state.S[:], state.tables = self.S / self.n, self.tables / self.n
-            state.N = state.S.sum(axis=0)
+            state.N, state.summed = state.S.sum(axis=0), False
 
 
 @dataclass(slots=True)
 class Expected:
-    """Where passes stand: those with expected shares, while others are tried."""
+    """Where passes stand: those with expected shares, while others are tried; the documents keep the shares."""
 
-    shares: list[Shares]  # of each shard
     beta: Float
     tables: Float
     priors: Priors
 
     @classmethod
     def of(cls, state: CollapsedState, priors: Priors) -> Self:
-        """Keep the shares of a state, which are replaced and never written to."""
-        return cls([shard.shares for shard in state.shards], state.beta.copy(), state.tables.copy(), priors)
+        """Return where a state stands."""
+        return cls(state.beta.copy(), state.tables.copy(), priors)
 
-    def put_into(self, state: CollapsedState, executor: Executor) -> None:
-        """Go back to these shares."""
-        for shard, shares in zip(state.shards, self.shares, strict=True):
-            shard.shares = shares
+    def put_into(self, state: CollapsedState, engine: Engine) -> None:
+        """Go back there, and let the documents keep the present shares."""
+        state.documents.exchange()
         state.beta, state.tables = self.beta.copy(), self.tables.copy()
-        add_up(state, executor)
+        add_up(state, engine)
 
 
 class Ending:
@@ -125,36 +112,37 @@ class Ending:
         """Return whether the fit cannot end yet, which looks back on two windows of passes."""
         return self.undecided or (self.kind == "sampled" and self.passes <= PASSES - 2 * window + 1)
 
-    def before(self, state: CollapsedState, priors: Priors, seed: int, executor: Executor) -> Priors:
+    def before(self, state: CollapsedState, priors: Priors, seed: int, engine: Engine) -> Priors:
         """Prepare the next pass; return its priors."""
-        if self.undecided and (state.beta.size == 1 or all(shard.apart is None for shard in state.shards)):
+        if self.undecided and (state.beta.size == 1 or not state.documents.aside.apart):
             self.kind = "expected"  # of one topic both are the same
         if self.undecided and self.expected is None:
+            state.documents.remember()
             self.expected, self.mean = Expected.of(state, priors), Mean.none(state)
         elif self.undecided and self.passes == TRIAL:
-            priors = self._decide(state, priors, seed, executor)
+            priors = self._decide(state, priors, seed, engine)
         return priors
 
-    def join(self, state: CollapsedState) -> None:
+    def join(self, state: CollapsedState, engine: Engine) -> None:
         """Let all tokens take part, once the kind of the passes is chosen."""
         if self.undecided:
             return
-        give_back(state.shards)
-        rejoin(state.shards)
+        rejoin(state, engine)
         self.tried = None
         if self.kind == "sampled" and self.mean is None:
             self.mean = Mean.none(state)
 
-    def _decide(self, state: CollapsedState, priors: Priors, seed: int, executor: Executor) -> Priors:
+    def _decide(self, state: CollapsedState, priors: Priors, seed: int, engine: Engine) -> Priors:
         """Choose the kind of the last passes."""
         assert self.mean is not None
         assert self.expected is not None
         drawn = Expected.of(state, priors)
-        if as_good(state, priors, self.mean, self.expected, seed, executor):
+        if as_good(state, priors, self.mean, self.expected, seed, engine):
             self.kind, self.tried = "sampled", self.mean
-            drawn.put_into(state, executor)
+            drawn.put_into(state, engine)
         else:
             self.kind, priors = "expected", self.expected.priors
+        state.documents.forget()
         self.passes, self.mean, self.expected = 0, None, None
         return priors
 
@@ -164,11 +152,11 @@ class Ending:
         if self.mean is not None and self.passes > BURN_IN:
             self.mean.add(state)
 
-    def leave(self, state: CollapsedState, priors: Priors, executor: Executor) -> Priors:
+    def leave(self, state: CollapsedState, priors: Priors, engine: Engine) -> Priors:
         """Go back to expected shares where a trial has not come to its end; return their priors."""
         if self.expected is None:
             return priors
-        self.expected.put_into(state, executor)
+        self.expected.put_into(state, engine)
         return self.expected.priors
 
     def average(self, state: CollapsedState) -> None:
@@ -176,7 +164,7 @@ class Ending:
         if self.kind == "sampled" and self.mean is not None:
             self.mean.put_into(state)
 
-    def packed(self, state: CollapsedState) -> Packed:
+    def packed(self) -> Packed:
         """Return what later passes depend on, as arrays and plain values."""
         arrays: dict[str, NDArray] = {}
         values: dict[str, Any] = {"final_passes": self.kind, "final_passes_done": self.passes}
@@ -187,11 +175,7 @@ class Ending:
             arrays |= {f"mean.{name}": getattr(sums, name) for name in ("data", "indices", "indptr")}
         if self.expected is not None:
             before = self.expected
-            bare = [
-                Shard(p.first, p.indptr, p.word, p.count, q) for p, q in zip(state.shards, before.shares, strict=True)
-            ]
-            now = {**packed_shares(bare), "beta": before.beta, "tables": before.tables}
-            arrays |= {f"expected.{name}": array for name, array in now.items()}
+            arrays |= {"expected.beta": before.beta, "expected.tables": before.tables}
             values["expected"] = asdict(before.priors)
         return arrays, values
 
@@ -215,10 +199,8 @@ class Ending:
         if "expected" in values:
             own = {name.removeprefix("expected."): a for name, a in arrays.items() if name.startswith("expected.")}
             beta, tables = checked_weights(own, state.beta.size)
-            bare = [Shard(p.first, p.indptr, p.word, p.count, p.shares) for p in state.shards]
-            unpack_shares(own, bare, beta.size)
-            priors = priors_from(values["expected"])
-            self.expected = Expected([shard.shares for shard in bare], beta, tables, priors)
+            self.expected = Expected(beta, tables, priors_from(values["expected"]))
+            require("kept.0" in arrays, "the shares of before its trial are not there")
         under_way, trial = self.passes > 0, self.undecided
         require(not trial or self.passes <= TRIAL, "its trial of sampled passes is too long")
         require((self.mean is not None) == (under_way and kind != "expected"), "the mean of its passes does not fit")
@@ -253,53 +235,18 @@ def checked_rows(data: NDArray, indices: NDArray, indptr: NDArray, shape: tuple[
     return np.asarray(sparse.csr_array((data, indices, indptr), shape=shape).toarray(), dtype=np.float64)
 
 
-def set_apart(shards: Sequence[Shard], seed: int) -> None:
-    """Take whole documents out, drawn at random, that will say which passes predict new documents better.
-
-    Collections of few documents keep all of them.
-    """
-    n_documents = sum(shard.indptr.size - 1 for shard in shards)
-    if n_documents < FEWEST_DOCUMENTS:
-        return
-    tokens = sum(float(shard.count.sum()) for shard in shards)
-    share = min(APART, MOST_APART / max(tokens, 1.0))
-    rng = stream(seed, "documents set apart")
-    for shard in shards:
-        chosen = rng.random(shard.indptr.size - 1) < share
-        of_count = np.repeat(chosen, np.diff(shard.indptr))
-        shard.apart = np.where(of_count, shard.count, 0.0)
-        shard.count = shard.count - shard.apart
+def rejoin(state: CollapsedState, engine: Engine) -> None:
+    """Put all that was left aside among the other tokens."""
+    if state.documents.aside != Aside():
+        state.set_aside(Aside(), engine)
 
 
-def rejoin(shards: Sequence[Shard]) -> None:
-    """Put the documents that are set apart among the others."""
-    for shard in shards:
-        if shard.apart is not None:
-            shard.count, shard.apart = shard.count + shard.apart, None
+def documents_apart(state: CollapsedState, seed: int, engine: Engine) -> list[Shard]:
+    """Return the documents that are set apart and no others, half of the tokens of each held out."""
+    return state.documents.walk(engine, halved, seed).listed
 
 
-def halved(shards: Sequence[Shard], seed: int) -> list[Shard]:
-    """Return the documents that are set apart and no others, half of the tokens of each held out.
-
-    Each shard numbers them newly, from the number of its first document on.
-    """
-    rng, found = stream(seed, "halves of documents set apart"), []
-    for shard in shards:
-        if shard.apart is None or not shard.apart.any():
-            continue
-        own, sizes = shard.apart > 0, np.diff(shard.indptr)
-        document = np.repeat(np.arange(sizes.size), sizes)
-        kept = np.bincount(document[own], minlength=sizes.size)
-        indptr = np.concatenate(([0], np.cumsum(kept[kept > 0])))
-        apart = shard.apart[own]
-        held = rng.binomial(np.floor(apart).astype(np.int64), 0.5).astype(np.float64)
-        found.append(Shard(shard.first, indptr, shard.word[own], apart - held, Shares.none(apart.size), held))
-    return found
-
-
-def as_good(
-    state: CollapsedState, priors: Priors, mean: Mean, expected: Expected, seed: int, executor: Executor
-) -> bool:
+def as_good(state: CollapsedState, priors: Priors, mean: Mean, expected: Expected, seed: int, engine: Engine) -> bool:
     """Return whether the mean of sampled passes predicts new documents as well as expected shares do.  math.md (C13)
 
     The documents that are set apart are completed by both. Sampled passes may be worse by two standard errors: the
@@ -314,18 +261,18 @@ def as_good(
     mean : Mean
     expected : Expected
     seed : int
-    executor : Executor
+    engine : Engine
     """
-    documents = halved(state.shards, seed)
+    documents = documents_apart(state, seed, engine)
     S, tables = mean.S / max(mean.n, 1), mean.tables / max(mean.n, 1)
-    sampled = scores(documents, S, corpus_weights(tables, priors.gamma), priors, seed, executor)
-    expected.put_into(state, executor)
-    other = scores(documents, state.S, state.beta, expected.priors, seed, executor)
+    sampled = scores(documents, S, corpus_weights(tables, priors.gamma), priors, seed, engine)
+    expected.put_into(state, engine)
+    other = scores(documents, state.S, state.beta, expected.priors, seed, engine)
     difference = sampled - other
     return bool(difference.sum() > -SLACK * np.sqrt((difference**2).sum()))
 
 
-def scores(documents: Sequence[Shard], S: Float, beta: Float, priors: Priors, seed: int, executor: Executor) -> Float:
+def scores(documents: Sequence[Shard], S: Float, beta: Float, priors: Priors, seed: int, engine: Engine) -> Float:
     """Return the log probability of the tokens held out of each document, its weights inferred with S fixed, (D',)."""
     N, prior, n_words = S.sum(axis=0), priors.alpha * beta, S.shape[0]
 
@@ -340,4 +287,4 @@ def scores(documents: Sequence[Shard], S: Float, beta: Float, priors: Priors, se
         held_kernels.document_scores(shard.indptr, shard.word, shard.count, shard.held, *lists, *tables, out)
         return out
 
-    return np.concatenate([*executor.map(run, list(documents)), np.zeros(0)])
+    return np.concatenate([*engine.map(run, list(documents)), np.zeros(0)])

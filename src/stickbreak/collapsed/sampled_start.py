@@ -1,20 +1,18 @@
-"""A start from many random topics by sampled passes, where sampled passes suit a collection (math.md (C15)).
+"""A start from many random topics by sampled passes, where sampled passes suit a collection (math.md (C16)).
 
 Splits are judged with expected shares, which spread in short documents: topics that draws would tell apart stay one.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from stickbreak.collapsed.cvb0 import assembled, corpus_weights, sweep, with_random_topics
+from stickbreak.collapsed.cvb0 import corpus_weights, sweep, with_random_topics
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import ONE_DRAW, Mean, halved, scores
-from stickbreak.collapsed.state import CollapsedState, Priors, Shares
-from stickbreak.fitting.executor import Executor
+from stickbreak.collapsed.sampled import ONE_DRAW, Mean, documents_apart, scores
+from stickbreak.collapsed.state import CollapsedState, Priors
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
 
 TOPICS = 100  # at random
@@ -23,7 +21,7 @@ BURN_IN, PASSES = 100, 130  # passes that are left out of the mean, and all
 
 
 def try_sampled_start(
-    state: CollapsedState, priors: Priors, tried: Mean, rules: Rules, lengths: Float, executor: Executor
+    state: CollapsedState, priors: Priors, tried: Mean, rules: Rules, lengths: Float, engine: Engine
 ) -> Priors | None:
     """Sample topics from random ones; let the state have them if they predict the documents set apart better.
 
@@ -38,7 +36,7 @@ def try_sampled_start(
     rules : Rules
     lengths : ndarray of shape (D,)
         Tokens of the documents.
-    executor : Executor
+    engine : Engine
 
     Returns
     -------
@@ -47,39 +45,37 @@ def try_sampled_start(
     """
     if not rules.births:
         return None
-    other, mean, found = _sampled(state, rules, lengths, executor)
-    if gains(state, (mean, found), (tried, priors), rules.seed, executor).sum() <= 0:  # math.md (C15)
+    other, mean, found = _sampled(state, rules, lengths, engine)
+    if gains(state, (mean, found), (tried, priors), rules.seed, engine).sum() <= 0:  # math.md (C16)
+        other.documents.clear()
         return None
-    for shard, taken in zip(state.shards, other.shards, strict=True):
-        shard.shares = taken.shares
-    state.S, state.N, state.beta, state.tables = other.S, other.N, other.beta, other.tables
+    state.documents.take(other.documents)
+    state.S, state.N, state.beta, state.tables, state.summed = other.S, other.N, other.beta, other.tables, False
     return found
 
 
 def gains(
-    state: CollapsedState, new: tuple[Mean, Priors], old: tuple[Mean, Priors], seed: int, executor: Executor
+    state: CollapsedState, new: tuple[Mean, Priors], old: tuple[Mean, Priors], seed: int, engine: Engine
 ) -> Float:
     """Return by how much new topics predict each document set apart better, over some ways to halve it, (D',)."""
     total: Float | float = 0.0
     for turn in range(HALVINGS):
-        documents = halved(state.shards, seed + turn)
+        documents = documents_apart(state, seed + turn, engine)
         for sign, (mean, priors) in ((1, new), (-1, old)):
             beta = corpus_weights(mean.tables / mean.n, priors.gamma)
-            total = total + sign * scores(documents, mean.S / mean.n, beta, priors, seed, executor)
+            total = total + sign * scores(documents, mean.S / mean.n, beta, priors, seed, engine)
     return np.asarray(total / HALVINGS)
 
 
 def _sampled(
-    state: CollapsedState, rules: Rules, lengths: Float, executor: Executor
+    state: CollapsedState, rules: Rules, lengths: Float, engine: Engine
 ) -> tuple[CollapsedState, Mean, Priors]:
     """Return another state of the same tokens after sampled passes, the mean of the last ones, and its priors."""
-    turns = [[replace(shard, shares=Shares.none(shard.word.size)) for shard in turn] for turn in state.turns]
     K, seed, priors = min(TOPICS, rules.max_topics), rules.seed + 2, rules.priors
-    other = assembled(turns, state.S.shape[0], np.full(K, 1 / (K + 1)))
-    with_random_topics(other.shards, K, seed)
+    other = with_random_topics(state.documents.twin(), K, seed, engine)
     mean = Mean.none(other)
     while other.n_sweeps < PASSES:
-        sweep(other, priors, ONE_DRAW, seed, executor)
+        sweep(other, priors, ONE_DRAW, seed, engine)
         priors = learn(other, priors, rules.learn, lengths)
         if other.n_sweeps > BURN_IN:
             mean.add(other)

@@ -10,14 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from stickbreak.collapsed.cvb0 import assembled, sweep, with_random_topics
+from stickbreak.collapsed.cvb0 import add_up, sweep, with_random_topics
 from stickbreak.collapsed.learning import learn
-from stickbreak.collapsed.merging import give_back, hold_back
 from stickbreak.collapsed.moves import Rounds
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import halved, scores
-from stickbreak.collapsed.state import CollapsedState, Priors, Shares
-from stickbreak.fitting.executor import Executor
+from stickbreak.collapsed.sampled import documents_apart, scores
+from stickbreak.collapsed.state import CollapsedState, Priors
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
 
 FEW_TOPICS = 20  # a fit that ends with fewer topics tries a second start
@@ -25,14 +24,14 @@ TOPICS = 50  # of the second start
 LEAST_GAIN = 3.0  # standard errors that its topics must predict better by: ten documents may have to say it
 
 
-def second_start_due(state: CollapsedState, rules: Rules) -> bool:
+def second_start_due(state: CollapsedState, rules: Rules, engine: Engine) -> bool:
     """Return whether splits have led to few topics, and documents are set apart to judge others by."""
     few = state.beta.size < min(FEW_TOPICS, rules.max_topics)
-    return rules.births and few and bool(halved(state.shards, rules.seed))
+    return rules.births and few and bool(documents_apart(state, rules.seed, engine))
 
 
 def try_second_start(
-    state: CollapsedState, priors: Priors, rules: Rules, lengths: Float, executor: Executor
+    state: CollapsedState, priors: Priors, rules: Rules, lengths: Float, engine: Engine
 ) -> Priors | None:
     """Fit from random topics; let the state have these if they predict the documents set apart better.
 
@@ -45,39 +44,38 @@ def try_second_start(
     rules : Rules
     lengths : ndarray of shape (D,)
         Tokens of the documents.
-    executor : Executor
+    engine : Engine
 
     Returns
     -------
     Priors or None
         Those of the new topics; None if the old ones stay.
     """
-    other, found = _fitted(state, rules, lengths, executor)
-    documents = halved(state.shards, rules.seed)
-    new = scores(documents, other.S, other.beta, found, rules.seed, executor)
-    old = scores(documents, state.S, state.beta, priors, rules.seed, executor)
+    other, found = _fitted(state, rules, lengths, engine)
+    documents = documents_apart(state, rules.seed, engine)
+    add_up(state, engine)
+    new = scores(documents, other.S, other.beta, found, rules.seed, engine)
+    old = scores(documents, state.S, state.beta, priors, rules.seed, engine)
     if not is_better(new, old):
+        other.documents.clear()
         return None
-    for shard, taken in zip(state.shards, other.shards, strict=True):
-        shard.shares = taken.shares
-    state.S, state.N, state.beta, state.tables = other.S, other.N, other.beta, other.tables
+    state.documents.take(other.documents)
+    state.S, state.N, state.beta, state.tables, state.summed = other.S, other.N, other.beta, other.tables, False
     return found
 
 
-def _fitted(state: CollapsedState, rules: Rules, lengths: Float, executor: Executor) -> tuple[CollapsedState, Priors]:
+def _fitted(state: CollapsedState, rules: Rules, lengths: Float, engine: Engine) -> tuple[CollapsedState, Priors]:
     """Return another state of the same documents and its priors, after all its rounds of moves."""
-    turns = [[replace(shard, shares=Shares.none(shard.word.size)) for shard in turn] for turn in state.turns]
-    K, seed, priors = min(TOPICS, rules.max_topics), rules.seed + 1, rules.priors
-    other = assembled(turns, state.S.shape[0], np.full(K, 1 / (K + 1)))
-    give_back(other.shards)
-    with_random_topics(other.shards, K, seed)
-    hold_back(other.shards, rules.held_back, seed)
+    documents, K, seed, priors = state.documents.twin(), min(TOPICS, rules.max_topics), rules.seed + 1, rules.priors
+    documents.set_aside(replace(documents.aside, held=rules.held_back, held_seed=seed, turn=0), engine)
+    other = with_random_topics(documents, K, seed, engine)
     rounds = Rounds(rules.merge_laps, births=True)
     while other.n_sweeps < rounds.end:
-        sweep(other, priors, rules.smallest, seed, executor)
+        sweep(other, priors, rules.smallest, seed, engine)
         priors = learn(other, priors, rules.learn, lengths)
         if rounds.due(other.n_sweeps):
-            rounds.play(other, priors, rules.max_topics, rules.held_back, seed, executor)
+            rounds.play(other, priors, rules.max_topics, rules.held_back, seed, engine)
+    add_up(other, engine)
     return other, priors
 
 

@@ -6,18 +6,20 @@ documents and are swept until they have settled. Then the tokens held out say wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.collapsed.cvb0 import RANGES, add_up
+from stickbreak.collapsed.cvb0 import add_up
 from stickbreak.collapsed.kernels import splits as split_kernels
-from stickbreak.collapsed.merging import LEAST_TOKENS, LEAST_WEIGHT
-from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, Shard, Shares
-from stickbreak.fitting.executor import Executor
+from stickbreak.collapsed.merging import LEAST_TOKENS, LEAST_WEIGHT, Judged
+from stickbreak.collapsed.packing import Counts
+from stickbreak.collapsed.shards import Shard, Shares
+from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors
+from stickbreak.collapsed.walking import Half, Outcome, count_halves
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 
@@ -32,14 +34,18 @@ LEAST_HALF = 1.0  # expected tokens of each half
 
 @dataclass(slots=True)
 class Halves:
-    """The two sub-topics of every topic."""
+    """Counts of the first of the two sub-topics of every topic; the documents have the parts of the shares."""
 
-    part: list[NDArray[np.float32]]  # of each shard: the part h of every share that is in the first half
-    S: Float  # (W, K)  counts of the first halves
+    S: Float  # (W, K)
     N: Float  # (K,)
 
+    @classmethod
+    def none(cls, state: CollapsedState) -> Self:
+        """Return the counts of nothing."""
+        return cls(np.zeros_like(state.S), np.zeros_like(state.N))
 
-def split(state: CollapsedState, priors: Priors, max_topics: int, seed: int, executor: Executor) -> tuple[int, int]:
+
+def split(state: CollapsedState, priors: Priors, max_topics: int, seed: int, engine: Engine) -> tuple[int, int]:
     """Split the topics whose halves predict better, the best first; return how many were tried and made.
 
     Parameters
@@ -50,74 +56,40 @@ def split(state: CollapsedState, priors: Priors, max_topics: int, seed: int, exe
     max_topics : int
         There are never more.
     seed : int
-    executor : Executor
+    engine : Engine
     """
-    halves = settled(state, priors, seed, executor)
-    gain, error, tokens = gains(state, priors, halves, executor)
+    halves = settled(state, priors, seed, engine)
+    gain, error, tokens = gains(state, priors, halves, engine)
     enough = tokens >= LEAST_TOKENS
     good = enough & (gain > LEAST_GAIN * error) & (np.minimum(halves.N, state.N - halves.N) >= LEAST_HALF)
     found = np.flatnonzero(good)
     room = max(0, max_topics - state.beta.size)
     found = found[np.argsort(-gain[found], kind="stable")][:room]
-    divide(state, halves, found, executor)
+    divide(state, halves, found, engine)
+    state.documents.end_halves()
     return int(enough.sum()), int(found.size)
 
 
-def settled(state: CollapsedState, priors: Priors, seed: int, executor: Executor) -> Halves:
+def settled(state: CollapsedState, priors: Priors, seed: int, engine: Engine) -> Halves:
     """Return halves of all topics that have settled, from a blind cut.                                 math.md (C11)"""
-    shards, prior, total_eta = state.shards, priors.alpha * state.beta, state.S.shape[0] * priors.eta
-    key = key_of(seed, state.n_sweeps, "collapsed halves")
-    part = []
-    for shard in shards:
-        half = np.empty(shard.shares.topic.size, np.float32)
-        split_kernels.first_halves(
-            shard.indptr, shard.shares.start, shard.shares.topic, key, shard.first, prior.size, NEAR, half
-        )
-        part.append(half)
-    halves = Halves(part, np.empty_like(state.S), np.empty_like(state.N))
-    add_up_halves(state, halves, executor)
-    scans, n_tokens = most_scans(shards, prior.size), float(state.N.sum())
+    documents, key, halves = state.documents, key_of(seed, state.n_sweeps, "collapsed halves"), Halves.none(state)
+    given, into = (key, state.beta.size), (halves.S, halves.N)
+    (n_shares,) = documents.walk(engine, first_halves, given, count=count_halves, into=into).sums
+    n_tokens, scans = float(state.N.sum()), most_scans(documents.n_counts, int(n_shares), state.beta.size)
     for scan in range(scans):
-
-        def run(i: int) -> tuple[NDArray[np.float32], float]:
-            shard, shares, new = shards[i], shards[i].shares, np.empty_like(halves.part[i])
-            lists = (shares.start, shares.topic, shares.share, halves.part[i])
-            tables = (state.S, state.N, halves.S, halves.N, prior, priors.eta, total_eta)
-            return new, split_kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *tables, new)
-
-        found = executor.map(run, range(len(shards)))
-        halves.part = [new for new, _ in found]
-        add_up_halves(state, halves, executor)
-        if scan + 1 >= SCANS and sum(moved for _, moved in found) <= SETTLED * n_tokens:
+        cut, halves = Cut.of(state, priors, halves), Halves.none(state)
+        found = documents.walk(engine, update_halves, cut, count=count_halves, into=(halves.S, halves.N))
+        if scan + 1 >= SCANS and float(found.sums[0]) <= SETTLED * n_tokens:
             break
     return halves
 
 
-def most_scans(shards: Sequence[Shard], n_topics: int) -> int:
+def most_scans(n_counts: int, n_shares: int, n_topics: int) -> int:
     """Return how many sweeps over the halves there are at most."""
-    if n_topics > FEW_TOPICS:
-        return SCANS
-    counts, shares = sum(p.word.size for p in shards), sum(p.shares.share.size for p in shards)
-    return max(SCANS, MOST_VISITS * counts // max(shares, 1))
+    return SCANS if n_topics > FEW_TOPICS else max(SCANS, MOST_VISITS * n_counts // max(n_shares, 1))
 
 
-def add_up_halves(state: CollapsedState, halves: Halves, executor: Executor) -> None:
-    """Sum S and N of the first halves; each thread has words of its own."""
-    edges = np.linspace(0, halves.S.shape[0], RANGES + 1).astype(np.int64).tolist()
-    halves.S[:] = 0.0
-
-    def run(words: tuple[int, int]) -> None:
-        for shard, half in zip(state.shards, halves.part, strict=True):
-            shares = shard.shares
-            lists = (shares.start, shares.topic, shares.share, half)
-            split_kernels.add_halves(shard.word, shard.count, *lists, *words, halves.S)
-
-    for _ in executor.map(run, list(pairwise(edges))):
-        pass
-    halves.N = halves.S.sum(axis=0)
-
-
-def gains(state: CollapsedState, priors: Priors, halves: Halves, executor: Executor) -> tuple[Float, Float, Float]:
+def gains(state: CollapsedState, priors: Priors, halves: Halves, engine: Engine) -> tuple[Float, Float, Float]:
     """Return what splits add to the log probability of the tokens held out, its standard error, and these tokens.
 
     Returns
@@ -127,22 +99,11 @@ def gains(state: CollapsedState, priors: Priors, halves: Halves, executor: Execu
     tokens : ndarray of shape (K,)
         Expected tokens held out of each topic.
     """
-    prior, total_eta, shards = priors.alpha * state.beta, state.S.shape[0] * priors.eta, state.shards
-
-    def run(i: int) -> Float:
-        shard, shares, out = shards[i], shards[i].shares, np.zeros((prior.size, 3))
-        lists = (shares.start, shares.topic, shares.share, halves.part[i])
-        tables = (state.S, state.N, halves.S, halves.N, prior, priors.eta, total_eta, LEAST_WEIGHT)
-        split_kernels.split_gains(shard.indptr, shard.word, shard.count, shard.held, *lists, *tables, out)
-        return out
-
-    out = np.zeros((prior.size, 3))
-    for of_shard in executor.map(run, [i for i, shard in enumerate(shards) if shard.held is not None]):
-        out += of_shard
+    (out,) = state.documents.walk(engine, gains_of_splits, Cut.of(state, priors, halves)).sums
     return out[:, 0], np.sqrt(out[:, 1]), out[:, 2]
 
 
-def divide(state: CollapsedState, halves: Halves, found: Int, executor: Executor) -> None:
+def divide(state: CollapsedState, halves: Halves, found: Int, engine: Engine) -> None:
     """Make the second halves of some topics new topics, behind the others; sum S and N again."""
     if found.size == 0:
         return
@@ -156,10 +117,65 @@ def divide(state: CollapsedState, halves: Halves, found: Int, executor: Executor
         grown[found] *= 1.0 - second
         setattr(state, name, grown)
     state.beta = np.maximum(state.beta, SMALLEST_BETA)
-    for shard, half in zip(state.shards, halves.part, strict=True):
-        old, most = shard.shares, 2 * shard.shares.topic.size
-        wide = Shares(np.empty_like(old.start), np.empty(most, np.uint16), np.empty(most, np.float32))
-        split_kernels.divide(old.start, old.topic, old.share, half, to, wide.start, wide.topic, wide.share)
-        shard.shares = wide.trimmed()
     state.S, state.N = np.zeros((state.S.shape[0], state.beta.size)), np.zeros(state.beta.size)
-    add_up(state, executor)
+    state.documents.walk(engine, divided, to)
+    add_up(state, engine)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Topics with their halves, as work on shards takes them."""
+
+    judged: Judged
+    halves: Counts
+
+    @classmethod
+    def of(cls, state: CollapsedState, priors: Priors, halves: Halves) -> Self:
+        """Return those of a state."""
+        return cls(Judged.of(state, priors), Counts(halves.S, halves.N))
+
+    def arrays(self) -> tuple[Float, Float, Float, Float, Float, float, float]:
+        """Return all that as the kernels take it."""
+        judged = self.judged
+        counts = judged.counts.S, judged.counts.N, self.halves.S, self.halves.N
+        return *counts, judged.prior, judged.eta, judged.total_eta
+
+
+def first_halves(given: tuple[np.uint64, int], shard: Shard) -> Outcome:
+    """Cut the topics of a shard blindly; find how many shares it has."""
+    (key, n_topics), shares = given, shard.shares
+    half = np.empty(shares.topic.size, np.float32)
+    split_kernels.first_halves(shard.indptr, shares.start, shares.topic, key, shard.first, n_topics, NEAR, half)
+    return Outcome((np.array(shares.topic.size),), half=half)
+
+
+def update_halves(cut: Cut, shard: Shard) -> Outcome:
+    """Find the new halves of a shard, and the tokens that change theirs.                            math.md (C11)"""
+    half, lists = _parts(shard)
+    new = np.empty_like(half)
+    moved = split_kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *cut.arrays(), new)
+    return Outcome((np.array(moved),), half=new)
+
+
+def gains_of_splits(cut: Cut, shard: Shard) -> Outcome:
+    """Find what splits add to the log probability, the squares of that, and the tokens.             math.md (C12)"""
+    out = np.zeros((cut.judged.prior.size, 3))
+    held = np.zeros_like(shard.count) if shard.held is None else shard.held
+    tables = (*cut.arrays(), LEAST_WEIGHT)
+    split_kernels.split_gains(shard.indptr, shard.word, shard.count, held, *_parts(shard)[1], *tables, out)
+    return Outcome((out,))
+
+
+def divided(to: Int, shard: Shard) -> Outcome:
+    """Give the second half of topic k to topic to[k]."""
+    old, most = shard.shares, 2 * shard.shares.topic.size
+    wide = Shares(np.empty_like(old.start), np.empty(most, np.uint16), np.empty(most, np.float32))
+    split_kernels.divide(*_parts(shard)[1], to, wide.start, wide.topic, wide.share)
+    return Outcome(shares=wide.trimmed())
+
+
+def _parts(shard: Shard) -> tuple[Half, tuple[Int, NDArray[np.uint16], Half, Half]]:
+    """Return the halves of a shard, and its lists as the kernels take them."""
+    assert shard.half is not None
+    shares = shard.shares
+    return shard.half, (shares.start, shares.topic, shares.share, shard.half)

@@ -9,12 +9,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.collapsed.cvb0 import corpus_weights, given_start, random_start, replace, sweep, updated
+from stickbreak.collapsed.cvb0 import corpus_weights, given_start, sweep, updated, with_random_topics
 from stickbreak.collapsed.learning import best_eta, best_gamma
-from stickbreak.collapsed.state import CollapsedState, Priors, Shard, Shares, cut
+from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.shards import Shard
+from stickbreak.collapsed.state import CollapsedState, Priors
+from stickbreak.collapsed.walking import Outcome, count_all, nothing
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.csr import assemble_csr
 from stickbreak.fitting.alive import ALIVE, alive
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import mean_alpha, opened
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
@@ -40,7 +44,7 @@ class Topics:
     @classmethod
     def of(cls, state: CollapsedState, shown: Int, priors: Priors, lengths: Float, share: float = 1.0) -> Self:
         """Return the shown topics of a state, as many times as large as `share` says."""
-        counts = np.ascontiguousarray(np.maximum(state.S[:, shown], 0.0)) * share
+        counts = np.ascontiguousarray(state.S[:, shown]) * share
         tables = np.maximum(state.tables[shown], np.finfo(np.float64).tiny) * share
         return cls(counts, 1.0, state.N[shown] * share, tables, share * opened(priors.alpha, lengths))
 
@@ -112,7 +116,7 @@ def begin(
     priors: Priors,
     rules: StepRules,
     share: float,
-    executor: Executor,
+    engine: Engine,
     given: Float | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Topics, float]:
@@ -126,26 +130,26 @@ def begin(
     rules : StepRules
     share : float
         Documents of the stream to those of the minibatch.
-    executor : Executor
+    engine : Engine
     given : ndarray of shape (K, W), optional
         Expected counts of the topics to start from.
     stop : callable, optional
         Asked between two sweeps; raises where the start is given up.
     """
     if given is None:
-        state = random_start(corpus, n_topics, rules.seed)
+        state = with_random_topics(InMemory(corpus), n_topics, rules.seed, engine)
     else:
-        state = given_start(corpus, given, rules.smallest, rules.seed)
+        state = given_start(InMemory(corpus), given, rules.smallest, rules.seed, engine)
     for done in range(n_sweeps):
         if done:
             stop()
-        sweep(state, priors, rules.smallest, rules.seed, executor)
+        sweep(state, priors, rules.smallest, rules.seed, engine)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
     return Topics.of(state, alive(state.N), priors, lengths, share), state.log_p
 
 
 def step(
-    topics: Topics, corpus: Corpus, priors: Priors, rules: StepRules, share: float, size: float, executor: Executor
+    topics: Topics, corpus: Corpus, priors: Priors, rules: StepRules, share: float, size: float, engine: Engine
 ) -> tuple[Topics, float]:
     """Return topics nearer to those that a minibatch, scaled up, asks for, and its log p.             math.md (C10)
 
@@ -165,29 +169,20 @@ def step(
         s.
     size : float
         xi.
-    executor : Executor
+    engine : Engine
     """
     words, W = np.unique(corpus.counts.indices), topics.counts.shape[0]
-    parts = [part for turn in cut(corpus) for part in turn]
-    for part in parts:
-        part.word = np.searchsorted(words, part.word).astype(np.int32)
+    documents = InMemory(_of_words(corpus, words))
     S, prior = topics.counts[words] * topics.scale, priors.alpha * corpus_weights(topics.tables, priors.gamma)
-    log_p = 0.0
+    log_p, tables = 0.0, np.zeros_like(topics.N)
     for number in range(rules.sweeps):
         key = key_of(rules.seed, topics.n_steps + 1, f"collapsed step, sweep {number}")
-
-        def run(part: Shard, key: np.uint64 = key) -> tuple[Shares, Float, float]:
-            return updated(part, S, topics.N, prior, priors, W, rules.smallest, key, counted=False)
-
-        found = executor.map(run, parts)
-        for part, (new, _, _) in zip(parts, found, strict=True):
-            part.shares = new
+        given = Following(S, topics.N, prior, priors, W, rules.smallest, key)
+        tables, of_sweep = documents.walk(engine, follow, given).sums
         if number == 0:
-            log_p = sum(value for _, _, value in found)
+            log_p = float(of_sweep)
     of_batch, N = np.zeros_like(S), np.zeros_like(topics.N)
-    bare = [Shard(p.first, p.indptr, p.word, p.count, Shares.none(p.word.size)) for p in parts]
-    replace(of_batch, N, bare, [part.shares for part in parts], executor)
-    tables = sum((of_shard for _, of_shard, _ in found), np.zeros_like(topics.N))
+    documents.walk(engine, nothing, count=count_all, into=(of_batch, N))
     counts, scale = topics.counts, topics.scale * (1.0 - size)
     if scale < SMALLEST_SCALE:
         counts, scale = counts * scale, 1.0
@@ -205,6 +200,32 @@ def step(
         topics.overwritten = words, rows
     counts[words] = rows + (size * share / scale) * of_batch
     return moved, log_p
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What the sweeps over a minibatch go by: its documents are not in these counts."""
+
+    S: Float  # of its words
+    N: Float
+    prior: Float
+    priors: Priors
+    n_words: int  # of all documents
+    smallest: float
+    key: np.uint64
+
+
+def follow(given: Following, shard: Shard) -> Outcome:
+    """Find new shares of a shard, its expected tables (K,), and its log p of all tokens."""
+    rules = (given.prior, given.priors, given.n_words, given.smallest, given.key)
+    new, tables, log_p = updated(shard, given.S, given.N, *rules, counted=False)
+    return Outcome((tables, np.array(log_p)), new)
+
+
+def _of_words(corpus: Corpus, words: NDArray[np.integer]) -> Corpus:
+    """Return the same documents with these words alone, which are all that occur in them."""
+    counts = corpus.counts
+    return Corpus(assemble_csr(counts.data, np.searchsorted(words, counts.indices), counts.indptr, words.size))
 
 
 def learned(topics: Topics, priors: Priors, names: tuple[str, ...]) -> Priors:

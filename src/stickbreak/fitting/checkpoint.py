@@ -154,7 +154,7 @@ def read_checkpoint(path: PathLike, laps: Laps, identity: dict[str, Any]) -> Tra
     """
     if not Path(path).exists():
         return None
-    arrays, meta = persistence.read_folder(path, kind=KIND)
+    arrays, meta = persistence.read_folder(path, kind=KIND, mapped=True)
     try:
         saved = meta["identity"]
         if saved.get("estimator", identity["estimator"]) != identity["estimator"]:

@@ -33,7 +33,7 @@ class Workers(Protocol):
     scratch: Path  # a folder that all workers see
 
     def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
-        """Return [work(shared, job) for job in jobs], in order; `shared` is sent to each worker once."""
+        """Return [work(shared, job) for job in jobs], in order; each worker gets `shared` once."""
         ...
 
     def place(self, corpus: Corpus) -> Place:

@@ -8,10 +8,12 @@ import numpy as np
 
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.laps import CollapsedLaps
+from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.requirements import most_topics
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
 from stickbreak.initialization.start import documents_that_fit
@@ -41,7 +43,7 @@ def births(corpus: Corpus, settings: StartSettings) -> Start:
         final_passes="expected",
     )
     with ThreadExecutor(1) as executor:
-        laps = CollapsedLaps(sample, rules, executor)
+        laps = CollapsedLaps(InMemory(sample), rules, Engine(executor))
         laps.begin(lambda row: None, lambda: False)
         for done, _ in enumerate(islice(laps.laps(0), settings.sweeps), 1):
             if settings.progress is not None:

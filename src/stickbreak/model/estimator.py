@@ -263,8 +263,8 @@ class Estimator(AllOrNothing):
         kept = self._kept
         if kept is None:
             raise InputError(
-                "this model has no state to continue from (it was forgotten, ended by partial_fit or a join of "
-                "topics, or is of an older version); fit it again."
+                "this model has no state to continue from (it was in a scratch folder, forgotten, ended by partial_fit "
+                "or a join of topics, or is of an older version); fit it again, or resume its checkpoint."
             )
         now = self._identity(documents, kept.identity["random_state"])
         names = {**now, **{name: None for name in self.get_params(deep=False) if name in kept.identity}}

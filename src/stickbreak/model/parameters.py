@@ -21,6 +21,8 @@ def packed(name: str, value: Any, arrays: dict[str, NDArray]) -> Any:
         return {"tuple": entries} if isinstance(value, tuple) else entries
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if hasattr(value, "__array__"):
         arrays[name] = np.asarray(value)
         return {"array": name}

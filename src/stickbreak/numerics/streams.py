@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from stickbreak.exceptions import InputError
+from stickbreak.numerics.keys import key_of
 
 
 def seed_from(random_state: int | np.random.RandomState | None) -> int:
@@ -43,3 +44,8 @@ def source_of(random_state: int | np.random.RandomState | None) -> np.random.Ran
 def stream(seed: int, purpose: str) -> np.random.Generator:
     """Return the generator of one purpose; streams of different purposes are independent."""
     return np.random.Generator(np.random.Philox(key=[seed, zlib.crc32(purpose.encode())]))
+
+
+def stream_at(seed: int, purpose: str, number: int) -> np.random.Generator:
+    """Return the generator of a purpose for one of many parts, each of which has numbers of its own."""
+    return np.random.Generator(np.random.Philox(key=[int(key_of(seed, 0, purpose)), number]))

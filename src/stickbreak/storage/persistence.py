@@ -10,8 +10,9 @@ import json
 import math
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,13 @@ _FORMAT = "stickbreak"
 _MODEL, _ARRAYS = "model.json", "arrays.safetensors"
 _BESIDE = ("fit.toml", "input.json", "report.html")
 _HEAD = {"kind": str, "arrays": dict, "checksum": int, "meta": dict}  # what model.json must hold
+_BLOCK = 1 << 20  # numbers that are written, or bytes that are read, at once
+_DTYPES = {"bool": "BOOL"} | {
+    f"{kind}{bits}": f"{short}{bits}"
+    for kind, short in (("int", "I"), ("uint", "U"), ("float", "F"))
+    for bits in (8, 16, 32, 64)
+    if (kind, bits) != ("float", 8)
+}
 # how meta writes what JSON cannot: {"$float": "nan"}; a dict with such a key
 _FLOAT, _DICT = "$float", "$dict"
 
@@ -91,7 +99,9 @@ def write_folder(
         (folder / _MODEL).write_text(text + "\n", encoding="ascii")
 
 
-def read_folder(path: PathLike, *, kind: str | None = None) -> tuple[dict[str, NDArray], dict[str, Any]]:
+def read_folder(
+    path: PathLike, *, kind: str | None = None, mapped: bool = False
+) -> tuple[dict[str, NDArray], dict[str, Any]]:
     """Read what `write_folder` wrote.
 
     Parameters
@@ -100,6 +110,8 @@ def read_folder(path: PathLike, *, kind: str | None = None) -> tuple[dict[str, N
         The folder.
     kind : str, optional
         What it must hold; by default anything.
+    mapped : bool, default=False
+        Whether the arrays are views of the file, which are read as they are used, in place of copies.
 
     Returns
     -------
@@ -118,7 +130,7 @@ def read_folder(path: PathLike, *, kind: str | None = None) -> tuple[dict[str, N
     while True:
         before = _version_at(folder)
         try:
-            found = _read_folder(folder, kind)
+            found = _read_folder(folder, kind, mapped=mapped)
         except ModelFormatError:
             if _version_at(folder) == before:
                 raise
@@ -137,7 +149,7 @@ def _version_at(path: PathLike) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
-def _read_folder(folder: Path, kind: str | None) -> tuple[dict[str, NDArray], dict[str, Any]]:
+def _read_folder(folder: Path, kind: str | None, *, mapped: bool) -> tuple[dict[str, NDArray], dict[str, Any]]:
     """Read a folder that nobody replaces at the same time."""
     head = read_head(folder)
     if kind is not None and head["kind"] != kind:
@@ -148,7 +160,7 @@ def _read_folder(folder: Path, kind: str | None) -> tuple[dict[str, NDArray], di
             raise ValueError("meta is not an object")
     except (ValueError, TypeError, RecursionError) as error:
         raise ModelFormatError(f"{folder / _MODEL} is damaged ({error}); save the model again") from None
-    return _read_arrays(folder, head), meta
+    return _read_arrays(folder, head, mapped=mapped), meta
 
 
 def read_head(path: PathLike) -> dict[str, Any]:
@@ -265,15 +277,49 @@ def _writable(name: str, array: NDArray) -> NDArray:
 
 
 def _write_arrays(arrays: dict[str, NDArray], file: Path) -> int:
-    """Write the file of arrays; return its checksum (CRC 32)."""
-    from safetensors.numpy import save
+    """Write the file of arrays, as safetensors lays it out; return its checksum (CRC 32).
 
-    content = save(arrays)  # not save_file: that hides a full disk, and its file is for its owner alone
-    file.write_bytes(content)
-    return zlib.crc32(content)
+    Not by safetensors itself: it makes a copy of all arrays, of which some may be views of files larger than memory.
+    """
+    head, at, checksum = {}, 0, 0
+    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))  # so every array is aligned
+    for name in order:
+        array = arrays[name]
+        places = [at, at + array.nbytes]
+        head[name] = {"dtype": _DTYPES[array.dtype.name], "shape": list(array.shape), "data_offsets": places}
+        at = places[1]
+    text = json.dumps(head, separators=(",", ":")).encode("ascii")
+    text += b" " * (-len(text) % 8)
+    with open(file, "wb") as handle:
+        for block in chain((len(text).to_bytes(8, "little"), text), *(_blocks(arrays[name]) for name in order)):
+            handle.write(block)
+            checksum = zlib.crc32(block, checksum)
+    return checksum
 
 
-def _read_arrays(folder: Path, head: dict[str, Any]) -> dict[str, NDArray]:
+def _blocks(array: NDArray) -> Iterator[Any]:
+    """Yield the bytes of an array, least significant first, some at a time."""
+    flat = array.reshape(-1)
+    for begin in range(0, flat.size, _BLOCK):
+        part = flat[begin : begin + _BLOCK]
+        yield np.ascontiguousarray(part, dtype=part.dtype.newbyteorder("<")).view(np.uint8).data
+
+
+def _views(file: Path) -> dict[str, NDArray]:
+    """Return views of the arrays of a file: changes stay in memory."""
+    with open(file, "rb") as handle:
+        size = int.from_bytes(handle.read(8), "little")
+        head = json.loads(handle.read(size))
+    names, found = {short: name for name, short in _DTYPES.items()}, {}
+    for name, of in head.items():
+        if name != "__metadata__":
+            dtype, shape, (begin, end) = names[of["dtype"]], tuple(of["shape"]), of["data_offsets"]
+            view = np.memmap(file, dtype, "c", 8 + size + begin, shape) if end > begin else np.empty(shape, dtype)
+            found[name] = np.asarray(view)
+    return found
+
+
+def _read_arrays(folder: Path, head: dict[str, Any], *, mapped: bool) -> dict[str, NDArray]:
     """Read the arrays and compare them with what `model.json` says of them."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -281,7 +327,8 @@ def _read_arrays(folder: Path, head: dict[str, Any]) -> dict[str, NDArray]:
     file = folder / _ARRAYS
     try:
         intact = _checksum(file) == head["checksum"]
-        found = load_file(file) if intact else {}
+        read = _views if mapped else load_file
+        found = read(file) if intact else {}
     except FileNotFoundError:
         raise ModelFormatError(f"{folder} holds no {_ARRAYS}; save the model again") from None
     except (OSError, SafetensorError, ValueError, TypeError, KeyError) as error:  # the last: a dtype NumPy lacks
@@ -299,7 +346,7 @@ def _read_arrays(folder: Path, head: dict[str, Any]) -> dict[str, NDArray]:
 def _checksum(file: Path) -> int:
     value = 0
     with open(file, "rb") as handle:
-        while block := handle.read(1 << 22):
+        while block := handle.read(_BLOCK):
             value = zlib.crc32(block, value)
     return value
 

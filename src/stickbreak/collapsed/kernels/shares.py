@@ -12,6 +12,14 @@ from stickbreak.numerics.special import digamma
 
 CHUNK = 16  # topics that are passed over at once where none of them is kept
 LEAST_TOTAL, MOST_TOTAL = 1e-30, 1e30  # of values, whose shares pass through float32: 1e-45 to 3e38
+UNITS = 2.0**20  # shares and counts are whole numbers of 1 / UNITS, so that sums up to 2**33 are exact
+UNIT = 1.0 / UNITS
+
+
+@njit(cache=True, nogil=True, inline="always")
+def on_grid(x):
+    """Return the nearest whole number of units."""
+    return math.floor(x * UNITS + 0.5) * UNIT
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -54,7 +62,8 @@ def _keep(value, sums, n_topics, total, smallest, u, topic, share, at):
     """Write the shares that are kept from `at` on and return where they end, ceil(1 / smallest) + 1 further at most.
 
     A value of at least t = smallest * total stays as it is. Of the others one is kept, as t, wherever their running sum
-    passes (j - u) t, j = 1, 2, ...: each with probability value / t.                                 math.md (C3)
+    passes (j - u) t, j = 1, 2, ...: each with probability value / t. Shares are differences of running sums that are
+    rounded to whole units: they sum to one exactly.                                            math.md (C3), (C15)
 
     `value` is padded to whole chunks. Nothing is kept of the padding or beyond the room, whatever the values are.
     """
@@ -84,9 +93,21 @@ def _keep(value, sums, n_topics, total, smallest, u, topic, share, at):
                     share[n] = amount
                     kept += amount
                     n += 1
-    for j in range(at, n):
-        share[j] = np.float32(np.float64(share[j]) / kept)
-    return n
+    return _in_units(kept, topic, share, at, n)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _in_units(kept, topic, share, begin, end):
+    """Write shares of amounts that sum to `kept`, in whole units; return where they end without those of none."""
+    at, before, running = begin, 0.0, 0.0
+    for j in range(begin, end):
+        running += np.float64(share[j])
+        now = math.floor(running / kept * UNITS + 0.5) if j < end - 1 else UNITS
+        if now > before:
+            topic[at], share[at] = topic[j], np.float32((now - before) * UNIT)
+            at += 1
+            before = now
+    return at
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -163,7 +184,7 @@ def update_documents(
                 k, x = topic[j], own * np.float64(share[j])
                 y = x if counted else 0.0
                 new = (S[w, k] - y + eta) / (N[k] - y + total_eta) * (n[k] - x + prior[k])
-                value[k] = max(new, 0.0)  # rounding may leave a count a little below its own token
+                value[k] = max(new, 0.0)  # of weights, rounding may leave less than the token
             _chunk_sums(value, sums)
             total = 0.0
             for i in range(sums.size):
@@ -207,16 +228,16 @@ def _count_tables(begin, end, count, start, topic, share, n, absent):
 
 @njit(cache=True, nogil=True)
 def replace_shares(word, count, old_start, old_topic, old_share, start, topic, share, low, high, S, N):
-    """S[w, k] and N[k] += c (r - old r) of the counts of the words low <= w < high."""
+    """S[w, k] and N[k] += c (r - old r) of the counts of the words low <= w < high, in whole units.  math.md (C15)"""
     for p in range(word.size):
         w, c = word[p], count[p]
         if low <= w < high:
             for j in range(old_start[p], old_start[p + 1]):
-                x = c * np.float64(old_share[j])
+                x = on_grid(c * np.float64(old_share[j]))
                 S[w, old_topic[j]] -= x
                 N[old_topic[j]] -= x
             for j in range(start[p], start[p + 1]):
-                x = c * np.float64(share[j])
+                x = on_grid(c * np.float64(share[j]))
                 S[w, topic[j]] += x
                 N[topic[j]] += x
 

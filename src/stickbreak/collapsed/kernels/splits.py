@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from stickbreak.collapsed.kernels.shares import on_grid
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
@@ -28,13 +29,15 @@ def first_halves(indptr, start, topic, key, first, n_topics, near, half):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_halves(word, count, start, topic, share, half, low, high, S):
-    """S[w, k] += c r h over the counts of the words low <= w < high."""
+def add_halves(word, count, start, topic, share, half, low, high, S, N):
+    """S[w, k] and N[k] += c r h over the counts of the words low <= w < high, in whole units.   math.md (C15)"""
     for p in range(word.size):
         w, c = word[p], count[p]
         if low <= w < high:
             for j in range(start[p], start[p + 1]):
-                S[w, topic[j]] += c * np.float64(share[j]) * np.float64(half[j])
+                x = on_grid(c * np.float64(share[j]) * np.float64(half[j]))
+                S[w, topic[j]] += x
+                N[topic[j]] += x
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -111,7 +114,10 @@ def split_gains(indptr, word, count, held, start, topic, share, half, S, N, S1, 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def divide(start, topic, share, half, to, new_start, new_topic, new_share):
-    """Give the second half of topic k to topic to[k], where that is another one; small parts go to the other half."""
+    """Give the second half of topic k to topic to[k], where that is another one; small parts go to the other half.
+
+    The first half is rounded to whole units, and the second has the rest.                       math.md (C15)
+    """
     at = 0
     new_start[0] = 0
     for p in range(start.size - 1):
@@ -121,10 +127,11 @@ def divide(start, topic, share, half, to, new_start, new_topic, new_share):
                 h = np.float64(1.0)
             elif h < LEAST_PART:
                 h = np.float64(0.0)
-            if h > 0.0:
-                new_topic[at], new_share[at] = k, np.float32(r * h)
+            one = on_grid(r * h)
+            if one > 0.0:
+                new_topic[at], new_share[at] = k, np.float32(one)
                 at += 1
-            if h < 1.0:
-                new_topic[at], new_share[at] = to[k], np.float32(r * (1.0 - h))
+            if one < r:
+                new_topic[at], new_share[at] = to[k], np.float32(r - one)
                 at += 1
         new_start[p + 1] = at

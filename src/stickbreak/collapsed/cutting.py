@@ -1,0 +1,62 @@
+"""How a collection is cut: turns of a lap, blocks of a turn, shards of a block."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.collapsed.aside import parted
+from stickbreak.collapsed.shards import Aside, Shard, Shares
+from stickbreak.corpus import Corpus
+from stickbreak.fitting.executor import shards
+
+TURNS = 16  # of a lap: the counts S are brought up to date after each
+BLOCKS = 4  # of a turn, unless they would be too small or too large ...
+BLOCK_COUNTS = (1 << 15, 1 << 20)  # ... stored counts: a block is a job, and its shares are a file
+SHARD_COUNTS = 4096  # stored counts of a shard: documents that one thread works on
+
+
+class Rows(NamedTuple):
+    """Consecutive documents."""
+
+    first: int
+    last: int  # the one after them
+    n_counts: int
+
+
+def blocks_of(corpus: Corpus) -> list[list[Rows]]:
+    """Cut documents into turns and these into blocks, by their sizes alone."""
+    indptr = corpus.counts.indptr
+    sizes = np.diff(indptr).astype(np.int64)
+    turns = []
+    for low, high in shards(sizes, max(1, int(indptr[-1]) // TURNS)):
+        in_turn = int(indptr[high]) - int(indptr[low])
+        target = min(max(in_turn // BLOCKS, BLOCK_COUNTS[0]), BLOCK_COUNTS[1])
+        edges = [(low + a, low + b) for a, b in shards(sizes[low:high], target)]
+        turns.append([Rows(a, b, int(indptr[b]) - int(indptr[a])) for a, b in edges])
+    return turns
+
+
+def shards_of(corpus: Corpus, first: int, aside: Aside) -> list[Shard]:
+    """Cut the documents of a block into shards, without shares; `first` is the number of its first document."""
+    found = []
+    for low, high in edges_of(corpus):
+        indptr, word, count = counts_of(corpus, low, high)
+        kept, held, apart = parted(count, indptr, first + low, aside)
+        found.append(Shard(first + low, indptr, word, kept, Shares.none(word.size), held, apart))
+    return found
+
+
+def edges_of(corpus: Corpus) -> list[tuple[int, int]]:
+    """Return the first document of each shard of a block, and the one after its last."""
+    return shards(np.diff(corpus.counts.indptr).astype(np.int64), SHARD_COUNTS)
+
+
+def counts_of(corpus: Corpus, low: int, high: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Return the stored counts of consecutive documents: where each begins, words and numbers."""
+    counts = corpus.counts
+    indptr = counts.indptr[low : high + 1].astype(np.int64)
+    part = slice(int(indptr[0]), int(indptr[-1]))
+    return indptr - indptr[0], counts.indices[part].astype(np.int32), counts.data[part].astype(np.float64)

@@ -1,0 +1,335 @@
+"""Shares in files, one for each block of documents, worked on by jobs: memory follows a block, not the collection.
+
+A job reads the documents of a block and its shares, and writes new shares to a new file. No file is ever changed, so a
+job that is done twice reads the same and writes the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.collapsed import aside as left_aside
+from stickbreak.collapsed.cutting import blocks_of, shards_of
+from stickbreak.collapsed.packing import Entries, packed_shares, unpacked_shares
+from stickbreak.collapsed.shards import Aside, Shard
+from stickbreak.collapsed.state import MOST_TOPICS
+from stickbreak.collapsed.walking import Count, Found, Work, keep
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.sources import Source
+from stickbreak.exceptions import ReadError
+from stickbreak.fitting.checkpoint import checksum
+from stickbreak.fitting.engine import Engine
+from stickbreak.numerics.arrays import Float
+from stickbreak.storage.atomic import told_as_write_error
+
+JOBS_AT_ONCE = 32  # whose results are in memory at a time
+EMPTY = 128  # bytes of a file without numbers, which no view can be of
+
+Array = NDArray[Any]
+
+
+class File(NamedTuple):
+    """A file of a block, and what its content adds up to."""
+
+    path: str
+    checksum: int
+
+    def read(self, *, mapped: bool = False) -> Array:
+        """Return the array in it, or a view of the file, whose content is not checked.
+
+        Raises
+        ------
+        ReadError
+            If it is gone or damaged.
+        """
+        try:
+            view = mapped and os.path.getsize(self.path) > EMPTY
+            found: Array = np.load(self.path, mmap_mode="r" if view else None, allow_pickle=False)
+        except FileNotFoundError:
+            problem = "is gone"
+        except (OSError, ValueError, EOFError) as error:
+            problem = f"cannot be read ({error!s:.80})"
+        else:
+            if mapped or checksum(found) == self.checksum:
+                return found
+            problem = "is damaged"
+        raise ReadError(
+            f"{self.path}, where a fit keeps the topics of some documents, {problem}; fit again, or go on from a "
+            "checkpoint with resume."
+        )
+
+
+def write(path: str, array: Array) -> File:
+    """Write an array to a file, which is complete or not there.
+
+    Raises
+    ------
+    WriteError
+        If the system refuses: the disk is full.
+    """
+    temporary = f"{path}.{secrets.token_hex(4)}"
+    with told_as_write_error(path):
+        try:
+            with open(temporary, "wb") as handle:
+                np.save(handle, array)
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    return File(path, checksum(array))
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What all jobs of a walk share."""
+
+    work: Work
+    given: Any
+    aside: Aside
+    count: Count | None
+    shape: tuple[int, int]  # of the tables that are counted into
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A block: where its documents and shares are, and how its new files are named."""
+
+    documents: Source
+    first: int  # number of the first document
+    shares: File | None
+    half: File | None
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a job returns."""
+
+    sums: tuple[Array, ...]
+    listed: list[Any]
+    counts: Entries | None
+    shares: File | None
+    half: File | None
+
+
+def done(task: Task, job: Job) -> Result:
+    """Do the work of a walk with a block."""
+    shards = shards_of(job.documents.load(), job.first, task.aside)
+    _load(shards, job)
+    found, S, N = Found(), np.zeros(task.shape), np.zeros(task.shape[1])
+    new_shares = new_half = False
+    for shard in shards:
+        outcome = task.work(task.given, shard)
+        found.add(outcome.sums, outcome.listed)
+        if task.count is not None:
+            task.count(shard, outcome, 0, task.shape[0], S, N)
+        keep(shard, outcome)
+        new_shares |= outcome.shares is not None
+        new_half |= outcome.half is not None
+    return Result(
+        found.sums,
+        found.listed,
+        None if task.count is None else Entries.of(S, _words(shards)),
+        write(f"{job.new}.shares", packed_shares(shards)) if new_shares else job.shares,
+        write(f"{job.new}.half", np.concatenate([shard.half for shard in shards])) if new_half else job.half,
+    )
+
+
+def _words(shards: Sequence[Shard]) -> NDArray[np.integer]:
+    """Return the words that occur in some documents."""
+    return np.unique(np.concatenate([shard.word for shard in shards]))
+
+
+def _load(shards: Sequence[Shard], job: Job) -> None:
+    """Give shards what the files of their block hold."""
+    if job.shares is not None:
+        found = unpacked_shares(job.shares.read(), [shard.word.size for shard in shards], MOST_TOPICS)
+        for shard, shares in zip(shards, found, strict=True):
+            shard.shares = shares
+    if job.half is not None:
+        half, ends = job.half.read(), accumulate(shard.shares.topic.size for shard in shards)
+        for shard, end in zip(shards, ends, strict=True):
+            shard.half = half[end - shard.shares.topic.size : end]
+
+
+class Folder:
+    """A folder of a fit alone, which is removed with the last who uses it.
+
+    Parameters
+    ----------
+    scratch : Path
+        Where to make it.
+
+    Raises
+    ------
+    WriteError
+        If that cannot be done.
+    """
+
+    def __init__(self, scratch: Path) -> None:
+        with told_as_write_error(scratch):
+            scratch.mkdir(parents=True, exist_ok=True)
+            self.path = tempfile.mkdtemp(prefix="stickbreak-fit-", dir=scratch.resolve())
+        self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self._n_given = 0
+
+    def next(self) -> int:
+        """Return a number that no other file of this folder has in its name."""
+        self._n_given += 1
+        return self._n_given
+
+
+class InFiles:
+    """All documents with their shares: `Documents` of a fit that is larger than memory, or on many machines.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    engine : Engine
+        Names the documents as its jobs load them.
+    folder : Folder
+        Seen by all its workers.
+    """
+
+    def __init__(self, corpus: Corpus, engine: Engine, folder: Folder) -> None:
+        self.aside, self._folder = Aside(), folder
+        self.n_documents, self.n_words, self.n_counts = corpus.n_documents, corpus.n_words, int(corpus.counts.nnz)
+        turns, source = blocks_of(corpus), engine.source(corpus)
+        self.n_turns, rows = len(turns), list(chain.from_iterable(turns))
+        self._sizes = [block.n_counts for block in rows]
+        self._jobs = [Job(source.part(slice(b.first, b.last)), b.first, None, None, "") for b in rows]
+        ends = list(accumulate(map(len, turns)))
+        self._turns = [range(end - len(turn), end) for end, turn in zip(ends, turns, strict=True)]
+        self._kept: list[File] | None = None
+        self._lengths: Float | None = None
+
+    def walk(
+        self,
+        engine: Engine,
+        work: Work,
+        given: Any = None,
+        *,
+        turn: int | None = None,
+        count: Count | None = None,
+        into: tuple[Float, Float] | None = None,
+        at_once: int | None = None,
+    ) -> Found:
+        """Do work with every shard, a job for each block."""
+        found, numbers = Found(), range(len(self._jobs)) if turn is None else self._turns[turn]
+        task = Task(work, given, self.aside, count, (0, 0) if into is None else (into[0].shape[0], into[0].shape[1]))
+        for first in range(0, len(numbers), JOBS_AT_ONCE):
+            own = numbers[first : first + JOBS_AT_ONCE]
+            stem = f"{self._folder.path}/{self._folder.next()}"
+            jobs = [replace(self._jobs[number], new=f"{stem}-{number}") for number in own]
+            for number, result in zip(own, engine.run(done, jobs, task), strict=True):
+                found.add(result.sums, result.listed)
+                if into is not None and result.counts is not None:
+                    result.counts.add_to(into[0])
+                self._replace(number, result.shares, result.half)
+        if into is not None:
+            into[1][:] = into[0].sum(axis=0)
+        return found
+
+    def _replace(self, number: int, shares: File | None, half: File | None) -> None:
+        """Note the files of a block, and remove those in whose place they are."""
+        old = self._jobs[number]
+        self._jobs[number] = replace(old, shares=shares, half=half)
+        if shares != old.shares and (self._kept is None or self._kept[number] != old.shares):
+            _remove(old.shares)
+        if half != old.half:
+            _remove(old.half)
+
+    def set_aside(self, aside: Aside, engine: Engine) -> None:
+        """Leave these tokens aside: jobs draw them again."""
+        self.aside, self._lengths = aside, None
+
+    def lengths(self, engine: Engine) -> Float:
+        """Return the tokens of each document that take part, (D,)."""
+        if self._lengths is None:
+            self._lengths = np.concatenate(self.walk(engine, left_aside.lengths).listed)
+        return self._lengths
+
+    def end_halves(self) -> None:
+        """Remove the halves of topics."""
+        for number, job in enumerate(self._jobs):
+            self._replace(number, job.shares, None)
+
+    def remember(self) -> None:
+        """Keep the files of these shares."""
+        self._kept = self._now()
+
+    def exchange(self) -> None:
+        """Take up the shares that are kept, and keep these."""
+        assert self._kept is not None
+        now = self._now()
+        self._jobs = [replace(job, shares=file) for job, file in zip(self._jobs, self._kept, strict=True)]
+        self._kept = now
+
+    def forget(self) -> None:
+        """Remove the files of the shares that are kept."""
+        kept, self._kept = self._kept or [], None
+        for job, file in zip(self._jobs, kept, strict=False):
+            if job.shares != file:
+                _remove(file)
+
+    def _now(self) -> list[File]:
+        """Return the files of the shares."""
+        return [job.shares for job in self._jobs if job.shares is not None]
+
+    def twin(self) -> Self:
+        """Return the same documents without shares, with the same tokens left aside."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__, _kept=None, _lengths=None)
+        other._jobs = [replace(job, shares=None, half=None) for job in self._jobs]
+        return other
+
+    def take(self, twin: Self) -> None:
+        """Take the shares of a twin."""
+        for number, job in enumerate(twin._jobs):
+            self._replace(number, job.shares, None)
+
+    def clear(self) -> None:
+        """Remove all shares."""
+        self.forget()
+        for number in range(len(self._jobs)):
+            self._replace(number, None, None)
+
+    def packed(self) -> dict[str, Array]:
+        """Return the shares of each block as an array that is read when it is used, and those that are kept."""
+        files = {f"shares.{number}": file for number, file in enumerate(self._now())}
+        files |= {f"kept.{number}": file for number, file in enumerate(self._kept or [])}
+        return {name: file.read(mapped=True) for name, file in files.items()}
+
+    def restore(self, arrays: Mapping[str, Array], n_topics: int) -> None:
+        """Take up what `packed` returned."""
+        if "kept.0" in arrays:
+            self._restore("kept", arrays, n_topics)
+            self.remember()
+        self._restore("shares", arrays, n_topics)
+
+    def _restore(self, name: str, arrays: Mapping[str, Array], n_topics: int) -> None:
+        stem = f"{self._folder.path}/{self._folder.next()}"
+        for number, size in enumerate(self._sizes):
+            content = arrays[f"{name}.{number}"]
+            unpacked_shares(content, [size], n_topics)  # refuses what cannot be
+            self._replace(number, write(f"{stem}-{number}.shares", np.asarray(content)), None)
+
+
+def _remove(file: File | None) -> None:
+    if file is not None:
+        with contextlib.suppress(OSError):
+            os.unlink(file.path)
