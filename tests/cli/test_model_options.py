@@ -11,7 +11,6 @@ from stickbreak.exceptions import InputError
 NOT_REACHABLE = {  # parameter -> methods, reason
     "total_documents": ([m for m in METHODS if m not in ("gibbs", "tree")], "partial_fit, which no command calls"),
     "grow_vocabulary": (["hybrid"], "partial_fit"),
-    "scratch": (["variational", "gaussian-hdp", "gaussian-mixture"], "a folder; --scratch is that of a cluster"),
     "local_sweeps": (["collapsed"], "partial_fit"),
     "init_sweeps": (["collapsed"], "partial_fit"),
     "learning_decay": (["collapsed"], "partial_fit"),

@@ -48,6 +48,14 @@ def test_a_scratch_folder_alone_is_for_fits(tmp_path):
 
 
 @pytest.mark.parametrize("given", [(2, None, None), (None, "tcp://host:1", None), (None, None, "folder")])
-def test_other_methods_fit_in_this_process(given):
-    with pytest.raises(InputError, match=r"--(workers|cluster|scratch) needs --method collapsed"):
-        check_workers("GibbsHDP", *given)
+def test_trees_are_fitted_in_this_process(given):
+    with pytest.raises(InputError, match=r"--(workers|cluster|scratch) is not for --method tree"):
+        check_workers("BackoffTreeTopics", *given)
+
+
+@pytest.mark.parametrize("estimator", ["GibbsHDP", "HybridHDP"])
+def test_methods_that_fit_in_memory_have_workers_and_no_scratch_folder_of_their_own(estimator):
+    assert check_workers(estimator, 2, None, None) == {}
+    assert check_workers(estimator, None, "tcp://host:1", "folder") == {}
+    with pytest.raises(InputError, match=r"--scratch needs --method collapsed, variational or a model of vectors"):
+        check_workers(estimator, None, None, "folder")

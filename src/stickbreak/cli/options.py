@@ -63,7 +63,7 @@ FitWorkers = Annotated[
         min=1,
         metavar="NUMBER",
         help="Processes on this machine that share the work, in place of threads (needs Dask). They do not change the "
-        "result. Method: collapsed.",
+        "result. Not for trees.",
     ),
 ]
 FitCluster = Annotated[
@@ -71,7 +71,7 @@ FitCluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="ADDRESS",
-        help="Address of a Dask scheduler, such as tcp://host:8786, whose workers share the work. Method: collapsed.",
+        help="Address of a Dask scheduler, such as tcp://host:8786, whose workers share the work. Not for trees.",
     ),
 ]
 FitScratch = Annotated[
@@ -79,8 +79,8 @@ FitScratch = Annotated[
     typer.Option(
         "--scratch",
         metavar="FOLDER",
-        help="Folder for the topic shares of tokens, for fits that are larger than memory. With --cluster all its "
-        "machines must see it. Method: collapsed.",
+        help="Folder for what a fit keeps of its documents, for fits that are larger than memory: collapsed, "
+        "variational and models of vectors. With --cluster all its machines must see it.",
     ),
 ]
 

@@ -10,20 +10,28 @@ from stickbreak.cli.stored import parameters_of_estimator
 from stickbreak.exceptions import InputError
 
 
+IN_THIS_PROCESS = "BackoffTreeTopics"  # is fitted without workers
+
+
 def check_workers(estimator: str, workers: int | None, address: str | None, scratch: Path | None) -> dict[str, Path]:
     """Return the parameters of an estimator that follow from where it is to be fitted.
 
     Raises
     ------
     InputError
-        If its fits use no workers and no scratch folder, and some are given.
+        If its fits do not use what is given.
     """
+    given = {"--workers": workers, "--cluster": address, "--scratch": scratch}
+    named = [option for option, value in given.items() if value is not None]
+    if named and estimator == IN_THIS_PROCESS:
+        raise InputError(f"{named[0]} is not for --method tree: a tree is fitted in this process")
     if "scratch" in parameters_of_estimator(estimator):
         return {} if scratch is None else {"scratch": scratch}
-    given = {"--workers": workers, "--cluster": address, "--scratch": scratch}
-    for option, value in given.items():
-        if value is not None:
-            raise InputError(f"{option} needs --method collapsed: other methods fit in threads (--jobs)")
+    if named == ["--scratch"]:
+        raise InputError(
+            "--scratch needs --method collapsed, variational or a model of vectors, or a cluster (--cluster): other "
+            "methods fit in memory"
+        )
     return {}
 
 
