@@ -9,7 +9,6 @@ from typing import Any
 from stickbreak.cli.stored import parameters_of_estimator
 from stickbreak.exceptions import InputError
 
-
 IN_THIS_PROCESS = "BackoffTreeTopics"  # is fitted without workers
 
 
