@@ -12,6 +12,7 @@ import stickbreak
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError, StickbreakError, WriteError
+from stickbreak.storage import persistence
 from stickbreak.variational.words.requirements import STORED_BYTES, STORED_SHARE, bytes_needed
 
 COUNTS = np.array([[2, 0, 1, 4], [0, 3, 1, 0], [5, 0, 0, 2]])
@@ -211,7 +212,7 @@ def model() -> VariationalHDP:
 
 
 FAILURES = [
-    (Path, "write_bytes", errno.ENOSPC, "the disk is full; free some space"),
+    (persistence, "_blocks", errno.ENOSPC, "the disk is full; free some space"),
     (Path, "write_text", errno.ENOSPC, "the disk is full; free some space"),
     (Path, "write_text", errno.EDQUOT, "quota"),
     (Path, "mkdir", errno.EACCES, "permission denied; choose a place"),

@@ -104,7 +104,7 @@ def test_stream_goes_through_all_documents(make, corpus):
     for _ in range(6):
         next(units)
     assert system.passes == pytest.approx(2.0)
-    assert system._model.n_documents_seen_ == corpus.n_documents
+    assert system.model.n_documents_seen_ == corpus.n_documents
 
 
 def test_batch_passes_are_those_of_one_fit(make, corpus):
@@ -141,11 +141,11 @@ def test_gensim_does_not_take_a_further_pass_for_further_documents(make, corpus)
 
 
 def test_settings_reach_the_class(make):
-    assert make("collapsed", eta=0.3)._model is None
+    assert make("collapsed", eta=0.3).model is None
     assert make("sklearn-online", doc_topic_prior=0.25).answer.__self__._alpha[0] == 0.25
     system = make("collapsed", eta=0.3, learn=())
     next(system.work())
-    assert system._model.eta == 0.3
+    assert system.model.eta == 0.3
 
 
 def test_names_carry_settings():

@@ -11,7 +11,7 @@ from stickbreak.collapsed import estimator as collapsed
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, StickbreakError
 from stickbreak.hybrid import laps as steps
-from stickbreak.hybrid import new_topics
+from stickbreak.hybrid import minibatches, new_topics
 
 STREAMS = ("CollapsedHDP", "HybridHDP", "VariationalHDP")
 
@@ -138,8 +138,10 @@ def test_collapsed_step_that_breaks_off_after_it_wrote_is_taken_back(where, shar
     assert bits(model.partial_fit(X[30:]), "CollapsedHDP") == bits(twin.partial_fit(X[30:]), "CollapsedHDP")
 
 
-@pytest.mark.parametrize("where", ["weigh", "sample", "take_step"])
-def test_unbounded_step_that_breaks_off_leaves_its_columns_or_is_told(where, monkeypatch):
+@pytest.mark.parametrize(
+    ("room", "where"), [(minibatches, "weigh"), (minibatches, "sample_parts"), (steps, "take_step")]
+)
+def test_unbounded_step_that_breaks_off_leaves_its_columns_or_is_told(room, where, monkeypatch):
     X = data_of("HybridHDP")
     model = unfitted("HybridHDP", top_level="unbounded", init="random", n_topics=12).partial_fit(X)
     n_columns = model._state.n_topics
@@ -151,7 +153,7 @@ def test_unbounded_step_that_breaks_off_leaves_its_columns_or_is_told(where, mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(steps, where, interrupt)
+        patch.setattr(room, where, interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X[:10])
     if where == "take_step":

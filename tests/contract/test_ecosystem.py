@@ -84,7 +84,7 @@ def test_pipeline_after_a_count_vectorizer_finds_topics(entry):
 
 def test_grid_search_chooses_by_score(entry):
     pipeline = Pipeline([("count", CountVectorizer()), ("topics", entry.make())])
-    search = GridSearchCV(pipeline, {"topics__n_topics": [1, 4], "topics__eta": [0.1, 5.0]}, cv=2, error_score="raise")
+    search = GridSearchCV(pipeline, {"topics__n_topics": [1, 4], "topics__eta": [0.1, 50.0]}, cv=2, error_score="raise")
     search.fit(TEXTS)
     scores = search.cv_results_["mean_test_score"]
     assert np.isfinite(scores).all()
