@@ -139,12 +139,18 @@ def test_accepted_birth_raises_what_it_is_judged_by_on_random_corpora(seed, fres
     move = made_move(Birth, fresh=fresh)
     made, state, following = before_trial(move, corpus, 1 + seed % 3, 2, learned=("alpha", "gamma", "eta"))
     move.begin(state)
-    before = state.objective
+    before, kept = state.objective, [batch.expanded() for batch in state.batches]
     with following.watched():
         tried, accepted = run_move(move, state, made)
-    following.assert_is(state)
     assert tried == 1
-    assert state.objective > before if accepted else state.objective == before
+    if accepted:
+        following.assert_is(state)
+        assert state.objective > before
+    else:  # what was learned before the trial is not followed: all is as it was
+        assert state.objective == before
+        for batch, own in zip(state.batches, kept, strict=True):
+            np.testing.assert_array_equal(batch.expanded().S, own.S)
+            np.testing.assert_array_equal(batch.expanded().T, own.T)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
