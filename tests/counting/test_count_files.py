@@ -365,6 +365,7 @@ def test_what_is_there_is_not_replaced_unasked(tmp_path):
     with pytest.raises(WriteError, match="not a corpus folder"):
         count_files(path, tmp_path / "thesis", overwrite=True)
     (tmp_path / "new.parts").mkdir()
+    (tmp_path / "new.parts" / "chapter").touch()
     with pytest.raises(WriteError, match="remove it or rename it"):
         count_files(path, tmp_path / "new")
     with pytest.raises(WriteError, match="parent folder does not exist"):

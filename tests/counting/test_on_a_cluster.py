@@ -52,9 +52,11 @@ def test_processes_give_the_same_bytes(
 ) -> None:
     client.cluster.scale(workers)
     client.wait_for_workers(workers, timeout=60)
+    events: list[dict[str, Any]] = []
     with stickbreak.cluster(client):
-        stickbreak.count_files(texts, tmp_path / "counts")
+        done = stickbreak.count_files(texts, tmp_path / "counts", callback=events.append)
     assert contents(tmp_path / "counts") == alone
+    assert [event["done"] for event in events if event["stage"] == "count"] == list(range(done.n_jobs + 1))
 
 
 def test_a_worker_that_is_killed_changes_nothing(

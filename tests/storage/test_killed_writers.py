@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 from stickbreak.exceptions import WriteError
-from stickbreak.storage import atomic
+from stickbreak.storage import atomic, locks
 from stickbreak.storage.atomic import clear_up, replace_file, replace_folder
 
 from .writing import content, write
@@ -127,6 +127,6 @@ def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
     def refused(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(atomic.fcntl, "flock", refused)
+    monkeypatch.setattr(locks.fcntl, "flock", refused)
     write(tmp_path / "m", "folder")
     assert sorted(os.listdir(tmp_path)) == sorted([*left, "m"])

@@ -1,5 +1,6 @@
 """`stickbreak count`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -86,10 +87,11 @@ def count(
         stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits
     )
     if not quiet:
-        say("counting ...")
+        say("counting (the first count on a machine also compiles, which takes some seconds) ...")
     from stickbreak.counting import count_files
+    from stickbreak.counting.progress import CountProgress
 
-    with on_workers:
+    with on_workers, CountProgress(not quiet and sys.stderr.isatty()) as progress:
         done = count_files(
             inputs,
             out,
@@ -103,6 +105,7 @@ def count(
             delimiter=delimiter,
             limits=limits,
             overwrite=force,
+            callback=progress.update,
         )
     if json:
         print_json(

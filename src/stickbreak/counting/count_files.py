@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stickbreak.corpus.folder_writer import corpus_writer, is_corpus_folder
 from stickbreak.corpus.metadata import Layout
@@ -22,6 +19,7 @@ from stickbreak.counting.inputs import files_of
 from stickbreak.counting.job import Counting, count_job, done_before, jobs_of
 from stickbreak.counting.merge import add_parts, chosen_columns, given_columns
 from stickbreak.counting.part import Part
+from stickbreak.counting.parts_folder import folder_of_parts
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, WriteError
 from stickbreak.fitting.engine import engine
 from stickbreak.storage.atomic import TAKEN, told_as_write_error
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Counted", "count_files"]
 
 STEP = 1 << 23  # bytes of text of a job; and characters of a part, at most twice as many
-_MARK = "parts.json"  # in the folder of the parts
-_KIND = {"kind": "stickbreak parts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +74,7 @@ def count_files(
     delimiter: str | None = None,
     limits: ReadLimits | None = None,
     overwrite: bool = False,
+    callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> Counted:
     r"""Count the words of texts of any size and write them to a corpus folder.
 
@@ -100,6 +97,9 @@ def count_files(
         Count exactly these words, without pruning.
     overwrite : bool
         Whether an existing corpus folder may be replaced.
+    callback : callable, optional
+        Called as the work goes on, with a dict of the "stage" ("count", then "write"), and of how many jobs or parts are
+        "done" of how many in "total".
 
     Returns
     -------
@@ -114,7 +114,7 @@ def count_files(
     InputError
         If an argument is unknown.
     WriteError
-        If the folder exists and may not be replaced, or cannot be written.
+        If the folder exists and may not be replaced, cannot be written, or another call counts to it now.
 
     Examples
     --------
@@ -141,16 +141,31 @@ def count_files(
     target = place_of(out).absolute()
     _check_target(target, overwrite=overwrite)
     pieces = _pieces(files_of(inputs), settings)
-    with _folder_of_parts(target) as folder:
+    with folder_of_parts(target) as folder:
         counting = Counting.of(folder, text or TextOptions(), words, settings.asked.keep, 2 * STEP)
         jobs = list(jobs_of(pieces, STEP))
         known = [done_before(counting, job) for job in jobs]
         missing = [job for job, done in zip(jobs, known, strict=True) if done is None]
         with engine(None) as runner:
-            new = iter(runner.run(count_job, missing, counting))
+            told = _teller(callback, "count", len(jobs), before=len(jobs) - len(missing))
+            new = iter(runner.run(count_job, missing, counting, told))
         parts = [part for done in known for part in (done or next(new)).parts]
-        sizes = _write(target, parts, counting, pieces[0], overwrite=overwrite)
+        told = _teller(callback, "write", len(parts))
+        sizes = _write(target, parts, counting, pieces[0], told, overwrite=overwrite)
     return Counted(target, *sizes, n_jobs=len(jobs), n_jobs_before=len(jobs) - len(missing))
+
+
+def _teller(
+    callback: Callable[[dict[str, Any]], None] | None, stage: str, total: int, before: int = 0
+) -> Callable[[int], None]:
+    """Return what tells how many of the jobs or parts of a stage are done; it begins with those done before."""
+
+    def told(done: int) -> None:
+        if callback is not None:
+            callback({"stage": stage, "done": before + done, "total": total})
+
+    told(0)
+    return told
 
 
 def _check_target(target: Path, *, overwrite: bool) -> None:
@@ -180,22 +195,14 @@ def _pieces(files: Sequence[Path], settings: ReadSettings) -> list[Piece]:
     return pieces
 
 
-@contextmanager
-def _folder_of_parts(target: Path) -> Iterator[Path]:
-    """Give the folder of the parts, which is removed when all is done, and stays where it is not."""
-    folder = target.with_name(f"{target.name}.parts")
-    mark = folder / _MARK
-    with told_as_write_error(folder):
-        if folder.exists() and not mark.is_file():
-            raise WriteError(f"{folder} exists and was not made to count to {target.name}; remove it or rename it")
-        folder.mkdir(exist_ok=True)
-        mark.write_text(json.dumps(_KIND) + "\n", encoding="ascii")
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def _write(
-    target: Path, parts: Sequence[Part], counting: Counting, first: Piece, *, overwrite: bool
+    target: Path,
+    parts: Sequence[Part],
+    counting: Counting,
+    first: Piece,
+    told: Callable[[int], None],
+    *,
+    overwrite: bool,
 ) -> tuple[int, int, int]:
     """Write the corpus; return its documents, words and tokens."""
     n_documents = sum(part.n_documents() for part in parts)
@@ -214,6 +221,6 @@ def _write(
     with corpus_writer(
         target, n_words, vocabulary=columns.words, most_entries=columns.n_entries, overwrite=overwrite
     ) as writer:
-        add_parts(writer, parts, columns, named=named, layout=layout)
+        add_parts(writer, parts, columns, named=named, layout=layout, told=told)
         n_tokens = int(writer.n_tokens)
     return n_documents, n_words, n_tokens

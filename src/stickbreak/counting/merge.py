@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +95,15 @@ def _summed(tables: list[Any]) -> pa.Table:
     return summed.select(["word", "documents_sum", "tokens_sum"]).rename_columns(["word", "documents", "tokens"])
 
 
-def add_parts(writer: CorpusWriter, parts: Sequence[Part], columns: Columns, *, named: bool, layout: Layout) -> None:
+def add_parts(
+    writer: CorpusWriter,
+    parts: Sequence[Part],
+    columns: Columns,
+    *,
+    named: bool,
+    layout: Layout,
+    told: Callable[[int], None],
+) -> None:
     """Write the parts of a collection, one after the other.
 
     Parameters
@@ -109,9 +117,11 @@ def add_parts(writer: CorpusWriter, parts: Sequence[Part], columns: Columns, *, 
         Whether any document has a name: the others are named by their numbers.
     layout : Layout
         Of the columns that are kept.
+    told : callable
+        Called with the number of parts that are written.
     """
     row = 0
-    for part in parts:
+    for n_written, part in enumerate(parts, start=1):
         counts = part.counts()
         if columns.encoded is not None:
             counts = in_columns(counts, columns.places(part), len(columns.words), ascending=True)
@@ -119,3 +129,4 @@ def add_parts(writer: CorpusWriter, parts: Sequence[Part], columns: Columns, *, 
         names = part.name_lines(row) if named else None
         writer.add(counts, names, layout.typed(part.kept(D)) if layout.forms else None)
         row += D
+        told(n_written)

@@ -45,11 +45,17 @@ class DaskWorkers:
         self._client, self.scratch = client, scratch
         self._places: dict[tuple[Any, ...], Place] = {}
 
-    def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
+    def run(
+        self,
+        work: Callable[[Shared, Job], Result],
+        jobs: Sequence[Job],
+        shared: Shared,
+        done: Callable[[int], None] | None = None,
+    ) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order.
 
         Dask runs the jobs of a lost worker again on another one, and sends what they share again where it went with
-        it: a job may be done twice, to the same result.
+        it: a job may be done twice, to the same result. `done` is called with the number of jobs that are done.
 
         Raises
         ------
@@ -70,6 +76,8 @@ class DaskWorkers:
                     # a task, where scatter would never return when a worker has just gone
                     sent = self._client.submit(_itself, packed, pure=False)
                 futures = self._client.map(_done, [work] * len(jobs), [sent] * len(jobs), jobs, pure=False)
+                if done is not None:
+                    _tell(done, futures)
                 found: list[Result] = self._client.gather(futures)
                 return found
             except StickbreakError:  # of a job
@@ -93,6 +101,17 @@ class DaskWorkers:
             write_corpus(Corpus(corpus.counts), folder, overwrite=True)
             self._places[known] = place_of_folder(folder, corpus.n_words, corpus.n_documents)
         return self._places[known]
+
+
+def _tell(done: Callable[[int], None], futures: list[Any]) -> None:
+    """Tell how many jobs are done, until all are, or one has failed."""
+    from distributed import as_completed
+
+    ended: Any = as_completed
+    for n_done, future in enumerate(ended(futures), start=1):
+        if future.status != "finished":
+            return  # whoever gathers the results raises its error
+        done(n_done)
 
 
 @dataclass(frozen=True, slots=True)

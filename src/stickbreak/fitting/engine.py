@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Protocol, TypeVar
 
 from stickbreak.corpus.corpus import Corpus
@@ -32,7 +34,13 @@ class Workers(Protocol):
 
     scratch: Path  # a folder that all workers see
 
-    def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
+    def run(
+        self,
+        work: Callable[[Shared, Job], Result],
+        jobs: Sequence[Job],
+        shared: Shared,
+        done: Callable[[int], None] | None = None,
+    ) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order; each worker gets `shared` once."""
         ...
 
@@ -62,7 +70,13 @@ class Engine:
         """Return [function(item) for item in items], in order, from threads of this process."""
         return self._threads.map(function, items)
 
-    def run(self, work: Callable[[Shared, Job], Result], jobs: Sequence[Job], shared: Shared) -> list[Result]:
+    def run(
+        self,
+        work: Callable[[Shared, Job], Result],
+        jobs: Sequence[Job],
+        shared: Shared,
+        done: Callable[[int], None] | None = None,
+    ) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order.
 
         Parameters
@@ -73,10 +87,21 @@ class Engine:
             Small descriptions that can be pickled.
         shared : object
             What all jobs need; it can be pickled.
+        done : callable, optional
+            Called with the number of jobs that are done, as it grows.
         """
         if self.workers is not None:
-            return self.workers.run(work, jobs, shared)
-        return self._threads.map(lambda job: work(shared, job), jobs)
+            return self.workers.run(work, jobs, shared) if done is None else self.workers.run(work, jobs, shared, done)
+        ended, lock = count(1), Lock()
+
+        def one(job: Job) -> Result:
+            result = work(shared, job)
+            if done is not None:
+                with lock:
+                    done(next(ended))
+            return result
+
+        return self._threads.map(one, jobs)
 
     def source(self, corpus: Corpus) -> Source:
         """Return the documents of a corpus as jobs name them: stored where all workers see them, or held here."""

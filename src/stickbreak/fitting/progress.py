@@ -12,7 +12,7 @@ from stickbreak.exceptions import InputError
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["FitProgress", "explained", "lap_text", "progress_bar"]
+__all__ = ["FitProgress", "bars_on_stderr", "explained", "lap_text", "progress_bar"]
 
 
 class FitProgress:
@@ -33,17 +33,7 @@ class FitProgress:
 
     def __enter__(self) -> Self:
         if self._shown:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-            self._progress = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[state]}", markup=False),
-                TimeElapsedColumn(),
-                console=Console(stderr=True),
-            )
+            self._progress = bars_on_stderr()
             self._progress.start()
         return self
 
@@ -81,6 +71,21 @@ class FitProgress:
         if self._start is None:
             self._start = self._progress.add_task("start", total=event.get("total"), state="")
         self._progress.update(self._start, completed=event.get("done", 0))
+
+
+def bars_on_stderr() -> Progress:
+    """Return progress bars with the field "state", on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[state]}", markup=False),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+    )
 
 
 def lap_text(event: Mapping[str, Any]) -> str:

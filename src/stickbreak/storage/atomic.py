@@ -21,10 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stickbreak.exceptions import WriteError
+from stickbreak.storage.locks import lock_folder, unlock
 from stickbreak.storage.places import PathLike
-
-if sys.platform != "win32":
-    import fcntl
 
 __all__ = ["TAKEN", "clear_up", "follow", "replace_file", "replace_folder", "told_as_write_error"]
 
@@ -144,13 +142,13 @@ def clear_up(path: PathLike) -> None:
         target = follow(path)
         for workplace in _workplaces(target):
             with contextlib.suppress(OSError):  # such as the lock of a writer that lives
-                lock = _lock(workplace)
+                lock = lock_folder(workplace)
                 try:
                     _bring_back(workplace, target)
                     if lock is not None:
                         _remove(workplace)
                 finally:
-                    _unlock(lock)
+                    unlock(lock)
 
 
 @contextlib.contextmanager
@@ -201,7 +199,7 @@ def _workplace(target: Path) -> Iterator[Path]:
                 _bring_back(workplace, target)
                 _remove(workplace)
         finally:
-            _unlock(lock)
+            unlock(lock)
 
 
 def _new_workplace(target: Path) -> tuple[Path, int | None]:
@@ -210,7 +208,7 @@ def _new_workplace(target: Path) -> tuple[Path, int | None]:
         workplace = target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}.tmp")
         workplace.mkdir()
         try:
-            return workplace, _lock(workplace)
+            return workplace, lock_folder(workplace)
         except (BlockingIOError, FileNotFoundError):
             continue  # another writer came before the lock, and removes what it takes for left behind
         except BaseException:
@@ -229,35 +227,6 @@ def _workplaces(target: Path) -> list[Path]:
     pattern = re.compile(re.escape(_prefix(target)) + r"[0-9a-f]{8}\.tmp")
     with os.scandir(target.parent) as entries:
         return [Path(entry) for entry in entries if pattern.fullmatch(entry.name) and not entry.is_symlink()]
-
-
-def _lock(workplace: Path) -> int | None:
-    """Lock a folder until it is unlocked, or this process ends; None where the system has no such locks.
-
-    Raises
-    ------
-    BlockingIOError
-        If another writer has the lock.
-    FileNotFoundError
-        If another writer has removed the folder.
-    """
-    if sys.platform == "win32":
-        return None
-    descriptor = os.open(workplace, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.stat(workplace)  # whoever had the lock before may have removed the folder
-    except BaseException as error:
-        os.close(descriptor)
-        if isinstance(error, OSError) and not isinstance(error, BlockingIOError | FileNotFoundError):
-            return None
-        raise
-    return descriptor
-
-
-def _unlock(lock: int | None) -> None:
-    if lock is not None:
-        os.close(lock)
 
 
 def _swap(temporary: Path, target: Path, path: PathLike, overwrite: bool) -> None:
