@@ -98,8 +98,8 @@ def count_files(
     overwrite : bool
         Whether an existing corpus folder may be replaced.
     callback : callable, optional
-        Called as the work goes on, with a dict of the "stage" ("count", then "write"), and of how many jobs or parts are
-        "done" of how many in "total".
+        Called as the work goes on, with a dict of the "stage" ("count", then "write"), and of how many jobs or parts
+        are "done" of how many in "total".
 
     Returns
     -------
