@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from stickbreak.corpus import TextOptions, count_texts, word_table
-from stickbreak.corpus.text_counter import english_stop_words
+from stickbreak.corpus.reading.text_blocks import blocks_of
+from stickbreak.corpus.text_counter import count_blocks, english_stop_words
 from stickbreak.corpus.unicode_words import character_runs, unicode_words
 from stickbreak.exceptions import InvalidCorpus
 
@@ -83,6 +84,27 @@ def test_block_size_does_not_matter(monkeypatch, block):
     texts = [" ".join("".join(rng.choice(list("abcé"), 3)) for _ in range(20)) for _ in range(80)]
     monkeypatch.setattr(word_table, "_BLOCK", block)
     assert counts_of(texts, EVERYTHING) == slow_counts(texts, EVERYTHING)
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS, st.booleans(), st.sampled_from([1, 10, 1 << 16]), st.integers(1, 3))
+@example(["abc " * 30, "é" * 50, "", "ABC"], True, 10, 2)
+def test_blocks_give_the_counts_of_their_texts(texts, lowercase, n_bytes, n_blocks):
+    """Bytes of many texts at once, not composed, cut anywhere between documents."""
+    before = word_table._BLOCK
+    word_table._BLOCK = n_bytes
+    try:
+        records = [(None, text, {}) for text in texts]
+        blocks = [block for i in range(n_blocks) for block in blocks_of(iter(records[i::n_blocks]))]
+        options = dataclasses.replace(EVERYTHING, lowercase=lowercase)
+        ordered = [text for i in range(n_blocks) for text in texts[i::n_blocks]]
+        counts, words = count_blocks(blocks, options)
+    finally:
+        word_table._BLOCK = before
+    expected = slow_counts(ordered, options)
+    order = sorted(range(len(words)), key=words.__getitem__)
+    found = [words[column] for column in order], counts.toarray()[:, order].tolist()
+    assert found == (expected or ([], [[] for _ in texts]))
 
 
 def test_table_grows_with_its_words():

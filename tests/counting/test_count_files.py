@@ -18,6 +18,7 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import Corpus, TextOptions, count_texts, open_corpus, read, write_corpus
+from stickbreak.corpus.reading import lines, text_blocks
 from stickbreak.counting import count_files as count_files_of_room
 from stickbreak.counting import job as jobs_of_room
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError, WriteError
@@ -86,7 +87,14 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(params=[300, 4000, 1 << 23])
 def step(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(counting, "STEP", request.param)
+    small_blocks(monkeypatch, request.param)
     return request.param
+
+
+def small_blocks(monkeypatch: pytest.MonkeyPatch, n_bytes: int) -> None:
+    """Let documents come a few at a time."""
+    monkeypatch.setattr(lines, "_BLOCK", n_bytes)
+    monkeypatch.setattr(text_blocks, "_BYTES", n_bytes)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -105,6 +113,7 @@ def test_every_format_gives_the_corpus_of_read(tmp_path, step, kind):
 
 def test_a_packed_file_is_several_parts_of_one_job(tmp_path, monkeypatch):
     monkeypatch.setattr(counting, "STEP", 500)
+    small_blocks(monkeypatch, 500)
     path = write(tmp_path / "texts.jsonl.gz", rows(), "jsonl.gz")
     done = jobs_done(monkeypatch)
     count_files(path, tmp_path / "counts")

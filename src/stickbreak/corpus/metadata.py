@@ -13,13 +13,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from stickbreak.corpus.reading.records import Written
 from stickbreak.exceptions import InvalidCorpus
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Gathered", "Gatherer", "Layout", "checked_metadata"]
+__all__ = ["Gathered", "Gatherer", "Layout", "checked_metadata", "column_of_values"]
 
 _AT_ONCE = 50_000  # rows that are held as Python's objects
 _TEXT, _WRITTEN, _JSON = "s", "w", "j"  # the first character of a value that is held as text
@@ -141,6 +143,15 @@ class Gatherer:
         if len(self._rows) == _AT_ONCE:
             self._pack()
 
+    def add_columns(self, columns: Mapping[str, Any], n_rows: int) -> None:
+        """Add the values of many documents, as `column_of_values` returns them."""
+        self._pack()
+        for name in columns:
+            self._chunks.setdefault(name, [_nothing(self._n_packed)])
+        for name, chunks in self._chunks.items():
+            chunks.append(columns[name] if name in columns else _nothing(n_rows))
+        self._n_packed += n_rows
+
     def gathered(self) -> Gathered:
         """Return all columns."""
         import pyarrow as pa
@@ -158,6 +169,31 @@ class Gatherer:
             chunks.append(_strings([_raw(row.get(name)) for row in self._rows]))
         self._n_packed += len(self._rows)
         self._rows = []
+
+
+def column_of_values(written: np.ndarray, ends: np.ndarray, missing: np.ndarray, read: Callable[[bytes], Any]) -> Any:
+    """Return a column for `Gatherer.add_columns`; each different value is read once.
+
+    Parameters
+    ----------
+    written : ndarray of uint8
+        The values as they are written, one after another.
+    ends : ndarray of int64 of shape (D,)
+        Where each ends.
+    missing : ndarray of bool of shape (D,)
+        Where there is none.
+    read : callable
+        Reads a value.
+    """
+    import pyarrow as pa
+
+    starts = pa.py_buffer(np.concatenate([np.zeros(1, np.int64), ends]))
+    values = pa.Array.from_buffers(pa.large_binary(), ends.size, [None, starts, pa.py_buffer(written)])
+    encoded = values.dictionary_encode()
+    different = _strings([_raw(read(value)) if value else None for value in encoded.dictionary.to_pylist()])
+    places = different.indices.take(encoded.indices)
+    indices = pa.array(places.to_numpy(zero_copy_only=False), pa.int32(), from_pandas=True, mask=missing)
+    return pa.DictionaryArray.from_arrays(indices, different.dictionary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import in_columns
+from stickbreak.corpus.reading.text_blocks import TextBlock
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.unicode_words import unicode_words
 from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.corpus.word_table import WordTable
 from stickbreak.exceptions import InvalidCorpus
 
-__all__ = ["count_all", "english_stop_words"]
+__all__ = ["count_all", "count_blocks", "english_stop_words"]
 
 _CONTRACTIONS = "ain aren couldn didn doesn don hadn hasn isn mightn mustn needn shouldn wasn weren wouldn"
 
@@ -42,13 +44,57 @@ def count_all(
         In any order; the vocabulary in its own.
     """
     words = None if vocabulary is None else _checked_vocabulary(vocabulary)
-    longest = options.ngram_range[1] if words is None else max(options.ngram_range[1], 1 + max(map(_blanks, words)))
-    if options.token_pattern is not None or longest > 1:
-        return _count_by_scikit_learn(texts, options, words, longest)
+    if not _is_usual(options, words):
+        return _count_by_scikit_learn(texts, options, words)
+    table = _table(options, words)
+    return _of_vocabulary(table.counts(texts), table.words, words)
+
+
+def count_blocks(
+    blocks: Iterable[TextBlock], options: TextOptions, vocabulary: Sequence[str] | None = None
+) -> tuple[sp.csr_matrix, list[str]]:
+    """Count words as `count_all` does, of texts that come many at once and need not be composed.
+
+    Parameters
+    ----------
+    blocks : iterable of TextBlock
+    options, vocabulary
+        As of `count_all`.
+
+    Returns
+    -------
+    counts : csr_matrix of int32 of shape (D, W)
+    words : list of str of length W
+    """
+    words = None if vocabulary is None else _checked_vocabulary(vocabulary)
+    if not _is_usual(options, words):
+        texts = (normalize("NFC", text) for block in blocks for text in block.texts())
+        return _count_by_scikit_learn(texts, options, words)
+    table = _table(options, words)
+    return _of_vocabulary(table.counts_of_blocks(blocks), table.words, words)
+
+
+def _is_usual(options: TextOptions, words: Sequence[str] | None) -> bool:
+    """Whether our table knows such words."""
+    return options.token_pattern is None and _longest(options, words) == 1
+
+
+def _longest(options: TextOptions, words: Sequence[str] | None) -> int:
+    """Return the most words of an n-gram."""
+    longest = options.ngram_range[1]
+    return longest if words is None else max(longest, 1 + max(word.count(" ") for word in words))
+
+
+def _table(options: TextOptions, words: Sequence[str] | None) -> WordTable:
     stop_words = english_stop_words() if options.stop_words == "english" else options.stop_words or ()
     ignored = stop_words if words is None else ()
-    table = WordTable(ignored, lowercase=bool(options.lowercase), prepare=_preparation(options))
-    counts, found = table.counts(texts), table.words
+    return WordTable(ignored, lowercase=bool(options.lowercase), prepare=_preparation(options))
+
+
+def _of_vocabulary(
+    counts: sp.csr_matrix, found: list[str], words: Sequence[str] | None
+) -> tuple[sp.csr_matrix, list[str]]:
+    """Return the counts of the words of a vocabulary; those of all words if there is none."""
     if words is None:
         return counts, found
     column_of = {word: column for column, word in enumerate(words)}
@@ -62,10 +108,6 @@ def english_stop_words() -> frozenset[str]:
     return ENGLISH_STOP_WORDS | set(_CONTRACTIONS.split())
 
 
-def _blanks(word: str) -> int:
-    return word.count(" ")
-
-
 def _preparation(options: TextOptions) -> Callable[[str], str]:
     """Return what makes a text lower case and takes its accents off, as far as that is wanted."""
     if options.strip_accents is None:
@@ -77,7 +119,7 @@ def _preparation(options: TextOptions) -> Callable[[str], str]:
 
 
 def _count_by_scikit_learn(
-    texts: Iterable[str], options: TextOptions, vocabulary: Sequence[str] | None, longest: int
+    texts: Iterable[str], options: TextOptions, vocabulary: Sequence[str] | None
 ) -> tuple[sp.csr_matrix, list[str]]:
     """Count n-grams, or words of another pattern."""
     n_texts = 0
@@ -88,7 +130,7 @@ def _count_by_scikit_learn(
             n_texts += 1
             yield text
 
-    vectorizer = _vectorizer(options, vocabulary, longest)
+    vectorizer = _vectorizer(options, vocabulary, _longest(options, vocabulary))
     try:
         counts = vectorizer.fit_transform(numbered())
     except ValueError as error:

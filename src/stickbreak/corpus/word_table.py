@@ -5,12 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import pairwise
+from unicodedata import normalize
 
 import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr
 from stickbreak.corpus.kernels.words import DIGIT, LETTER, MARK, count_block, rehash
+from stickbreak.corpus.reading.text_blocks import TextBlock
 from stickbreak.corpus.unicode_words import character_runs
 
 __all__ = ["WordTable"]
@@ -81,17 +84,55 @@ class WordTable:
             size += len(content)
             ends.append(size)
             if size >= _BLOCK:
-                blocks.append(self._count(parts, ends, ascii_only=ascii_only))
+                blocks.append(self._count(*_joined(parts, ends), ascii_only=ascii_only))
                 parts, ends, size, ascii_only = [], [], 0, True
-        blocks.append(self._count(parts, ends, ascii_only=ascii_only))
+        blocks.append(self._count(*_joined(parts, ends), ascii_only=ascii_only))
         return self._matrix(blocks)
 
-    def _count(self, parts: list[bytes], ends: list[int], *, ascii_only: bool) -> _Entries:
-        content = b"".join(parts)
-        self._make_room(len(content))
+    def counts_of_blocks(self, blocks: Iterable[TextBlock]) -> sp.csr_matrix:
+        """Count texts that come many at once; they need not be composed.
+
+        Parameters
+        ----------
+        blocks : iterable of TextBlock
+
+        Returns
+        -------
+        csr_matrix of int32 of shape (D, W)
+            As `counts` returns it.
+        """
+        entries: list[_Entries] = []
+        for block in blocks:
+            content, ends = self._prepared(block)
+            cuts = np.searchsorted(ends, np.arange(_BLOCK, len(content), _BLOCK), side="right")
+            for first, last in pairwise(np.unique([0, *cuts, ends.size]).tolist()):
+                begin = int(ends[first - 1]) if first else 0
+                some = np.frombuffer(content, np.uint8)[begin : int(ends[last - 1])]
+                ascii_only = bool(block.plain[first:last].all())
+                entries.append(self._count(some, ends[first:last] - begin, ascii_only=ascii_only))
+        return self._matrix(entries)
+
+    def _prepared(self, block: TextBlock) -> tuple[bytes, np.ndarray]:
+        """Compose the texts of a block and make them lower case, as far as that is wanted."""
+        content = block.content.lower() if self._lowercase else block.content  # of bytes: only what is ASCII
+        if block.plain.all():
+            return content, block.ends
+        lengths = np.diff(block.ends, prepend=0)
+        parts, at = [], 0
+        for row in np.flatnonzero(~block.plain).tolist():
+            end = int(block.ends[row])
+            begin = end - int(lengths[row])
+            text = normalize("NFC", block.content[begin:end].decode("utf-8", "surrogatepass"))
+            prepared = self._prepare(text).encode("utf-8", "surrogatepass")
+            parts += [content[at:begin], prepared]
+            lengths[row], at = len(prepared), end
+        return b"".join([*parts, content[at:]]), np.cumsum(lengths)
+
+    def _count(self, content: np.ndarray, ends: np.ndarray, *, ascii_only: bool) -> _Entries:
+        self._make_room(content.size)
         found = count_block(
-            np.frombuffer(content, np.uint8),
-            np.array(ends, np.int64),
+            content,
+            ends,
             _kinds(ascii_only=ascii_only),
             self._seed,
             self._slots,
@@ -105,7 +146,7 @@ class WordTable:
             self._n_documents,
         )
         self._n_words, words, counts, entries_end = found
-        self._n_documents += len(ends)
+        self._n_documents += ends.size
         return words, counts, entries_end
 
     def _make_room(self, n_bytes: int) -> None:
@@ -131,6 +172,10 @@ class WordTable:
         indices = np.concatenate([words - self._n_ignored for words, _, _ in blocks]).astype(dtype, copy=False)
         data = np.concatenate([counts for _, counts, _ in blocks])
         return assemble_csr(data, indices, indptr.astype(dtype, copy=False), self._n_words - self._n_ignored)
+
+
+def _joined(parts: list[bytes], ends: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    return np.frombuffer(b"".join(parts), np.uint8), np.array(ends, np.int64)
 
 
 def _longer(array: np.ndarray, size: int) -> np.ndarray:

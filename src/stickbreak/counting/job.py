@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -13,9 +13,8 @@ from typing import Any, Self
 from stickbreak.corpus.metadata import Gatherer
 from stickbreak.corpus.reading.fields import ALL
 from stickbreak.corpus.reading.pieces import Piece
-from stickbreak.corpus.reading.records import Records
-from stickbreak.corpus.text import normalised
-from stickbreak.corpus.text_counter import count_all
+from stickbreak.corpus.reading.text_blocks import TextBlock
+from stickbreak.corpus.text_counter import count_blocks
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.counting.part import Part, write_part
 from stickbreak.storage.atomic import replace_file
@@ -40,7 +39,7 @@ class Counting:
     keep : tuple of str
         Fields that are kept.
     step : int
-        Characters of text that are counted together at most: more of a piece become another part.
+        Bytes of text that are counted together, about: more of a piece become another part.
     digest : str
         Of all but the folder and what is asked for once all is counted.
     """
@@ -102,11 +101,12 @@ def count_job(counting: Counting, job: Job) -> Done:
     """Count the texts of a job and write them, in one part or several; the mark that they are done is written last."""
     name = job.name(counting)
     parts: list[Part] = []
-    for texts in _portions((record for piece in job.pieces for record in piece.records()), counting):
+    for portion in _portions((block for piece in job.pieces for block in piece.blocks()), counting):
         path = counting.folder / f"{name}-{len(parts)}.npz"
-        counts, words = count_all(normalised(texts), counting.options, counting.vocabulary)
-        kept = texts.gatherer.gathered() if counting.keep else None
-        write_part(path, counts, words if counting.vocabulary is None else None, texts.names, kept)
+        counts, words = count_blocks(portion, counting.options, counting.vocabulary)
+        kept = portion.gatherer.gathered() if counting.keep else None
+        names = b"".join(portion.names), portion.n_named
+        write_part(path, counts, words if counting.vocabulary is None else None, names, kept)
         parts.append(Part(path))
     with replace_file(_mark(counting, name)) as temporary:
         temporary.write_text(json.dumps(len(parts)), encoding="ascii")
@@ -129,28 +129,32 @@ def _mark(counting: Counting, name: str) -> Path:
 
 
 class _Portion:
-    """Texts that are counted together; while they are, their names and what is kept of them are set aside."""
+    """Documents that are counted together; while they are, their names and what is kept of them are set aside."""
 
-    def __init__(self, first: tuple[str | None, str, Mapping[str, object]], rest: Records, counting: Counting) -> None:
+    def __init__(self, first: TextBlock, rest: Iterator[TextBlock], counting: Counting) -> None:
         self._first, self._rest, self._counting = first, rest, counting
-        self.names: list[str | None] = []
+        self.names: list[bytes] = []
+        self.n_named = 0
         self.gatherer = Gatherer(() if counting.keep == ALL else counting.keep)
 
-    def __iter__(self) -> Iterator[str]:
-        size, record = 0, self._first
+    def __iter__(self) -> Iterator[TextBlock]:
+        size, block = 0, self._first
         while True:
-            name, text, kept = record
-            self.names.append(name)
-            if self._counting.keep:
-                self.gatherer.add(kept)
-            yield text
-            size += len(text) + 1
+            self.names.append(block.names)
+            self.n_named += block.n_named
+            if isinstance(block.kept, dict):
+                self.gatherer.add_columns(block.kept, block.ends.size)
+            elif self._counting.keep:
+                for values in block.kept:
+                    self.gatherer.add(values)
+            yield block
+            size += len(block.content) + block.ends.size
             found = next(self._rest, None) if size < self._counting.step else None
             if found is None:
                 return
-            record = found
+            block = found
 
 
-def _portions(records: Records, counting: Counting) -> Iterator[_Portion]:
-    while (first := next(records, None)) is not None:
-        yield _Portion(first, records, counting)
+def _portions(blocks: Iterator[TextBlock], counting: Counting) -> Iterator[_Portion]:
+    while (first := next(blocks, None)) is not None:
+        yield _Portion(first, blocks, counting)

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr, in_columns
 from stickbreak.corpus.metadata import Gathered
-from stickbreak.corpus.stored import json_line
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.atomic import replace_file
 
@@ -28,7 +27,7 @@ _DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, MemoryE
 
 
 def write_part(
-    path: Path, counts: sp.csr_matrix, words: Sequence[str] | None, names: Sequence[str | None], kept: Gathered | None
+    path: Path, counts: sp.csr_matrix, words: Sequence[str] | None, names: tuple[bytes, int], kept: Gathered | None
 ) -> None:
     """Write counts, their words in the order of the alphabet.
 
@@ -40,8 +39,8 @@ def write_part(
         No duplicates; the columns of a row in any order.
     words : sequence of str or None
         The word of each column; None: the columns stay as they are.
-    names : sequence of str or None
-        Of the documents; None where there is none.
+    names : tuple of (bytes, int)
+        Of the documents, each a JSON string on a line, an empty line where there is none; and how many there are.
     kept : Gathered or None
         Columns beside the counts.
     """
@@ -61,8 +60,8 @@ def write_part(
         "word_ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
         "documents": np.bincount(counts.indices, minlength=n_words),
         "tokens": np.bincount(counts.indices, weights=counts.data, minlength=n_words).astype(np.int64),
-        "names": np.frombuffer(b"".join(b"\n" if name is None else json_line(name) for name in names), np.uint8),
-        "named": np.array(sum(name is not None for name in names)),
+        "names": np.frombuffer(names[0], np.uint8),
+        "named": np.array(names[1]),
         "sizes": np.array([counts.shape[0], n_words, counts.nnz], np.int64),
     }
     if kept is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from stickbreak.corpus.reading.lines import Span, decoded_blocks, decoded_chunks
 from stickbreak.corpus.reading.records import Records, name_of
 from stickbreak.exceptions import ReadError
 
-__all__ = ["json_line_fields", "json_records"]
+__all__ = ["json_line_fields", "json_records", "records_of_lines"]
 
 _SCAN: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 _EMPTY = object()  # the value of an empty line
@@ -96,6 +96,29 @@ def json_line_fields(path: Path, asked: Asked, encoding: str, limits: ReadLimits
     return None
 
 
+def records_of_lines(
+    path: Path, asked: Asked, encoding: str, limits: ReadLimits, lines: tuple[int, str], fields: Fields, *, first: bool
+) -> Records:
+    """Read some lines of a file of JSON lines.
+
+    Parameters
+    ----------
+    path, asked, encoding, limits
+        As of `json_records`.
+    lines : tuple of (int, str)
+        The number of the first one, and their text.
+    fields : Fields
+        Those that `json_line_fields` returns.
+    first : bool
+        Whether they are the first of the file that are read.
+
+    Yields
+    ------
+    tuple of (str or None, str, mapping)
+    """
+    return _value_records(_lines(_Opened(path, encoding, limits), [lines], first=first), asked, fields)
+
+
 class _Opened:
     """A file that is read from its start as often as needed."""
 
@@ -117,13 +140,16 @@ class _Line:
         return f"{self.path}, line {self.number}"
 
 
+Blocks = Iterable[tuple[int, str]]  # the number of the first line, and the lines
 Values = Iterator[tuple[object, Any]]  # where it stands, and the value
 
 
-def _lines(opened: _Opened) -> Values:
-    """Give the value of each line; empty lines are skipped."""
-    first, path = True, opened.path
-    for number, block in decoded_blocks(path, opened.encoding, opened.limits, opened.span):
+def _lines(opened: _Opened, blocks: Blocks | None = None, *, first: bool = True) -> Values:
+    """Give the value of each line, of the file or of some blocks of it; empty lines are skipped."""
+    path = opened.path
+    if blocks is None:
+        blocks = decoded_blocks(path, opened.encoding, opened.limits, opened.span)
+    for number, block in blocks:
         begin = 0
         while begin < len(block):
             end = block.find("\n", begin)
@@ -185,8 +211,8 @@ def _elements(opened: _Opened) -> Values:
 
 def _value_records(values: Values, asked: Asked, known: Fields | None = None) -> Records:
     fields: Fields | None = None
-    start = list(islice(values, 2))
-    if asked.text is None and len(start) == 1 and known is None:
+    start = list(islice(values, 2)) if asked.text is None and known is None else []
+    if len(start) == 1:
         _refuse_wrapped(start[0][1], str(start[0][0]))
     for where, value in chain(start, values):
         if isinstance(value, str):

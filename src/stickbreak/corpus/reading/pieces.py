@@ -11,12 +11,14 @@ from typing import Any
 from stickbreak.corpus.reading.decoding import encoding_of, line_end_of
 from stickbreak.corpus.reading.fields import Fields
 from stickbreak.corpus.reading.files import is_packed, reading, start_of
-from stickbreak.corpus.reading.json_sources import json_line_fields, json_records
+from stickbreak.corpus.reading.json_blocks import json_blocks
+from stickbreak.corpus.reading.json_sources import json_line_fields
 from stickbreak.corpus.reading.lines import Span, line_starts
 from stickbreak.corpus.reading.parquet_file import opened, readable
 from stickbreak.corpus.reading.parquet_source import parquet_records
 from stickbreak.corpus.reading.records import Records
 from stickbreak.corpus.reading.source import TextSource
+from stickbreak.corpus.reading.text_blocks import TextBlock, blocks_of
 from stickbreak.corpus.reading.text_sources import folder_records, line_records, text_files
 from stickbreak.exceptions import ReadError
 
@@ -57,7 +59,7 @@ class Piece:
     groups: tuple[int, int] | None = None
     files: tuple[str, ...] | None = None
 
-    def records(self) -> Records:
+    def blocks(self) -> Iterator[TextBlock]:
         """Read the documents.
 
         Raises
@@ -67,10 +69,10 @@ class Piece:
         """
         self._check_unchanged()
         try:
-            yield from self._records(self.span)
+            yield from self._blocks(self.span)
         except ReadError:
             if self.span is not None and self.span.begin:  # again, now that the number of the first line matters
-                for _ in self._records(replace(self.span, line=1 + _lines_before(self.source.path, self.span.begin))):
+                for _ in self._blocks(replace(self.span, line=1 + _lines_before(self.source.path, self.span.begin))):
                     pass
             raise
         self._check_unchanged()
@@ -78,6 +80,12 @@ class Piece:
     def _check_unchanged(self) -> None:
         if _stamp(self.source.path, self.files) != self.stamp:
             raise ReadError(f"{self.source.path} was changed while it was counted; count it again")
+
+    def _blocks(self, span: Span | None) -> Iterator[TextBlock]:
+        if self.source.kind != "jsonl":
+            return blocks_of(self._records(span))
+        given = self.source.settings
+        return json_blocks(self.source.path, given.asked, given.encoding, given.limits, span, self.fields)
 
     def _records(self, span: Span | None) -> Records:
         path, given = self.source.path, self.source.settings
@@ -87,8 +95,6 @@ class Piece:
             return parquet_records(path, given.asked, given.chunk_size, given.limits, range(*self.groups))
         if span is None:
             return self.source.records()
-        if self.source.kind == "jsonl":
-            return json_records(path, given.asked, given.encoding, given.limits, span, self.fields)
         return line_records(path, given.encoding, given.limits, span)
 
 
