@@ -12,7 +12,7 @@ import numpy as np
 
 from stickbreak.exceptions import InputError
 
-__all__ = ["TextOptions"]
+__all__ = ["TextOptions", "checked_options"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,19 @@ class TextOptions:
         ):
             raise InputError(f"strip_accents is {self.strip_accents!r:.40}; give 'ascii', 'unicode' or None")
         _check_pattern(self.token_pattern)
+
+
+def checked_options(text: object) -> TextOptions:
+    """Return how text becomes counts; the default for None.
+
+    Raises
+    ------
+    InputError
+        For anything else that is not `TextOptions`.
+    """
+    if not (text is None or isinstance(text, TextOptions)):
+        raise InputError(f"text is {text!r:.40}; give stickbreak.corpus.TextOptions(...) or None")
+    return text or TextOptions()
 
 
 _STRIPPED = ("ascii", "unicode")

@@ -105,7 +105,7 @@ class WordTable:
         for block in blocks:
             content, ends = self._prepared(block)
             cuts = np.searchsorted(ends, np.arange(_BLOCK, len(content), _BLOCK), side="right")
-            for first, last in pairwise(np.unique([0, *cuts, ends.size]).tolist()):
+            for first, last in pairwise(sorted({0, *cuts.tolist(), ends.size})):
                 begin = int(ends[first - 1]) if first else 0
                 some = np.frombuffer(content, np.uint8)[begin : int(ends[last - 1])]
                 ascii_only = bool(block.plain[first:last].all())

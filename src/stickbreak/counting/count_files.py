@@ -14,7 +14,7 @@ from stickbreak.corpus.reading.limits import ReadLimits
 from stickbreak.corpus.reading.pieces import Piece, pieces_of
 from stickbreak.corpus.reading.source import ReadSettings, TextSource
 from stickbreak.corpus.reading.vocabularies import checked_words, given_words
-from stickbreak.corpus.text_settings import TextOptions
+from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.counting.inputs import files_of
 from stickbreak.counting.job import Counting, count_job, done_before, jobs_of
 from stickbreak.counting.merge import add_parts, chosen_columns, given_columns
@@ -126,8 +126,7 @@ def count_files(
     >>> stickbreak.count_files(folder / "*.txt", folder / "counts", format="lines").open()
     Corpus(4 documents, 3 words, 8 tokens)
     """
-    if not (text is None or isinstance(text, TextOptions)):
-        raise InputError(f"text is {text!r:.40}; give stickbreak.corpus.TextOptions(...) or None")
+    options = checked_options(text)
     settings = ReadSettings.checked(
         format=format,
         text_field=text_field,
@@ -142,7 +141,7 @@ def count_files(
     _check_target(target, overwrite=overwrite)
     pieces = _pieces(files_of(inputs), settings)
     with folder_of_parts(target) as folder:
-        counting = Counting.of(folder, text or TextOptions(), words, settings.asked.keep, 2 * STEP)
+        counting = Counting.of(folder, options, words, settings.asked.keep, 2 * STEP)
         jobs = list(jobs_of(pieces, STEP))
         known = [done_before(counting, job) for job in jobs]
         missing = [job for job, done in zip(jobs, known, strict=True) if done is None]

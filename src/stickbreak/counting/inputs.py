@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ __all__ = ["files_of"]
 
 _ENDINGS = frozenset((".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".pq"))
 _PATTERN = "*?["
+_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 
 
 def files_of(inputs: Any) -> list[Path]:
@@ -40,6 +42,9 @@ def files_of(inputs: Any) -> list[Path]:
         If there is no such file.
     """
     given: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    for one in given:
+        if isinstance(one, str) and _URL.match(one):
+            raise InputError(f"{one!r:.100} is a URL; count_files reads files: mount the storage, or fetch them first")
     found = [file for one in given for path in _matching(checked_path(one, "count_files")) for file in _inside(path)]
     if not found:
         raise InputError("there is nothing to count; name at least one file")

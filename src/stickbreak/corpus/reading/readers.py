@@ -22,7 +22,7 @@ from stickbreak.corpus.reading.source import ReadSettings, TextSource
 from stickbreak.corpus.reading.uci import read_uci
 from stickbreak.corpus.reading.vocabularies import checked_words, given_words, vocabulary_for
 from stickbreak.corpus.text import count_texts
-from stickbreak.corpus.text_settings import TextOptions
+from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments
 from stickbreak.storage.places import PathLike
 
@@ -121,23 +121,15 @@ def read(
         limits=limits,
     )
     source = TextSource.checked(path, "read", settings)
-    if not (text is None or isinstance(text, TextOptions)):
-        raise InputError(f"text is {text!r:.40}; give stickbreak.corpus.TextOptions(...) or None")
+    options = checked_options(text)
     given = checked_words(vocabulary)
     if not source.holds_texts and source.kind != "corpus":
         return _read_counts(source, given)
     words = given_words(given, settings.encoding, settings.limits)
     if source.kind == "corpus":
         corpus = open_corpus(source.path, settings.limits)
-        return (
-            corpus
-            if given is None
-            else Corpus.from_counts(corpus, given_words(given, settings.encoding, settings.limits))
-        )
-    if not source.holds_texts:
-        return _read_counts(source, given)
-    words = given_words(given, settings.encoding, settings.limits)
-    return _count_records(source, text or TextOptions(), words)
+        return corpus if words is None else Corpus.from_counts(corpus, words)
+    return _count_records(source, options, words)
 
 
 def read_texts(
