@@ -97,6 +97,7 @@ def encoded(text: str) -> bytes:
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(lines(), min_size=1, max_size=12), st.sampled_from([(), ("when",), ("when", "id")]), st.booleans())
 @example(['{"id": 7, "text": "a"}', '{"id": "x", "text": "b", "text": "c"}', '{"id": "", "text": null}'], (), True)
+@example(['{"id": "x", "text": "b", "wh\\u0065n": "2024-02"}', '{"id": "y", "text": "c", "when": 3}'], ("when",), True)
 def test_the_kernel_reads_what_python_reads(
     tmp_path: Path, some: list[str], keep: tuple[str, ...], closed: bool
 ) -> None:
