@@ -115,6 +115,20 @@ def test_the_kernel_reads_what_python_reads(
             assert found == expected
 
 
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.text(), st.text(), st.booleans()), min_size=1, max_size=12))
+@example([("\U00010000", "\U0010fc00\U0001f600", True)])  # the ends of the range of second halves
+def test_any_text_is_read_as_it_was_written(tmp_path: Path, some: list[tuple[str, str, bool]]) -> None:
+    written = [json.dumps({"text": text, "when": when}, ensure_ascii=ascii_only) for text, when, ascii_only in some]
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(encoded("\n".join([*written, '{"text": "bread", "when": ""}'])))
+    room._MOST_OTHERS = 1.0
+    documents, _ = told(json_blocks(path, Asked(None, None, ("when",)), "utf-8", DEFAULT_LIMITS), ("when",))
+    halves = str.maketrans(dict.fromkeys(range(0xD800, 0xE000), "?"))
+    expected = [*((text, when) for text, when, _ in some), ("bread", "")]
+    assert [text.translate(halves) for _, text in documents] == [text.translate(halves) for text, _ in expected]
+
+
 @pytest.fixture(autouse=True)
 def as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_MOST_OTHERS", room._MOST_OTHERS)
