@@ -23,7 +23,7 @@ from stickbreak.exceptions import ReadError
 from stickbreak.fitting.checkpoint import checksum
 from stickbreak.storage.atomic import told_as_write_error
 
-__all__ = ["File", "Folder", "remove", "whole", "write"]
+__all__ = ["File", "Folder", "remove", "unreadable", "whole", "write"]
 
 EMPTY = 128  # bytes of a file without numbers, which no view can be of
 
@@ -55,10 +55,15 @@ class File(NamedTuple):
             if mapped or checksum(found) == self.checksum:
                 return found
             problem = "is damaged"
-        raise ReadError(
-            f"{self.path}, where a fit keeps the topics of some documents, {problem}; fit again, or go on from a "
-            "checkpoint with resume."
-        )
+        raise unreadable(self.path, problem)
+
+
+def unreadable(path: str, problem: str) -> ReadError:
+    """Return the error for a file that a fit cannot go on with."""
+    return ReadError(
+        f"{path}, where a fit keeps what belongs to some documents, {problem}; leave the scratch folder alone while a "
+        "fit runs, and fit again, or go on from a checkpoint with resume."
+    )
 
 
 @contextlib.contextmanager
@@ -110,8 +115,6 @@ class Folder:
     ----------
     scratch : Path
         Where to make it.
-    prefix : str, default="stickbreak-fit-"
-        How its name begins.
 
     Raises
     ------
@@ -119,10 +122,10 @@ class Folder:
         If that cannot be done.
     """
 
-    def __init__(self, scratch: Path, prefix: str = "stickbreak-fit-") -> None:
+    def __init__(self, scratch: Path) -> None:
         with told_as_write_error(scratch):
             scratch.mkdir(parents=True, exist_ok=True)
-            self.path = tempfile.mkdtemp(prefix=prefix, dir=scratch.resolve())
+            self.path = tempfile.mkdtemp(prefix="stickbreak-fit-", dir=scratch.resolve())
         self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self._n_given = 0
 
