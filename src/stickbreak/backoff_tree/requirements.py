@@ -22,7 +22,7 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LEAST_DISCOUNT, are_discounts
 from stickbreak.storage.memory import memory_installed
 
-ENTRY_BYTES = 32.0  # of a pair of word and leaf with tokens: in the lists, their sums and their directories
+ENTRY_BYTES = 35.0  # of a pair of word and leaf with tokens: in the lists, their sums and their directories
 LEAF_BYTES = 40.0  # of a leaf: what words add up to there, and the backoff
 TOKEN_BYTES = 8.0  # of a token in memory: its leaf, and the one that takes its place
 BLOCK_BYTES = 60.0  # of a token of a block that is worked on: its word, its leaf before and after, its lists
