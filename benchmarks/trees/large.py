@@ -13,23 +13,24 @@ import argparse
 import time
 
 import numpy as np
+from scipy import sparse
 
 from benchmarks.harness.machine import peak_mebibytes
 from benchmarks.harness.tables import table
-from benchmarks.trees.passes import compile_kernels
-from stickbreak.backoff_tree.kernels import documents as document_kernels
+from benchmarks.trees.passes import ONE, compile_kernels
+from stickbreak.backoff_tree.blocks import LEAVES, Blocks
+from stickbreak.backoff_tree.passes import sampled
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
-from stickbreak.backoff_tree.state import Discounts, Scratch
-from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.corpus import Corpus
+from stickbreak.fitting.shelves import InMemory
 
 # Tokens of a document.
 LENGTH = 200
 DISCOUNTS = 0.5
 
 
-def generate(n_tokens: int, n_words: int, shape: TreeShape, seed: int = 0) -> tuple[Tokens, np.ndarray]:
+def generate(n_tokens: int, n_words: int, shape: TreeShape, seed: int = 0) -> tuple[Corpus, np.ndarray]:
     """Return documents, and the leaves that their tokens were made from, (N,)."""
     rng = np.random.default_rng(seed)
     n_documents = max(1, n_tokens // LENGTH)
@@ -48,9 +49,12 @@ def generate(n_tokens: int, n_words: int, shape: TreeShape, seed: int = 0) -> tu
         here = slice(first * LENGTH, last * LENGTH)
         word[here] = np.take_along_axis(w, order, axis=1).ravel()
         leaf[here] = np.take_along_axis(z.reshape(-1, LENGTH), order, axis=1).ravel()
-    by_word = np.argsort(word, kind="stable").astype(np.int32)
-    word_start = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=n_words))))
-    return Tokens(np.arange(n_documents + 1) * LENGTH, word, n_words, by_word, word_start), leaf
+    new = np.append(True, word[1:] != word[:-1])
+    new[::LENGTH] = True
+    begin = np.flatnonzero(new)
+    indptr = np.searchsorted(begin, np.arange(n_documents + 1) * LENGTH)
+    count = np.diff(np.append(begin, word.size)).astype(np.int32)
+    return Corpus.from_counts(sparse.csr_matrix((count, word[begin], indptr), shape=(n_documents, n_words))), leaf
 
 
 def words_of(z: np.ndarray, zipf: np.ndarray, shape: TreeShape, rng: np.random.Generator) -> np.ndarray:
@@ -64,17 +68,14 @@ def words_of(z: np.ndarray, zipf: np.ndarray, shape: TreeShape, rng: np.random.G
     return np.where(level == 0, rank, np.minimum(moved, zipf.size - 1)).astype(np.int32)
 
 
-def time_part(sampler: TreeSampler, n_documents: int) -> float:
-    """Sample the first documents, as a pass does; return processor seconds."""
-    tokens, shape = sampler.tokens, sampler.shape
-    scratch, log_p = Scratch.of(LENGTH, shape), np.zeros(tokens.n_documents)
+def time_part(sampler: TreeSampler, n_tokens: int) -> tuple[int, float]:
+    """Sample the first blocks, as a pass does; return their tokens, and processor seconds."""
+    task, sizes = sampler._pass(ONE), np.cumsum(sampler.blocks.sizes)
+    n_blocks = int(np.searchsorted(sizes, n_tokens)) + 1
     begin = time.process_time()
-    document_kernels.sweep_documents(
-        0, n_documents, tokens.start, tokens.word, sampler.z, shape.leaves_below,
-        Discounts.of(sampler.delta_doc, shape), Discounts.of(sampler.delta_word, shape), sampler.words,
-        sampler._directory, sampler.backoff.scale, sampler.backoff.peak, np.uint64(1), False, scratch, log_p,
-    )  # fmt: skip
-    return time.process_time() - begin
+    for job in sampler.blocks.jobs()[:n_blocks]:
+        sampled(task, job)
+    return int(sizes[:n_blocks][-1]), time.process_time() - begin
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,28 +91,28 @@ def run(options: argparse.Namespace) -> str:
     """Return the table."""
     compile_kernels()
     shape = shape_of(options.shape, options.leaves)
-    tokens, leaf = generate(options.tokens, options.words, shape)
+    corpus, leaf = generate(options.tokens, options.words, shape)
     generated = peak_mebibytes()
     delta = np.full(shape.depth, DISCOUNTS / shape.depth)
-    sampler = TreeSampler(tokens, shape, delta, delta, 0, at_once=False)
-    N, n_documents = tokens.word.size, max(1, options.part // LENGTH)
+    blocks = Blocks(corpus, ONE, InMemory(LEAVES))
+    sampler, N = TreeSampler(blocks, shape, delta, delta, 0, at_once=False), blocks.n_tokens
     rows: list[dict[str, object]] = []
     for state in ("random leaves", "leaves of the truth"):
         if state == "random leaves":
             sampler.begin()
         else:
-            sampler.z = leaf
+            blocks.put(np.split(leaf, np.cumsum(blocks.sizes)[:-1]))
+            sampler.recount()
         begin = time.process_time()
-        sampler.prepare(ThreadExecutor(1))
+        sampler._pass(ONE)
         lists = time.process_time() - begin
-        seconds = time_part(sampler, n_documents)
-        part = n_documents * LENGTH
+        part, seconds = time_part(sampler, options.part)
         rows.append(
             {
                 "state": state,
                 "tokens": f"{N:,}",
                 "leaves": f"{shape.n_leaves:,}",
-                "pairs of word and leaf": f"{int(sampler.words.size.sum()):,}",
+                "pairs of word and leaf": f"{sampler.counts(ONE)[0].leaf.size:,}",
                 "lists of all words, s": f"{lists:.0f}",
                 "tokens sampled": f"{part:,}",
                 "tokens a second": f"{part / seconds:,.0f}",

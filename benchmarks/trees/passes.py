@@ -21,13 +21,16 @@ from benchmarks.harness.peers import add_documents
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
 from benchmarks.harness.units import processor_seconds
+from stickbreak.backoff_tree.blocks import LEAVES, Blocks
 from stickbreak.backoff_tree.laps import TreeLaps, TreeSettings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.shelves import InMemory
 
+ONE = Engine(ThreadExecutor(1))
 # Their sum along a path, to begin with.
 DISCOUNTS = 0.5
 
@@ -36,7 +39,7 @@ def laps_of(corpus: Corpus, shape: TreeShape, stages: tuple[int, ...], n_passes:
     """Return a fit before its first pass."""
     delta = np.full(shape.depth, DISCOUNTS / shape.depth)
     settings = TreeSettings(shape, delta, delta, stages=stages, stage_sweeps=n_passes, learn=("alpha", "eta"))
-    work = TreeLaps(Tokens.from_corpus(corpus), settings, seed, ThreadExecutor(1))
+    work = TreeLaps(Blocks(corpus, ONE, InMemory(LEAVES)), settings, seed, ONE)
     work.sampler.begin()
     return work
 
@@ -74,7 +77,7 @@ def measure(key: Record) -> Record:
         seconds, sampler = next(laps)
         row = rows.setdefault(sampler.shape.n_leaves, [sampler.shape.n_leaves, [], None])
         row[1].append(seconds)
-        row[2] = int(sampler.words.size.sum())
+        row[2] = sampler.counts(ONE)[0].leaf.size
     return {"rows": list(rows.values())}
 
 

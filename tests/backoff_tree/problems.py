@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from stickbreak.backoff_tree.blocks import LEAVES, Blocks
 from stickbreak.backoff_tree.kernels import documents as document_kernels
 from stickbreak.backoff_tree.kernels.trees import open_document, write_path
 from stickbreak.backoff_tree.lists import directories
@@ -13,10 +14,12 @@ from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Discounts, Scratch, WordLeaves
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.shelves import InMemory
 from stickbreak.numerics.kernel_random import open_stream
 
-ONE = ThreadExecutor(1)
+ONE = Engine(ThreadExecutor(1))
 
 
 def random_shape(rng):
@@ -98,6 +101,16 @@ def tokens_of(corpus):
     tokens = Tokens.from_corpus(corpus)
     documents = [tokens.word[a:b].tolist() for a, b in zip(tokens.start, tokens.start[1:], strict=False)]
     return tokens, documents
+
+
+def blocks_of(corpus):
+    """Documents of a sampler, in memory."""
+    return Blocks(corpus, ONE, InMemory(LEAVES))
+
+
+def leaves_of(sampler):
+    """The leaves of all tokens, (N,)."""
+    return np.concatenate(list(sampler.blocks.leaves))
 
 
 def counters(tokens, z):

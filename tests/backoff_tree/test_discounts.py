@@ -19,7 +19,7 @@ from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import planted_lda
 
-from .problems import ONE, random_counts, random_delta, random_shape, tokens_of
+from .problems import ONE, blocks_of, leaves_of, random_counts, random_delta, random_shape, tokens_of
 from .reference import Tree, loo_document, loo_word
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "sbt.json").read_text())["loo"]
@@ -92,12 +92,15 @@ def test_search_starts_from_within_what_is_allowed(start):
 def test_words_are_not_smoothed_to_leaves_without_tokens(seed):
     corpus, _ = planted_lda(40, 30, n_topics=3, mean_tokens=20, seed=seed)
     tokens, _ = tokens_of(corpus)
-    sampler = TreeSampler(tokens, TreeShape((5, 9, 9)), np.full(3, 0.1), np.full(3, 0.1), seed, at_once=False)
+    sampler = TreeSampler(
+        blocks_of(corpus), TreeShape((5, 9, 9)), np.full(3, 0.1), np.full(3, 0.1), seed, at_once=False
+    )
     sampler.begin()
-    sampler.z = (sampler.z // 81 * 81).astype(np.int32)  # one leaf in each of five
+    z = (leaves_of(sampler) // 81 * 81).astype(np.int32)  # one leaf in each of five
+    sampler.blocks.put([z])
     found = learn(sampler, "eta", ONE, search=False)
     prob = np.where(np.arange(405) % 81 == 0, sampler.backoff.prob, 0.0)
-    groups = [Counter(sampler.z[tokens.word == w].tolist()) for w in range(tokens.n_words)]
+    groups = [Counter(z[tokens.word == w].tolist()) for w in range(tokens.n_words)]
     tree = Tree((5, 9, 9), sampler.delta_word)
     expected = sum(loo_word(tree, n, prob) for n in groups if n) / tokens.word.size
     assert found == pytest.approx(expected, rel=1e-9)
@@ -115,8 +118,7 @@ def test_sample_of_groups_holds_what_is_asked_for():
 @pytest.mark.parametrize(("name", "attribute"), [("alpha", "delta_doc"), ("eta", "delta_word")])
 def test_learning_changes_its_own_discounts_for_the_better(seed, name, attribute):
     corpus, _ = planted_lda(60, 50, n_topics=4, mean_tokens=50, seed=seed)
-    tokens, _ = tokens_of(corpus)
-    sampler = TreeSampler(tokens, TreeShape((3, 4)), [0.02, 0.02], [0.02, 0.02], seed, at_once=False)
+    sampler = TreeSampler(blocks_of(corpus), TreeShape((3, 4)), [0.02, 0.02], [0.02, 0.02], seed, at_once=False)
     sampler.begin()
     for _ in range(5):
         sampler.sweep(ONE)

@@ -7,8 +7,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.model import TreeModel, WordCounts
+from stickbreak.backoff_tree.model import TreeModel
 from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.fitting.executor import ThreadExecutor
@@ -276,7 +277,7 @@ def test_tree_of_a_million_leaves_fits_documents(seed):
 def test_lists_of_the_model_are_the_counts_of_its_tokens(fitted, corpus):
     from stickbreak.corpus.tokens import Tokens
 
-    expected = counters(Tokens.from_corpus(corpus), fitted._kept.arrays["z"])
+    expected = counters(Tokens.from_corpus(corpus), fitted._kept.arrays["z.0"])
     start = fitted.word_start_
     for w, n in enumerate(expected):
         here = slice(start[w], start[w + 1])

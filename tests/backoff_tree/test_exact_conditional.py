@@ -12,7 +12,7 @@ from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 
 from ..sampling.laws import largest_z
-from .problems import ONE, random_delta, small_corpus, tokens_of
+from .problems import ONE, blocks_of, leaves_of, random_delta, small_corpus, tokens_of
 
 N_PASSES = 80
 
@@ -81,14 +81,15 @@ def scores(seed, at_once):
     rng = np.random.default_rng(seed)
     shape = TreeShape(((2, 3, 2), (3, 4), (5,), (2, 2, 2, 2))[seed % 4])
     deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
-    tokens, documents = tokens_of(small_corpus(rng, n_documents=8, most=9))
+    corpus = small_corpus(rng, n_documents=8, most=9)
+    tokens, documents = tokens_of(corpus)
     trees = [Dense(shape.branching, delta) for delta in deltas]
-    sampler, L = TreeSampler(tokens, shape, *deltas, seed, at_once=at_once), shape.n_leaves
+    sampler, L = TreeSampler(blocks_of(corpus), shape, *deltas, seed, at_once=at_once), shape.n_leaves
     sampler.begin()
     excess, variance, uniform = np.zeros(L + 6), np.zeros(L + 6), []
     for _ in range(N_PASSES):
-        before = sampler.z.copy()
-        mean_log_p, after, total, i = sampler.sweep(ONE), sampler.z, 0.0, 0
+        before = leaves_of(sampler)
+        mean_log_p, after, total, i = sampler.sweep(ONE), leaves_of(sampler), 0.0, 0
         now = Pass(tokens, before, trees, L)
         for words in documents:
             document = np.bincount(before[i : i + len(words)], minlength=L)

@@ -1,16 +1,18 @@
 """Lists of leaves, the backoff, and changes one by one."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from stickbreak.backoff_tree.backoff import solve_backoff
+from stickbreak.backoff_tree.counting import listed, merged
 from stickbreak.backoff_tree.kernels import lists as list_kernels
-from stickbreak.backoff_tree.lists import directories, empty_lists, fill_lists, leaf_totals
+from stickbreak.backoff_tree.lists import Totals, directories, lists_of, with_room
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Discounts
+from stickbreak.backoff_tree.state import Discounts, WordCounts
 from stickbreak.corpus import planted_lda
 
 from .problems import ONE, counters, random_delta, random_shape, small_corpus, tokens_of, word_lists
@@ -29,12 +31,15 @@ def test_lists_have_the_counts_of_the_tokens(seed):
     rng = np.random.default_rng(seed)
     tokens, _ = tokens_of(small_corpus(rng, n_documents=40))
     z = rng.integers(6, size=tokens.word.size, dtype=np.int32)
-    lists = empty_lists(tokens)
-    fill_lists(lists, tokens, z, ONE)
-    for w, n in enumerate(counters(tokens, z)):
-        here = slice(lists.start[w], lists.start[w] + lists.size[w])
-        assert list(zip(lists.leaf[here].tolist(), lists.n[here].tolist(), strict=True)) == sorted(n.items())
-    n_tokens, n_words = leaf_totals(lists, z, 6)
+    cuts = np.array([0, 1, z.size // 3, z.size // 2, z.size])
+    parts = [listed(tokens.word[a:b], z[a:b], tokens.n_words) for a, b in pairwise(cuts)]
+    counts = merged(merged(WordCounts.none(tokens.n_words), parts[:2], 6, ONE), parts[2:], 6, ONE)
+    n_tokens, n_words, of_word = Totals.of(counts, 6)
+    for lists in (lists_of(counts), with_room(counts, of_word)):
+        for w, n in enumerate(counters(tokens, z)):
+            here = slice(lists.start[w], lists.start[w] + lists.size[w])
+            assert list(zip(lists.leaf[here].tolist(), lists.n[here].tolist(), strict=True)) == sorted(n.items())
+    assert of_word.tolist() == np.bincount(tokens.word, minlength=tokens.n_words).tolist()
     assert n_tokens.tolist() == np.bincount(z, minlength=6).tolist()
     assert n_words.tolist() == [sum(n[y] > 0 for n in counters(tokens, z)) for y in range(6)]
 
@@ -103,8 +108,8 @@ def test_ten_thousand_changes_equal_a_rebuild(seed):
     corpus, _ = planted_lda(20, 12, n_topics=3, mean_tokens=30, seed=seed)
     tokens, _ = tokens_of(corpus)
     z = rng.integers(60, size=tokens.word.size, dtype=np.int32)
-    lists, discounts = empty_lists(tokens), Discounts.of(delta, shape)
-    fill_lists(lists, tokens, z, ONE)
+    counts, discounts = listed(tokens.word, z, tokens.n_words), Discounts.of(delta, shape)
+    lists = with_room(counts, Totals.of(counts, 60).of_word)
     found = directories(lists, scale, discounts, shape, ONE)
     assert set(found.level) >= {1, 2}, "directories of one level only"
     taken = 0

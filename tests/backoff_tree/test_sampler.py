@@ -9,10 +9,11 @@ from stickbreak.backoff_tree.laps import TreeLaps, TreeSettings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import planted_lda
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.keys import key_of
 
-from .problems import ONE, counters, random_delta, random_shape, small_corpus, tokens_of
+from .problems import ONE, blocks_of, counters, leaves_of, random_delta, random_shape, small_corpus, tokens_of
 from .reference import Tree, sweep
 
 
@@ -22,42 +23,41 @@ def test_twin_makes_the_same_passes(seed, at_once):
     for case in range(8):
         shape = random_shape(rng)
         deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
-        tokens, documents = tokens_of(small_corpus(rng))
-        sampler = TreeSampler(tokens, shape, *deltas, seed + case, at_once=at_once)
+        corpus = small_corpus(rng)
+        tokens, documents = tokens_of(corpus)
+        sampler = TreeSampler(blocks_of(corpus), shape, *deltas, seed + case, at_once=at_once)
         sampler.begin()
         trees = [Tree(shape.branching, delta) for delta in deltas]
         for number in (1, 2, 3):
-            before = sampler.z.copy()
+            before = leaves_of(sampler)
             score = sampler.sweep(ONE)
             z, log_p = sweep(
                 documents, before.tolist(), counters(tokens, before), trees, sampler.backoff.scale,
                 sampler.backoff.peak, int(key_of(seed + case, number, "tree")), at_once=at_once,
             )  # fmt: skip
-            assert sampler.z.tolist() == z
+            assert leaves_of(sampler).tolist() == z
             assert score == pytest.approx(log_p.sum() / tokens.word.size, rel=1e-9)
 
 
 @pytest.mark.parametrize("at_once", [False, True])
 def test_number_of_threads_changes_no_leaf(seed, at_once):
     corpus, _ = planted_lda(200, 200, n_topics=5, mean_tokens=200, seed=seed)
-    tokens, _ = tokens_of(corpus)
-    assert tokens.word.size > 35_000, "too small to be cut into several shards"
+    assert corpus.n_tokens > 35_000, "too small to be cut into several blocks"
     delta, found = np.full(3, 0.2), []
     for n_jobs in (1, 3):
-        sampler = TreeSampler(tokens, TreeShape((3, 6, 6)), delta, delta, seed, at_once=at_once)
+        sampler = TreeSampler(blocks_of(corpus), TreeShape((3, 6, 6)), delta, delta, seed, at_once=at_once)
         sampler.begin()
-        with ThreadExecutor(n_jobs) as executor:
-            scores = [sampler.sweep(executor) for _ in range(2)]
-        found.append((sampler.z.tobytes(), scores))
+        with ThreadExecutor(n_jobs) as threads:
+            scores = [sampler.sweep(Engine(threads)) for _ in range(2)]
+        found.append((leaves_of(sampler).tobytes(), scores))
     assert found[0] == found[1]
 
 
 def test_words_become_more_probable_pass_by_pass(seed):
     corpus, _ = planted_lda(100, 60, n_topics=4, mean_tokens=60, seed=seed)
-    tokens, _ = tokens_of(corpus)
     for at_once in (False, True):
         delta = np.full(2, 0.3)
-        sampler = TreeSampler(tokens, TreeShape((3, 4)), delta, delta, seed, at_once=at_once)
+        sampler = TreeSampler(blocks_of(corpus), TreeShape((3, 4)), delta, delta, seed, at_once=at_once)
         sampler.begin()
         scores = [sampler.sweep(ONE) for _ in range(25)]
         assert scores[-1] > scores[0] + 0.2
@@ -65,15 +65,16 @@ def test_words_become_more_probable_pass_by_pass(seed):
 
 def test_expansion_keeps_the_counts_of_the_parents(seed):
     rng = np.random.default_rng(seed)
-    tokens, _ = tokens_of(small_corpus(rng, n_documents=60))
-    sampler = TreeSampler(tokens, TreeShape((2, 3)), [0.3, 0.4], [0.1, 0.2], seed, at_once=False)
+    sampler = TreeSampler(
+        blocks_of(small_corpus(rng, n_documents=60)), TreeShape((2, 3)), [0.3, 0.4], [0.1, 0.2], seed, at_once=False
+    )
     sampler.begin()
     sampler.sweep(ONE)
-    before = sampler.z.copy()
+    before = leaves_of(sampler)
     sampler.expand(4, 0.3, 0.1, 0.95)
     assert sampler.shape.branching == (2, 3, 4)
-    np.testing.assert_array_equal(sampler.z // 4, before)
-    assert np.bincount(sampler.z % 4, minlength=4).min() > z_share(before.size)
+    np.testing.assert_array_equal(leaves_of(sampler) // 4, before)
+    assert np.bincount(leaves_of(sampler) % 4, minlength=4).min() > z_share(before.size)
     np.testing.assert_allclose(sampler.delta_doc, np.array([0.3, 0.4, 0.3]) * 0.95)
     np.testing.assert_allclose(sampler.delta_word, [0.1, 0.2, 0.1])
     sampler.sweep(ONE)
@@ -86,23 +87,21 @@ def z_share(n):
 
 def test_two_new_levels_are_drawn_apart(seed):
     corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=100, seed=seed)
-    tokens, _ = tokens_of(corpus)
-    sampler = TreeSampler(tokens, TreeShape((2,)), [0.2], [0.2], seed, at_once=False)
+    sampler = TreeSampler(blocks_of(corpus), TreeShape((2,)), [0.2], [0.2], seed, at_once=False)
     sampler.begin()
     sampler.expand(4, 0.1, 0.1, 0.95)
     sampler.expand(4, 0.1, 0.1, 0.95)
-    found = np.bincount(sampler.z % 16, minlength=16)
+    found = np.bincount(leaves_of(sampler) % 16, minlength=16)
     assert stats.chisquare(found).pvalue > 1e-6
 
 
 def test_discounts_wait_while_leaves_are_at_random(seed):
     corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=50, seed=seed)
-    tokens, _ = tokens_of(corpus)
     delta = np.array([0.1, 0.2, 0.3])
     settings = TreeSettings(
         TreeShape((2, 3, 4)), delta, 0.5 * delta, stages=(2,), stage_sweeps=4, learn=("alpha", "eta"), learn_every=2
     )
-    work = TreeLaps(tokens, settings, seed, ONE)
+    work = TreeLaps(blocks_of(corpus), settings, seed, ONE)
     work.sampler.begin()
     changed, before = [], (delta[:2], 0.5 * delta[:2])
     for _, lap in zip(range(8), work.laps(0), strict=False):
@@ -125,9 +124,8 @@ def test_discounts_wait_while_leaves_are_at_random(seed):
 
 def test_discounts_are_judged_by_other_documents_each_time(seed, monkeypatch):
     corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=50, seed=seed)
-    tokens, _ = tokens_of(corpus)
     monkeypatch.setattr(learning, "SAMPLE", 300)
-    sampler = TreeSampler(tokens, TreeShape((2, 3)), [0.2, 0.2], [0.2, 0.2], seed, at_once=False)
+    sampler = TreeSampler(blocks_of(corpus), TreeShape((2, 3)), [0.2, 0.2], [0.2, 0.2], seed, at_once=False)
     sampler.begin()
     for name in ("alpha", "eta"):
         first = learning.learn(sampler, name, ONE, search=False)

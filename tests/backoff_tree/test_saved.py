@@ -117,8 +117,8 @@ def test_damaged_model_is_refused(fitted, tmp_path, name, change, words):
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("z", lambda a: a + 6, "outside the tree"),
-        ("z", lambda a: a[1:], "each token"),
+        ("z.0", lambda a: a + 6, "outside the tree"),
+        ("z.0", lambda a: a[1:], "each token"),
         ("delta_doc", lambda a: -a, "positive"),
         ("delta_word", lambda a: a[1:], "level"),
     ],

@@ -44,18 +44,13 @@ def test_a_scratch_folder_alone_is_for_fits(tmp_path):
     with workers_of(None, None, tmp_path, scratch_alone=True) as workers:
         assert workers is None
     assert check_workers("CollapsedHDP", None, None, tmp_path) == {"scratch": tmp_path}
+    assert check_workers("BackoffTreeTopics", 2, None, tmp_path) == {"scratch": tmp_path}
     assert check_workers("GibbsHDP", None, None, None) == {}
-
-
-@pytest.mark.parametrize("given", [(2, None, None), (None, "tcp://host:1", None), (None, None, "folder")])
-def test_trees_are_fitted_in_this_process(given):
-    with pytest.raises(InputError, match=r"--(workers|cluster|scratch) is not for --method tree"):
-        check_workers("BackoffTreeTopics", *given)
 
 
 @pytest.mark.parametrize("estimator", ["GibbsHDP", "HybridHDP"])
 def test_methods_that_fit_in_memory_have_workers_and_no_scratch_folder_of_their_own(estimator):
     assert check_workers(estimator, 2, None, None) == {}
     assert check_workers(estimator, None, "tcp://host:1", "folder") == {}
-    with pytest.raises(InputError, match=r"--scratch needs --method collapsed, variational or a model of vectors"):
+    with pytest.raises(InputError, match=r"--scratch needs --method collapsed, variational, tree or a model"):
         check_workers(estimator, None, None, "folder")

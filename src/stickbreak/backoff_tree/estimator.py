@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -9,16 +10,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.backoff_tree.blocks import LEAVES, Blocks
 from stickbreak.backoff_tree.fitted import FittedTree
 from stickbreak.backoff_tree.laps import TreeLaps
-from stickbreak.backoff_tree.requirements import check_parameters, tree_settings
+from stickbreak.backoff_tree.requirements import check_parameters, check_sizes, tree_settings
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.constraints import one_of, whole
-from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.engine import Engine, workers_now
+from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.shelves import InMemory, OnDisk
+from stickbreak.storage.places import PathLike, place_of
 
 
 class BackoffTreeTopics(FittedTree):
@@ -58,9 +62,14 @@ class BackoffTreeTopics(FittedTree):
         Number of sweeps of each coarser tree.
     updates : {"parallel", "serial"}, default="parallel"
         Whether the trees of the words change during a sweep. "parallel": they stay as they were, except for the token
-        that is sampled; "serial": they change with every draw (one thread, slower).
+        that is sampled, so that threads or the workers of a cluster sample blocks of documents at the same time;
+        "serial": they change with every draw (one thread of this process, slower).
+    scratch : path-like or None, default=None
+        Folder for the leaves of tokens, for fits that are larger than memory: a file for each block of documents. A
+        fit then holds a block for each thread (about 60 MB), besides the trees of the words. The numbers are the same.
+        None: memory, or the scratch folder of the cluster that is in use.
     random_state : int, RandomState or None, default=None
-        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`, `scratch` and cluster.
     n_jobs : int or None, default=None
         Number of threads. None means 1, and -1 means all cores.
     verbose : bool, default=False
@@ -141,6 +150,7 @@ class BackoffTreeTopics(FittedTree):
         "stages": [list, tuple],
         "stage_sweeps": [whole(1)],
         "updates": [one_of(("parallel", "serial"))],
+        "scratch": [None, str, os.PathLike],
     }
 
     def __init__(
@@ -156,6 +166,7 @@ class BackoffTreeTopics(FittedTree):
         stages: Sequence[int] = (),
         stage_sweeps: int = 10,
         updates: str = "parallel",
+        scratch: PathLike | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -170,6 +181,7 @@ class BackoffTreeTopics(FittedTree):
         self.stages = stages
         self.stage_sweeps = stage_sweeps
         self.updates = updates
+        self.scratch = scratch
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -207,8 +219,17 @@ class BackoffTreeTopics(FittedTree):
         leaves = check_whole("k", k, 2)
         return self._go_on(X, n_laps, callback, lambda laps: laps.expand(leaves))
 
+    def _check_documents(self, documents: Corpus) -> None:
+        super()._check_documents(documents)
+        on_workers = workers_now() is not None
+        blocks = 1 if on_workers else count_jobs(self.n_jobs)
+        check_sizes(documents, tree_settings(self), blocks=blocks, in_files=on_workers or self.scratch is not None)
+
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> TreeLaps:
-        return TreeLaps(Tokens.from_corpus(documents), tree_settings(self), seed, executor)
+        scratch = None if executor.workers is None else executor.workers.scratch
+        scratch = scratch if self.scratch is None else place_of(self.scratch)
+        leaves = InMemory(LEAVES) if scratch is None else OnDisk(LEAVES, scratch)
+        return TreeLaps(Blocks(documents, executor, leaves), tree_settings(self), seed, executor)
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {}

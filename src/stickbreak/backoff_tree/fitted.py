@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.learning import LEARNABLE
-from stickbreak.backoff_tree.model import TreeModel, WordCounts
+from stickbreak.backoff_tree.model import TreeModel
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves
 from stickbreak.backoff_tree.sequence import TreeRule
 from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
@@ -331,12 +332,8 @@ class FittedTree(TopicModel):
         return [table.best(table.at_leaf(k), n) for k in np.searchsorted(with_tokens, chosen)]
 
     def _take(self, laps: TreeLaps, documents: Corpus) -> None:
-        sampler = laps.finish()
-        words = sampler.words
-        self.word_start_ = np.concatenate(([0], np.cumsum(words.size, dtype=np.int64)))
-        room = np.diff(words.start)
-        used = np.arange(words.leaf.size) - np.repeat(words.start[:-1], room) < np.repeat(words.size, room)
-        self.word_leaf_, self.word_count_ = words.leaf[used], words.n[used]
+        sampler = laps.sampler
+        self.word_start_, self.word_leaf_, self.word_count_ = laps.finish()
         self.alpha_levels_, self.eta_levels_ = sampler.delta_doc.copy(), sampler.delta_word.copy()
         self.branching_ = [int(k) for k in sampler.shape.branching]
         self._model = self._build()

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.backoff_tree.blocks import Blocks
 from stickbreak.backoff_tree.discounts import MOST
 from stickbreak.backoff_tree.learning import learn
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.corpus.tokens import Tokens
+from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.ranges import are_discounts
 
 
@@ -40,19 +41,19 @@ class TreeLaps:
 
     Parameters
     ----------
-    tokens : Tokens
+    blocks : Blocks
     settings : TreeSettings
     seed : int
-    executor : Executor
+    engine : Engine
     """
 
     window = 0
 
-    def __init__(self, tokens: Tokens, settings: TreeSettings, seed: int, executor: Executor) -> None:
-        self.settings, self._executor = settings, executor
+    def __init__(self, blocks: Blocks, settings: TreeSettings, seed: int, engine: Engine) -> None:
+        self.settings, self._engine = settings, engine
         depth = min((*settings.stages, settings.shape.depth))
         self.sampler = TreeSampler(
-            tokens,
+            blocks,
             TreeShape(settings.shape.branching[:depth]),
             settings.delta_doc[:depth],
             settings.delta_word[:depth],
@@ -76,10 +77,9 @@ class TreeLaps:
         sampler = self.sampler
         sampler.expand(k, float(sampler.delta_doc.mean()), float(sampler.delta_word.mean()), MOST)
 
-    def finish(self) -> TreeSampler:
-        """Return the sampler with the counts of its words ready to be read."""
-        self.sampler.prepare(self._executor)
-        return self.sampler
+    def finish(self) -> WordCounts:
+        """Return the tokens of each word at each leaf."""
+        return self.sampler.counts(self._engine)[0]
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every pass; `done` were done before."""
@@ -88,13 +88,13 @@ class TreeLaps:
             moved = self._grow()
             if sampler.n_passes % settings.learn_every == 0:
                 for name in settings.learn:
-                    self._likelihood[name] = learn(sampler, name, self._executor, search=sampler.settled)
-            objective = sampler.sweep(self._executor)
+                    self._likelihood[name] = learn(sampler, name, self._engine, search=sampler.settled)
+            objective = sampler.sweep(self._engine)
             columns = {"n_leaves": float(sampler.shape.n_leaves)}
             for name, delta in (("alpha", sampler.delta_doc), ("eta", sampler.delta_word)):
                 columns |= {name: float(delta.sum()), f"{name}_last": float(delta[-1])}
             columns |= {f"{name}_likelihood": value for name, value in self._likelihood.items()}
-            yield Lap(objective, sampler.n_used, moved, columns)
+            yield Lap(objective, sampler.n_used(self._engine), moved, columns)
 
     def _grow(self) -> bool:
         """Go on to the stage that the next pass belongs to; return whether the tree has grown."""
@@ -113,7 +113,9 @@ class TreeLaps:
     def snapshot(self) -> Packed:
         """Return arrays and plain values that all further passes depend on."""
         sampler = self.sampler
-        arrays: dict[str, NDArray] = {"z": sampler.z, "delta_doc": sampler.delta_doc, "delta_word": sampler.delta_word}
+        arrays: dict[str, NDArray] = {"delta_doc": sampler.delta_doc, "delta_word": sampler.delta_word}
+        leaves = sampler.blocks.leaves
+        arrays |= {f"z.{block}": leaves.arrays(block)["z"] for block in range(len(leaves))}
         values: dict[str, Any] = {
             "n_passes": sampler.n_passes,
             "branching": [int(k) for k in sampler.shape.branching],
@@ -130,14 +132,22 @@ class TreeLaps:
             If it cannot be of these tokens.
         """
         sampler, shape = self.sampler, TreeShape(tuple(values["branching"]))
-        z = arrays["z"]
-        require(z.shape == sampler.z.shape and z.dtype == np.int32, "its leaves are not one for each token")
-        require(z.size == 0 or (z.min() >= 0 and z.max() < shape.n_leaves), "a leaf is outside the tree")
         for name in ("delta_doc", "delta_word"):
             delta = arrays[name]
             require(is_table(delta, shape.depth), "a level has no discount")
             require(are_discounts(delta), "its discounts are not positive with a sum below one")
         sampler.shape, sampler.n_passes = shape, whole_number("n_passes", values["n_passes"])
         sampler.settled = sampler.n_passes > 0
-        sampler.z, sampler.delta_doc, sampler.delta_word = z.copy(), arrays["delta_doc"], arrays["delta_word"]
+        sampler.delta_doc, sampler.delta_word = arrays["delta_doc"], arrays["delta_word"]
+        sampler.blocks.put(
+            _checked(arrays[f"z.{block}"], size, shape) for block, size in enumerate(sampler.blocks.sizes)
+        )
+        sampler.recount()
         self._likelihood = {str(name): float(value) for name, value in values["likelihood"].items()}
+
+
+def _checked(z: NDArray, size: int, shape: TreeShape) -> Int32:
+    """Return the leaves of a block; a ValueError for what cannot be leaves of its tokens."""
+    require(z.shape == (size,) and z.dtype == np.int32, "its leaves are not one for each token")
+    require(z.size == 0 or (z.min() >= 0 and z.max() < shape.n_leaves), "a leaf is outside the tree")
+    return z.copy()

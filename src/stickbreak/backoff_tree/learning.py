@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stickbreak.backoff_tree.blocks import Blocks
 from stickbreak.backoff_tree.discounts import (
     Entries,
     beam_search,
@@ -11,8 +12,10 @@ from stickbreak.backoff_tree.discounts import (
     sample_of_groups,
     word_likelihood,
 )
+from stickbreak.backoff_tree.lists import Totals
 from stickbreak.backoff_tree.sampler import TreeSampler
-from stickbreak.fitting.executor import Executor
+from stickbreak.backoff_tree.state import WordCounts
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.keys import key_of
 
@@ -20,7 +23,7 @@ LEARNABLE = ("alpha", "eta")
 SAMPLE = 20_000  # tokens of a sample, about
 
 
-def learn(sampler: TreeSampler, name: str, executor: Executor, *, search: bool = True) -> float:
+def learn(sampler: TreeSampler, name: str, engine: Engine, *, search: bool = True) -> float:
     """Set the discounts of documents ("alpha") or words ("eta") by beam search; return their likelihood.
 
     Without `search` they stay: leaves at random would only ask for as much smoothing as there can be.
@@ -33,29 +36,34 @@ def learn(sampler: TreeSampler, name: str, executor: Executor, *, search: bool =
         Nats per token of the sample, leaving one out.
     """
     rng = np.random.Generator(np.random.Philox(key=int(key_of(sampler.seed, sampler.n_passes, f"learn {name}"))))
-    tokens, shape = sampler.tokens, sampler.shape
+    shape = sampler.shape
     if name == "alpha":
-        chosen = sample_of_groups(tokens.start, SAMPLE, rng)
-        entries = Entries.of(*_members(tokens.start, chosen, sampler.z, None), shape)
+        entries = Entries.of(*_of_documents(sampler.blocks, rng), shape)
         likelihood = document_likelihood(entries, shape)
         if not search:
             return likelihood(sampler.delta_doc)
         sampler.delta_doc, value = beam_search(likelihood, sampler.delta_doc)
         return value
-    sampler.prepare(executor)
-    chosen = sample_of_groups(tokens.word_start, SAMPLE, rng)
-    entries = Entries.of(*_members(tokens.word_start, chosen, sampler.z, tokens.by_word), shape)
-    used = np.bincount(sampler.z, minlength=shape.n_leaves) > 0
-    likelihood = word_likelihood(entries, np.where(used, sampler.backoff.prob, 0.0), shape)
+    counts, totals = sampler.counts(engine)
+    entries = Entries.of(*_of_words(counts, totals, rng), shape)
+    likelihood = word_likelihood(entries, np.where(totals.n_tokens > 0, sampler.solve(engine).prob, 0.0), shape)
     if not search:
         return likelihood(sampler.delta_word)
     sampler.delta_word, value = beam_search(likelihood, sampler.delta_word)
     return value
 
 
-def _members(start: Int, chosen: Int, z: Int32, order: Int32 | Int | None) -> tuple[Int, Int32]:
-    """Return group, numbered again, and leaf of all tokens of the chosen documents or words."""
-    chosen = chosen[np.diff(start)[chosen] > 0]
-    where = np.concatenate([np.arange(start[g], start[g + 1]) for g in chosen])
-    group = np.repeat(np.arange(chosen.size), np.diff(start)[chosen])
-    return group, z[where if order is None else order[where]]
+def _of_documents(blocks: Blocks, rng: np.random.Generator) -> tuple[Int, Int32]:
+    """Return document, numbered again, and leaf of all tokens of some documents."""
+    chosen, lengths = sample_of_groups(blocks.start, SAMPLE, rng), np.diff(blocks.start)
+    chosen = chosen[lengths[chosen] > 0]
+    return np.repeat(np.arange(chosen.size), lengths[chosen]), np.concatenate(blocks.of_documents(chosen))
+
+
+def _of_words(counts: WordCounts, totals: Totals, rng: np.random.Generator) -> tuple[Int, Int32]:
+    """Return word, numbered again, and leaf of all tokens of some words."""
+    chosen = sample_of_groups(np.concatenate(([0], np.cumsum(totals.of_word))), SAMPLE, rng)
+    chosen = chosen[totals.of_word[chosen] > 0]
+    where = np.concatenate([np.arange(counts.start[w], counts.start[w + 1]) for w in chosen])
+    leaf = np.repeat(counts.leaf[where], counts.n[where])
+    return np.repeat(np.arange(chosen.size), totals.of_word[chosen]), leaf

@@ -1,70 +1,47 @@
-"""Making the lists of all words, from the leaves of the tokens."""
+"""Making the trees of all words, from their tokens at the leaves."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
 from stickbreak.backoff_tree.kernels import lists as list_kernels
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Directory, Discounts, WordLeaves
-from stickbreak.corpus.tokens import Tokens
+from stickbreak.backoff_tree.state import Directory, Discounts, WordCounts, WordLeaves
 from stickbreak.fitting.executor import Executor, shards
-from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.arrays import Float, Int
 
 _SHARD_TOKENS = 16_384
 
 
-def empty_lists(tokens: Tokens) -> WordLeaves:
-    """Return room for the lists of the words of these tokens."""
-    N, W = tokens.word.size, tokens.n_words
-    leaf, n = (np.zeros(N, np.int32) for _ in range(2))
-    return WordLeaves(tokens.word_start, np.zeros(W, np.int32), leaf, n, np.zeros(N + W))
+class Totals(NamedTuple):
+    """What counts add up to."""
+
+    n_tokens: Int  # (L,)  of each leaf
+    n_words: Int  # (L,)  that have tokens there
+    of_word: Int  # (W,)  tokens of each word
+
+    @classmethod
+    def of(cls, counts: WordCounts, n_leaves: int) -> Totals:
+        """Add up counts."""
+        found = cls(*(np.zeros(n, np.int64) for n in (n_leaves, n_leaves, counts.start.size - 1)))
+        list_kernels.add_up(*counts, *found)
+        return found
 
 
-def fill_lists(words: WordLeaves, tokens: Tokens, z: Int32, executor: Executor) -> None:
-    """Count all tokens again.
-
-    Parameters
-    ----------
-    words : WordLeaves
-        Written; the mass sums are left alone.
-    tokens : Tokens
-    z : ndarray of shape (N,)
-        Leaf of each token.
-    executor : Executor
-    """
-
-    def work(part: tuple[int, int]) -> None:
-        list_kernels.list_leaves(*part, tokens.by_word, words.start, z, words.size, words.leaf, words.n)
-
-    executor.map(work, shards(np.diff(words.start), _SHARD_TOKENS))
+def lists_of(counts: WordCounts) -> WordLeaves:
+    """Return the lists of words, which share the memory of the counts; the mass sums are not there yet."""
+    size = np.diff(counts.start).astype(np.int32)
+    return WordLeaves(counts.start, size, counts.leaf, counts.n, np.zeros(counts.leaf.size + size.size))
 
 
-def leaf_totals(words: WordLeaves, z: Int32, n_leaves: int) -> tuple[Int, Int]:
-    """Return tokens and words of each leaf, (L,) both."""
-    n_words = np.zeros(n_leaves, np.int64)
-    list_kernels.words_of_leaves(words.start, words.size, words.leaf, n_words)
-    return np.bincount(z, minlength=n_leaves).astype(np.int64), n_words
-
-
-def word_trees(
-    words: WordLeaves, z: Int32, discounts: Discounts, shape: TreeShape, executor: Executor
-) -> tuple[Backoff, Directory]:
-    """Solve the backoff, sum the masses of the lists, and make their directories.
-
-    Parameters
-    ----------
-    words : WordLeaves
-        With all tokens counted; the mass sums are written.
-    z : ndarray of shape (N,)
-    discounts : Discounts
-        Of the words.
-    shape : TreeShape
-    executor : Executor
-    """
-    backoff = solve_backoff(*leaf_totals(words, z, shape.n_leaves), discounts, shape)
-    return backoff, directories(words, backoff.scale, discounts, shape, executor)
+def with_room(counts: WordCounts, of_word: Int) -> WordLeaves:
+    """Return lists with room for as many leaves as each word has tokens, (W,): for changes one by one."""
+    start, size = np.concatenate(([0], np.cumsum(of_word))), np.diff(counts.start).astype(np.int32)
+    leaf, n = (np.zeros(start[-1], np.int32) for _ in range(2))
+    list_kernels.make_room(*counts, start, leaf, n)
+    return WordLeaves(start, size, leaf, n, np.zeros(start[-1] + size.size))
 
 
 def directories(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -11,9 +10,9 @@ from scipy import sparse
 from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
 from stickbreak.backoff_tree.kernels import fixed as fixed_kernels
 from stickbreak.backoff_tree.leaf_words import LeafWords
-from stickbreak.backoff_tree.lists import directories
+from stickbreak.backoff_tree.lists import Totals, directories, lists_of
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordLeaves
+from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordCounts
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens, refuse_fractions
 from stickbreak.fitting.executor import Executor, shards
@@ -22,15 +21,6 @@ from stickbreak.numerics.keys import key_of
 
 N_BURN, N_KEPT = 10, 10  # passes over a new document: before the first that counts, and that count
 _SHARD_TOKENS, _BLOCK_TOKENS = 16_384, 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class WordCounts:
-    """Tokens of each word at each leaf: what a fit leaves behind."""
-
-    start: Int  # (W + 1,)
-    leaf: Int32  # (entries,)
-    n: Int32  # (entries,)
 
 
 class TreeModel:
@@ -51,16 +41,11 @@ class TreeModel:
     ) -> None:
         self.shape = shape
         self.of_documents, self.of_words = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
-        size = np.diff(counts.start).astype(np.int32)
-        room = np.zeros(counts.leaf.size + size.size)
-        self.words = WordLeaves(counts.start, size, counts.leaf, counts.n, room)
-        L = shape.n_leaves
-        self.n_tokens = np.bincount(counts.leaf, weights=counts.n, minlength=L).astype(np.int64)
-        n_words = np.bincount(counts.leaf, minlength=L)
+        self.words = lists_of(counts)
+        self.n_tokens, n_words, of_word = Totals.of(counts, shape.n_leaves)
         self.backoff: Backoff = solve_backoff(self.n_tokens, n_words, self.of_words, shape)
         self.directory: Directory = directories(self.words, self.backoff.scale, self.of_words, shape, executor)
-        word = np.repeat(np.arange(size.size), size)
-        self.word_tokens: Float = np.bincount(word, weights=counts.n, minlength=size.size).astype(np.float64)
+        self.word_tokens: Float = of_word.astype(np.float64)
 
     def samples(self, tokens: Tokens, executor: Executor) -> Int32:
         """Return leaves of all tokens in each pass that counts, (passes, N).                         math.md (T10)"""

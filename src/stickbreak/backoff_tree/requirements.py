@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from numbers import Real
@@ -10,13 +11,21 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stickbreak.backoff_tree.blocks import BLOCK_TOKENS
 from stickbreak.backoff_tree.laps import TreeSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
+from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_names, check_whole
+from stickbreak.fitting.requirements import check_bytes, check_names, check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LEAST_DISCOUNT, are_discounts
+from stickbreak.storage.memory import memory_installed
+
+ENTRY_BYTES = 35.0  # of a pair of word and leaf with tokens: in the lists, their sums and their directories
+LEAF_BYTES = 40.0  # of a leaf: what words add up to there, and the backoff
+TOKEN_BYTES = 8.0  # of a token in memory: its leaf, and the one that takes its place
+BLOCK_BYTES = 60.0  # of a token of a block that is worked on: its word, its leaf before and after, its lists
 
 
 class Parameters(Protocol):
@@ -68,6 +77,33 @@ def tree_settings(given: Parameters) -> TreeSettings:
         int(given.learn_every),
         given.updates == "serial",
     )
+
+
+def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files: bool) -> None:
+    """Refuse more documents or leaves than the memory can carry.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    settings : TreeSettings
+    blocks : int
+        Blocks of documents that are worked on at a time.
+    in_files : bool
+        Whether the leaves of the tokens are in files.
+
+    Raises
+    ------
+    InputError
+    """
+    shape, N = settings.shape, float(corpus.n_tokens)
+    n_first = math.prod(shape.branching[: min((*settings.stages, shape.depth))])
+    words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves
+    what = f"a fit of {N:.12g} tokens to a tree of {shape.n_leaves:,} leaves"
+    files = words + BLOCK_BYTES * min(N, float(blocks * BLOCK_TOKENS[1]))
+    if not in_files and files <= memory_installed():
+        needed = max(files, words + TOKEN_BYTES * N)
+        check_bytes(what, needed, "keep the leaves of its tokens in files with scratch (--scratch)")
+    check_bytes(what, files, "begin with coarser trees (stages), or give fewer documents, leaves or threads")
 
 
 def discounts(name: str, given: Any, shape: TreeShape) -> Float:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.backoff_tree.backoff import Backoff
+from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
+from stickbreak.backoff_tree.blocks import Blocks
+from stickbreak.backoff_tree.counting import count_tokens
 from stickbreak.backoff_tree.discounts import within
-from stickbreak.backoff_tree.kernels import documents as document_kernels
-from stickbreak.backoff_tree.lists import empty_lists, fill_lists, word_trees
+from stickbreak.backoff_tree.lists import Totals
+from stickbreak.backoff_tree.passes import Pass, WordTrees, sampled
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordLeaves
-from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.executor import Executor, ThreadExecutor, shards
-from stickbreak.numerics.arrays import Float, Int32
+from stickbreak.backoff_tree.state import Discounts, WordCounts
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
 
-_SHARD_TOKENS = 16_384
+_ALONE = Engine(ThreadExecutor(1))
 
 
 class TreeSampler:
@@ -25,7 +27,8 @@ class TreeSampler:
 
     Parameters
     ----------
-    tokens : Tokens
+    blocks : Blocks
+        The documents; it holds the leaves of their tokens.
     shape : TreeShape
     delta_doc, delta_word : ndarray of shape (depth,)
         Discounts of each level, for documents and words; each sums to less than 1.
@@ -35,57 +38,68 @@ class TreeSampler:
 
     Attributes
     ----------
-    z : ndarray of shape (N,)
-        Leaf of each token.
     n_passes : int
         Passes done.
     settled : bool
         Whether a pass was made since tokens were last put at leaves at random: by the start, or by growth.
+    backoff : Backoff
+        That of the last pass, or of the last `solve`.
     """
 
+    backoff: Backoff
+
     def __init__(
-        self, tokens: Tokens, shape: TreeShape, delta_doc: Float, delta_word: Float, seed: int, *, at_once: bool
+        self, blocks: Blocks, shape: TreeShape, delta_doc: Float, delta_word: Float, seed: int, *, at_once: bool
     ) -> None:
-        self.tokens, self.shape, self.seed, self.at_once = tokens, shape, seed, at_once
+        self.blocks, self.shape, self.seed, self.at_once = blocks, shape, seed, at_once
         self.delta_doc, self.delta_word = np.array(delta_doc, np.float64), np.array(delta_word, np.float64)
         self.n_passes, self.settled = 0, False
-        self.words: WordLeaves = empty_lists(tokens)
-        self.z: Int32 = np.zeros(tokens.word.size, np.int32)
-        self.backoff: Backoff
-        self._directory: Directory
+        self._counted: tuple[WordCounts, Totals] | None = None
 
     def begin(self) -> None:
         """Put every token at a leaf at random."""
-        rng = np.random.Generator(np.random.Philox(key=int(key_of(self.seed, 0, "leaves"))))
-        self.z = rng.integers(self.shape.n_leaves, size=self.z.size, dtype=np.int32)
+        rng, L = np.random.Generator(np.random.Philox(key=int(key_of(self.seed, 0, "leaves")))), self.shape.n_leaves
+        self.blocks.put(rng.integers(L, size=size, dtype=np.int32) for size in self.blocks.sizes)
+        self.recount()
 
-    def prepare(self, executor: Executor) -> None:
-        """Make the trees of the words from the leaves of the tokens; drift of rounding ends here."""
-        fill_lists(self.words, self.tokens, self.z, executor)
-        discounts = Discounts.of(self.delta_word, self.shape)
-        self.backoff, self._directory = word_trees(self.words, self.z, discounts, self.shape, executor)
+    def recount(self) -> None:
+        """Forget what the tokens of words add up to: the leaves, or the tree, are others."""
+        self._counted = None
 
-    def sweep(self, executor: Executor) -> float:
+    def counts(self, engine: Engine) -> tuple[WordCounts, Totals]:
+        """Return the tokens of each word at each leaf, and what they add up to."""
+        if self._counted is None:
+            counts = count_tokens(self.blocks, self.shape.n_leaves, engine)
+            self._counted = counts, Totals.of(counts, self.shape.n_leaves)
+        return self._counted
+
+    def solve(self, engine: Engine) -> Backoff:
+        """Return the backoff of the leaves and discounts as they are."""
+        n_tokens, n_words, _ = self.counts(engine)[1]
+        self.backoff = solve_backoff(n_tokens, n_words, Discounts.of(self.delta_word, self.shape), self.shape)
+        return self.backoff
+
+    def sweep(self, engine: Engine) -> float:
         """Sample all tokens once; return the mean log probability of a word given all other tokens, before its draw."""
         self.n_passes += 1
-        self.prepare(executor)
-        tokens, shape = self.tokens, self.shape
-        of_documents, of_words = Discounts.of(self.delta_doc, shape), Discounts.of(self.delta_word, shape)
-        log_p = np.zeros(tokens.n_documents)
-        key = key_of(self.seed, self.n_passes, "tree")
-
-        def work(part: tuple[int, int]) -> None:
-            longest = int(tokens.lengths[part[0] : part[1]].max(initial=1))
-            document_kernels.sweep_documents(
-                *part, tokens.start, tokens.word, self.z, shape.leaves_below, of_documents, of_words, self.words,
-                self._directory, self.backoff.scale, self.backoff.peak, key, self.at_once,
-                Scratch.of(longest, shape), log_p,
-            )  # fmt: skip
-
-        parts = shards(tokens.lengths, _SHARD_TOKENS)
-        (ThreadExecutor(1) if self.at_once else executor).map(work, parts)
+        task = self._pass(engine)
+        self.recount()  # the trees of the pass alone hold these counts now
+        log_p = []
+        # each draw of a serial pass changes the trees for the next: that is one thread's work
+        for first, found in self.blocks.run(_ALONE if self.at_once else engine, sampled, task):
+            for index, (kept, of_documents) in enumerate(found, start=first):
+                self.blocks.leaves.take(index, kept)
+                log_p.append(of_documents)
         self.settled = True
-        return float(log_p.sum() / tokens.word.size)
+        return float(np.concatenate(log_p).sum() / self.blocks.n_tokens)
+
+    def _pass(self, engine: Engine) -> Pass:
+        """Return what the jobs of the next pass share: trees made of the leaves, so drift of rounding ends here."""
+        (counts, totals), backoff, shape = self.counts(engine), self.solve(engine), self.shape
+        room = totals.of_word if self.at_once else None
+        trees = WordTrees.of(counts, shape, Discounts.of(self.delta_word, shape), backoff.scale, engine, room=room)
+        of_documents, key = Discounts.of(self.delta_doc, shape), key_of(self.seed, self.n_passes, "tree")
+        return Pass(trees, of_documents, backoff.peak, self.blocks.n_tokens, key, self.at_once)
 
     def expand(self, k: int, delta_doc: float, delta_word: float, most: float) -> None:
         """Make every leaf a node with k leaves; its tokens go to one of these at random.                math.md (T9)
@@ -103,11 +117,14 @@ class TreeSampler:
         rng = np.random.Generator(
             np.random.Philox(key=int(key_of(self.seed, self.n_passes, f"expand {self.shape.depth - 1} {k}")))
         )
-        self.z = (self.z * np.int32(k) + rng.integers(k, size=self.z.size, dtype=np.int32)).astype(np.int32)
+        self.blocks.put(
+            (z * np.int32(k) + rng.integers(k, size=z.size, dtype=np.int32)).astype(np.int32)
+            for z in self.blocks.leaves
+        )
+        self.recount()
         self.delta_doc = within(np.append(self.delta_doc, delta_doc), most)
         self.delta_word = within(np.append(self.delta_word, delta_word), most)
 
-    @property
-    def n_used(self) -> int:
-        """Number of leaves with tokens."""
-        return int(np.count_nonzero(np.bincount(self.z, minlength=self.shape.n_leaves)))
+    def n_used(self, engine: Engine) -> int:
+        """Return the number of leaves with tokens."""
+        return int(np.count_nonzero(self.counts(engine)[1].n_tokens))

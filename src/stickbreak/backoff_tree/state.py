@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +28,31 @@ class Discounts(NamedTuple):
         return cls(delta, delta / shape.leaves_below[:-1], above, above[-1] - above)
 
 
+class WordCounts(NamedTuple):
+    """Tokens of each word at each leaf, leaves ascending: what a fit leaves behind.                 math.md (T2)"""
+
+    start: Int  # (W + 1,)
+    leaf: Int32  # (entries,)
+    n: Int32  # (entries,)
+
+    @classmethod
+    def none(cls, n_words: int) -> Self:
+        """Return counts of no token."""
+        return cls(np.zeros(n_words + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
+
+
 class WordLeaves(NamedTuple):
     """The leaves of each word, ascending, and how often: all that a word's tree is made of.      math.md (T2)
 
-    Word w has size[w] entries from start[w] on; there is room for as many as it has tokens. Its mass sums begin at
+    Word w has size[w] entries from start[w] on; there may be room for more. Its mass sums begin at
     start[w] + w of `mass`: entry j is the sum of v over the entries before j, and there are size[w] + 1.
     """
 
     start: Int  # (W + 1,)
     size: Int32  # (W,)
-    leaf: Int32  # (N,)
-    n: Int32  # (N,)
-    mass: Float  # (N + W,)
+    leaf: Int32  # (room,)
+    n: Int32  # (room,)
+    mass: Float  # (room + W,)
 
 
 class Directory(NamedTuple):

@@ -63,7 +63,7 @@ FitWorkers = Annotated[
         min=1,
         metavar="NUMBER",
         help="Processes on this machine that share the work, in place of threads (needs Dask). They do not change the "
-        "result. Not for trees.",
+        "result.",
     ),
 ]
 FitCluster = Annotated[
@@ -71,7 +71,7 @@ FitCluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="ADDRESS",
-        help="Address of a Dask scheduler, such as tcp://host:8786, whose workers share the work. Not for trees.",
+        help="Address of a Dask scheduler, such as tcp://host:8786, whose workers share the work.",
     ),
 ]
 FitScratch = Annotated[
@@ -80,7 +80,7 @@ FitScratch = Annotated[
         "--scratch",
         metavar="FOLDER",
         help="Folder for what a fit keeps of its documents, for fits that are larger than memory: collapsed, "
-        "variational and models of vectors. With --cluster all its machines must see it.",
+        "variational, tree and models of vectors. With --cluster all its machines must see it.",
     ),
 ]
 

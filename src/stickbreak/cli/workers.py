@@ -9,8 +9,6 @@ from typing import Any
 from stickbreak.cli.stored import parameters_of_estimator
 from stickbreak.exceptions import InputError
 
-IN_THIS_PROCESS = "BackoffTreeTopics"  # is fitted without workers
-
 
 def check_workers(estimator: str, workers: int | None, address: str | None, scratch: Path | None) -> dict[str, Path]:
     """Return the parameters of an estimator that follow from where it is to be fitted.
@@ -22,14 +20,12 @@ def check_workers(estimator: str, workers: int | None, address: str | None, scra
     """
     given = {"--workers": workers, "--cluster": address, "--scratch": scratch}
     named = [option for option, value in given.items() if value is not None]
-    if named and estimator == IN_THIS_PROCESS:
-        raise InputError(f"{named[0]} is not for --method tree: a tree is fitted in this process")
     if "scratch" in parameters_of_estimator(estimator):
         return {} if scratch is None else {"scratch": scratch}
     if named == ["--scratch"]:
         raise InputError(
-            "--scratch needs --method collapsed, variational or a model of vectors, or a cluster (--cluster): other "
-            "methods fit in memory"
+            "--scratch needs --method collapsed, variational, tree or a model of vectors, or a cluster (--cluster): "
+            "other methods fit in memory"
         )
     return {}
 

@@ -1,18 +1,13 @@
 """What a fit keeps of its batches from visit to visit: in memory, or each batch in a file of a scratch folder.
 
 A job takes what is kept of its batch from an `Entry`, which travels, and returns what stands for the new one: the thing
-itself, or the name of a file that it has written. The caller puts that in its place. A job that is done twice writes
+itself, or the file that it has written. The caller puts that in its place. A job that is done twice writes
 the same file twice.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +16,8 @@ from typing import Any, Generic, Protocol, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.exceptions import ReadError
-from stickbreak.storage.atomic import told_as_write_error
+from stickbreak.fitting.block_files import File, Folder, remove, unreadable, whole
+from stickbreak.fitting.checkpoint import checksum
 
 __all__ = ["Entry", "InMemory", "OnDisk", "Packing", "Shelf"]
 
@@ -127,19 +122,17 @@ class InFile(Generic[Thing]):
     """A thing in a file, and the name of the file that will take its place."""
 
     packing: Packing[Thing]
-    folder: str
-    name: str | None
+    file: File | None
     after: str
 
     def load(self) -> Thing:
         """Read the thing."""
-        assert self.name is not None
-        return self.packing.unpack(read_arrays(os.path.join(self.folder, self.name)))
+        assert self.file is not None
+        return self.packing.unpack(read_arrays(self.file))
 
-    def kept(self, thing: Thing) -> str:
-        """Write another thing; return the name of its file."""
-        write_arrays(os.path.join(self.folder, self.after), self.packing.pack(thing))
-        return self.after
+    def kept(self, thing: Thing) -> File:
+        """Write another thing; return its file."""
+        return write_arrays(self.after, self.packing.pack(thing))
 
 
 class OnDisk(Generic[Thing]):
@@ -155,11 +148,7 @@ class OnDisk(Generic[Thing]):
 
     def __init__(self, packing: Packing[Thing], scratch: Path, things: Iterable[Thing] = ()) -> None:
         self._packing, self._scratch = packing, scratch
-        with told_as_write_error(scratch):
-            self._folder = tempfile.mkdtemp(prefix="shelf-", dir=scratch)
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self._files: list[str] = []
-        self._written = 0
+        self._folder, self._files = Folder(scratch), list[File]()
         for index, thing in enumerate(things):
             self.take(index, self.entry(index).kept(thing))
 
@@ -182,16 +171,15 @@ class OnDisk(Generic[Thing]):
 
     def entry(self, index: int) -> InFile[Thing]:
         """Return the place of a batch, and the name of the file that takes its place."""
-        self._written += 1
-        name = self._files[index] if index < len(self._files) else None
-        return InFile(self._packing, self._folder, name, f"{index}-{self._written}")
+        file = self._files[index] if index < len(self._files) else None
+        return InFile(self._packing, file, f"{self._folder.path}/{index}-{self._folder.next()}")
 
-    def take(self, index: int, kept: str) -> None:
+    def take(self, index: int, kept: File) -> None:
         """Put a file in its place, and remove the one before."""
         before = self._files[index : index + 1]
         self._files[index : index + 1] = [kept]
-        for name in before:
-            os.unlink(os.path.join(self._folder, name))
+        for file in before:
+            remove(file)
 
     def remade(self, things: Iterable[Thing]) -> Self:
         """Return a shelf with other things."""
@@ -199,10 +187,10 @@ class OnDisk(Generic[Thing]):
 
     def arrays(self, index: int) -> Arrays:
         """Return the arrays of a file, mapped: they outlive the shelf."""
-        return mapped_arrays(os.path.join(self._folder, self._files[index]))
+        return mapped_arrays(self._files[index])
 
 
-def write_arrays(path: str, arrays: Arrays) -> None:
+def write_arrays(path: str, arrays: Arrays) -> File:
     """Write arrays to a file, complete or not at all.
 
     Raises
@@ -212,37 +200,40 @@ def write_arrays(path: str, arrays: Arrays) -> None:
     """
     from safetensors.numpy import save
 
-    growing = f"{path}.{secrets.token_hex(4)}"
-    with told_as_write_error(path):
-        try:
-            Path(growing).write_bytes(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
-            os.replace(growing, path)
-        finally:
-            Path(growing).unlink(missing_ok=True)
+    content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    with whole(path) as growing:
+        Path(growing).write_bytes(content)
+    return File(path, checksum(np.frombuffer(content, np.uint8)))
 
 
-def read_arrays(path: str) -> Arrays:
+def read_arrays(file: File) -> Arrays:
     """Read what `write_arrays` wrote.
 
     Raises
     ------
     ReadError
-        If the file is gone.
+        If the file is gone or damaged.
     """
-    from safetensors.numpy import load_file
-
     try:
-        return dict(load_file(path))
+        content = np.fromfile(file.path, np.uint8)
     except OSError as error:
-        raise _gone(path, error) from None
+        raise unreadable(file.path, f"cannot be read ({error.strerror})") from None
+    if checksum(content) != file.checksum:
+        raise unreadable(file.path, "is damaged")
+    return _arrays(content)
 
 
-def mapped_arrays(path: str) -> Arrays:
-    """Return what `write_arrays` wrote, mapped into memory: what is not looked at is not read."""
+def mapped_arrays(file: File) -> Arrays:
+    """Return what `write_arrays` wrote, mapped into memory: what is not looked at is not read, nor checked."""
     try:
-        content = np.memmap(path, np.uint8, "c")
-    except OSError as error:
-        raise _gone(path, error) from None
+        content = np.memmap(file.path, np.uint8, "c")
+    except (OSError, ValueError) as error:
+        raise unreadable(file.path, f"cannot be read ({error!s:.80})") from None
+    return _arrays(content)
+
+
+def _arrays(content: NDArray[np.uint8]) -> Arrays:
+    """Return the arrays in the bytes of a file, as views."""
     begin = 8 + int(content[:8].view(np.uint64)[0])
     head = json.loads(content[8:begin].tobytes())
     types = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U16": np.uint16}
@@ -251,10 +242,3 @@ def mapped_arrays(path: str) -> Arrays:
         first, last = (begin + offset for offset in about["data_offsets"])
         found[name] = np.asarray(content[first:last]).view(types[about["dtype"]]).reshape(about["shape"])
     return found
-
-
-def _gone(path: str, error: OSError) -> ReadError:
-    return ReadError(
-        f"{path} cannot be read ({error.strerror}); leave the scratch folder alone while a fit runs. "
-        "A fit with a checkpoint goes on with resume."
-    )

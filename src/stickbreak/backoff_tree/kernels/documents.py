@@ -58,14 +58,14 @@ def draw_leaf(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep_documents(
-    first, last, doc_start, word, z, below, of_documents, of_words, words, directory, scale, peak, key, at_once,
+    first, n_tokens, doc_start, word, z, below, of_documents, of_words, words, directory, scale, peak, key, at_once,
     scratch, log_p,
 ):  # fmt: skip
-    """Sample the leaf of every token of documents first .. last - 1 again.                           math.md (T5)
+    """Sample the leaf of every token of some documents again.                                       math.md (T5)
 
     Words stay as they were at the beginning of the pass, but for the token that is sampled; with `at_once` every draw
-    changes them. log_p (D,) takes the log probability of each document's words, each given all other tokens; `peak`
-    is C of (T6).
+    changes them. log_p (D,) takes the log probability of each document's words, each given all other tokens. `peak`
+    is C of (T6), `first` the number of the first document, `n_tokens` N of the whole collection.
     """
     delta_doc, rate_doc, above_doc = of_documents.delta, of_documents.rate, of_documents.above
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
@@ -74,8 +74,8 @@ def sweep_documents(
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
     node, path, own, trail, inverse = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.inverse
     queue, candidate, weight, rng = scratch.queue, scratch.candidate, scratch.weight, scratch.rng
-    for d in range(first, last):
-        open_stream(rng, key, d)
+    for d in range(doc_start.size - 1):
+        open_stream(rng, key, first + d)
         open_document(z, doc_start[d], doc_start[d + 1], node, path, trail, inverse)
         score = 0.0
         own[:] = NOBODY
@@ -102,7 +102,7 @@ def sweep_documents(
                 np.int64(sizes[w]), leaf, mass, level, offset, row, d_start[w], next_level, next_start, own, own_entry,
                 gone, lost, queue, candidate, weight, rng,
             )  # fmt: skip
-            score += np.log(total / peak) if total > 0.0 else -np.log(np.float64(word.size))
+            score += np.log(total / peak) if total > 0.0 else -np.log(np.float64(n_tokens))
             z[i] = new
             write_path(path, new, inverse)
             add_token(node, path, trail)

@@ -1,4 +1,4 @@
-"""Lists of the leaves of each word: counting tokens into them, mass sums, directories, changes one by one."""
+"""Lists of the leaves of each word: counting tokens into them, merging, mass sums, directories, single changes."""
 
 from __future__ import annotations
 
@@ -6,29 +6,76 @@ from stickbreak.numerics.compiling import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def list_leaves(first, last, by_word, start, z, size, leaf, count):
-    """Count the tokens of words first .. last - 1 by leaf.                                          math.md (T2)"""
-    for w in range(first, last):
-        begin, end = start[w], start[w + 1]
-        for i in range(begin, end):
-            leaf[i] = z[by_word[i]]
-        leaf[begin:end].sort()
-        j = begin - 1
-        for i in range(begin, end):
-            if i > begin and leaf[i] == leaf[j]:
-                count[j] += 1
+def list_leaves(word, z, start, free, size, leaf, count):
+    """Count tokens by word and leaf, the lists of the words one after another.                      math.md (T2)
+
+    `start` (W + 1,) is where the tokens of each word would begin; `free` begins as these, and is written.
+    """
+    for i in range(word.size):
+        leaf[free[word[i]]] = z[i]
+        free[word[i]] += 1
+    end = 0
+    for w in range(size.size):
+        begin = end
+        leaf[start[w] : start[w + 1]].sort()
+        for i in range(start[w], start[w + 1]):
+            if end > begin and leaf[i] == leaf[end - 1]:
+                count[end - 1] += 1
             else:
-                j += 1
-                leaf[j], count[j] = leaf[i], 1
-        size[w] = j + 1 - begin
+                leaf[end], count[end] = leaf[i], 1
+                end += 1
+        size[w] = end - begin
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def words_of_leaves(start, size, leaf, n_words):
-    """Add up, for each leaf, the words that have tokens there."""
-    for w in range(size.size):
-        for i in range(start[w], start[w] + size[w]):
+def count_different(first, last, start, leaf, seen, size):
+    """Count the leaves of words first .. last - 1 in any of several lists; `seen` (L,) is False before and after."""
+    for w in range(first, last):
+        n = 0
+        for part in range(start.shape[0]):
+            for i in range(start[part, w], start[part, w + 1]):
+                n += not seen[leaf[i]]
+                seen[leaf[i]] = True
+        for part in range(start.shape[0]):
+            for i in range(start[part, w], start[part, w + 1]):
+                seen[leaf[i]] = False
+        size[w] = n
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def merge_lists(first, last, start, leaf, count, sums, out_start, out_leaf, out_count):
+    """Add up several lists of words first .. last - 1; `sums` (L,) is 0 before and after."""
+    for w in range(first, last):
+        begin, end = out_start[w], out_start[w]
+        for part in range(start.shape[0]):
+            for i in range(start[part, w], start[part, w + 1]):
+                if sums[leaf[i]] == 0:
+                    out_leaf[end] = leaf[i]
+                    end += 1
+                sums[leaf[i]] += count[i]
+        out_leaf[begin:end].sort()
+        for i in range(begin, end):
+            out_count[i] = sums[out_leaf[i]]
+            sums[out_leaf[i]] = 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_up(start, leaf, count, n_tokens, n_words, of_word):
+    """Add up the tokens and the words of each leaf, and the tokens of each word."""
+    for w in range(of_word.size):
+        for i in range(start[w], start[w + 1]):
+            n_tokens[leaf[i]] += count[i]
             n_words[leaf[i]] += 1
+            of_word[w] += count[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def make_room(start, leaf, count, out_start, out_leaf, out_count):
+    """Copy lists to where each has room to grow."""
+    for w in range(start.size - 1):
+        shift = out_start[w] - start[w]
+        for i in range(start[w], start[w + 1]):
+            out_leaf[i + shift], out_count[i + shift] = leaf[i], count[i]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

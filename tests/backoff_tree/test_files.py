@@ -1,0 +1,284 @@
+"""Leaves in files, and blocks on workers: the bits of memory, small jobs, bounded memory, damage."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.fitting.test_engine import Travelling
+
+import stickbreak
+from stickbreak import BackoffTreeTopics
+from stickbreak.backoff_tree import blocks as cutting
+from stickbreak.backoff_tree import requirements
+from stickbreak.backoff_tree.blocks import LEAVES, Blocks
+from stickbreak.backoff_tree.counting import counts_of_block
+from stickbreak.backoff_tree.passes import sampled
+from stickbreak.backoff_tree.sampler import TreeSampler
+from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
+from stickbreak.exceptions import InputError, ReadError, WriteError
+from stickbreak.fitting import shelves
+from stickbreak.fitting.engine import use_workers
+from stickbreak.fitting.shelves import InMemory, OnDisk
+
+from .fits import assert_same
+from .problems import ONE, leaves_of, small_corpus
+
+SETTINGS: dict[str, Any] = {"branching": (2, 3, 4), "stages": (2,), "stage_sweeps": 2, "n_laps": 6, "learn_every": 2}
+SETTINGS["random_state"] = 0
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    drawn = planted_lda(120, 30, n_topics=4, mean_tokens=25, seed=1)[0]
+    counts = drawn.counts.toarray()
+    counts[[0, 50, 119]] = 0
+    return Corpus.from_counts(counts)
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Corpus) -> BackoffTreeTopics:
+    """A fit of one block, in memory."""
+    return BackoffTreeTopics(**SETTINGS).fit(corpus)
+
+
+@pytest.fixture
+def cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many blocks, and few at a time."""
+    monkeypatch.setattr(cutting, "BLOCK_TOKENS", (60, 300))
+    monkeypatch.setattr(cutting, "TOKENS_AT_ONCE", 700)
+
+
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_blocks_files_and_threads_change_no_bit(
+    model: BackoffTreeTopics, corpus: Corpus, tmp_path: Path, threads: int
+) -> None:
+    assert len(Blocks(corpus, ONE, OnDisk(LEAVES, tmp_path)).sizes) > 30
+    for scratch in (None, tmp_path / "new"):
+        assert_same(BackoffTreeTopics(**SETTINGS, n_jobs=threads, scratch=scratch).fit(corpus), model)
+
+
+@pytest.mark.usefixtures("cut")
+def test_serial_updates_are_the_same_in_files(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {**SETTINGS, "updates": "serial"}
+    in_files = BackoffTreeTopics(**settings, scratch=tmp_path, n_jobs=2).fit(corpus)
+    with use_workers(Travelling(tmp_path)):
+        assert_same(BackoffTreeTopics(**settings).fit(corpus), in_files)
+    monkeypatch.undo()
+    assert_same(BackoffTreeTopics(**settings).fit(corpus), in_files)
+
+
+@pytest.mark.usefixtures("cut")
+def test_jobs_travel_and_are_small(model: BackoffTreeTopics, corpus: Corpus, tmp_path: Path) -> None:
+    """Workers see only what was pickled; documents and their leaves do not pass through the driver."""
+    workers = Travelling(tmp_path)
+    with use_workers(workers):
+        assert_same(BackoffTreeTopics(**SETTINGS).fit(corpus), model)
+    assert workers.jobs > 300
+    assert workers.bytes < 2_000
+
+
+def after_two_passes(corpus: Corpus, folder: Path | None) -> TreeSampler:
+    """A sampler with its leaves in memory, or in files."""
+    shelf = InMemory(LEAVES) if folder is None else OnDisk(LEAVES, folder)
+    found = TreeSampler(Blocks(corpus, ONE, shelf), TreeShape((2, 3)), [0.2, 0.2], [0.2, 0.2], 0, at_once=False)
+    found.begin()
+    for _ in range(2):
+        found.sweep(ONE)
+    return found
+
+
+@pytest.mark.usefixtures("cut")
+def test_what_travels_is_bounded_by_the_tokens(corpus: Corpus, tmp_path: Path) -> None:
+    """A pass sends the counts of words at leaves, and gets a number for each document; counting, a block's pairs."""
+    sampler = after_two_passes(corpus, tmp_path)
+    task, job = sampler._pass(ONE), sampler.blocks.jobs()[3]
+    counts, fixed = task.trees.counts, 8 * (corpus.n_words + 1) + 8 * 6 + 2_500
+    assert len(pickle.dumps(task)) < 8 * counts.leaf.size + fixed
+    start, _ = job.tokens()
+    assert len(pickle.dumps(sampled(task, job))) < 8 * (start.size - 1) + 500
+    assert len(pickle.dumps(counts_of_block(corpus.n_words, job))) < 8 * start[-1] + fixed
+
+
+@pytest.mark.usefixtures("cut")
+def test_trees_of_words_arrive_as_they_were(corpus: Corpus, tmp_path: Path) -> None:
+    trees = after_two_passes(corpus, tmp_path)._pass(ONE).trees
+    sent = pickle.loads(pickle.dumps(trees))
+    for one, other in ((trees.words, sent.words), (trees.directory, sent.directory), (trees.discounts, sent.discounts)):
+        for left, right in zip(one, other, strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("place", ["memory", "files"])
+def test_a_job_that_is_done_twice_does_the_same_and_leaves_its_caller_alone(
+    corpus: Corpus, tmp_path: Path, place: str
+) -> None:
+    sampler = after_two_passes(corpus, None if place == "memory" else tmp_path)
+    task, job, before = sampler._pass(ONE), sampler.blocks.jobs()[3], leaves_of(sampler)
+    sent, found = pickle.dumps(task), []
+    for _ in range(2):
+        kept, log_p = sampled(task, job)
+        z = kept if place == "memory" else np.fromfile(kept.path, np.uint8)
+        found.append((z.tobytes(), log_p.tobytes()))
+    assert found[0] == found[1]
+    assert pickle.dumps(task) == sent
+    np.testing.assert_array_equal(leaves_of(sampler), before)
+
+
+@pytest.mark.usefixtures("cut")
+def test_leaves_of_some_documents_are_those_of_their_tokens(corpus: Corpus, tmp_path: Path) -> None:
+    sampler = after_two_passes(corpus, tmp_path)
+    z, start = leaves_of(sampler), sampler.blocks.start
+    chosen = np.random.default_rng(0).permutation(corpus.n_documents)
+    for d, found in zip(chosen, sampler.blocks.of_documents(chosen), strict=True):
+        np.testing.assert_array_equal(found, z[start[d] : start[d + 1]])
+
+
+@pytest.mark.parametrize("updates", ["parallel", "serial"])
+@pytest.mark.usefixtures("cut")
+def test_files_that_were_replaced_are_removed(tmp_path: Path, updates: str) -> None:
+    sampler = after_two_passes(small_corpus(np.random.default_rng(0), n_documents=60), tmp_path)
+    sampler.at_once, folder = updates == "serial", next(tmp_path.iterdir())
+    sampler.sweep(ONE)
+    sampler.expand(2, 0.1, 0.1, 0.95)
+    assert len(list(folder.iterdir())) == len(sampler.blocks.sizes) > 2
+    del sampler
+    assert not folder.exists()
+
+
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize(("lap", "begun"), [(1, "here"), (2, "files"), (5, "files"), (5, "here")])
+def test_a_fit_goes_on_with_or_without_files(
+    model: BackoffTreeTopics, corpus: Corpus, tmp_path: Path, lap: int, begun: str
+) -> None:
+    """Inside the first stage, at its end, and after it."""
+
+    class Cut(Exception):
+        pass
+
+    def cut(event: dict[str, Any]) -> None:
+        if event.get("lap") == lap + 1:
+            raise Cut
+
+    places = (None, tmp_path / "scratch") if begun == "here" else (tmp_path / "scratch", None)
+    with pytest.raises(Cut):
+        BackoffTreeTopics(**SETTINGS, scratch=places[0]).fit(corpus, checkpoint=tmp_path / "c", callback=cut)
+    resumed = BackoffTreeTopics(**SETTINGS, scratch=places[1]).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+    assert_same(resumed, model)
+
+
+@pytest.mark.usefixtures("cut")
+def test_a_fit_in_files_is_continued_expanded_and_saved(corpus: Corpus, tmp_path: Path) -> None:
+    here, there = (BackoffTreeTopics(**SETTINGS, scratch=place).fit(corpus) for place in (None, tmp_path / "scratch"))
+    there.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    for other in (there, loaded):
+        assert_same(other.expand(corpus, 2, n_laps=2), here.expand(corpus, 2, n_laps=2) if other is there else here)
+
+
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("damage", ["gone", "cut", "changed"])
+def test_a_damaged_file_ends_the_fit_in_one_sentence(corpus: Corpus, tmp_path: Path, damage: str) -> None:
+    sampler = after_two_passes(corpus, tmp_path)
+    file = sorted(tmp_path.glob("stickbreak-fit-*/*"))[0]
+    if damage == "gone":
+        file.unlink()
+    elif damage == "cut":
+        file.write_bytes(file.read_bytes()[:-3])
+    else:
+        file.write_bytes(file.read_bytes()[:-1] + b"\1")
+    with pytest.raises(ReadError, match=f"{file.name}, .*(is damaged|cannot be read).*resume") as refused:
+        sampler.sweep(ONE)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.usefixtures("cut")
+def test_a_full_scratch_folder_ends_the_fit_and_it_goes_on_from_its_checkpoint(
+    model: BackoffTreeTopics, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, left, whole = {**SETTINGS, "scratch": tmp_path / "scratch"}, [150], shelves.whole
+
+    def full(path: str) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise WriteError(f"cannot write {path}: the disk is full; free some space or choose another place")
+        return whole(path)
+
+    with monkeypatch.context() as within:
+        within.setattr(shelves, "whole", full)
+        with pytest.raises(WriteError, match="the disk is full"):
+            BackoffTreeTopics(**settings).fit(corpus, checkpoint=tmp_path / "c")
+    assert not list((tmp_path / "scratch").iterdir())
+    assert_same(BackoffTreeTopics(**settings).fit(corpus, checkpoint=tmp_path / "c", resume=True), model)
+
+
+def test_memory_follows_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a collection in a folder, with few words and leaves: far less than the leaves of its tokens."""
+    monkeypatch.setattr(cutting, "BLOCK_TOKENS", (4000, 8000))
+    monkeypatch.setattr(cutting, "TOKENS_AT_ONCE", 16000)
+    write_corpus(planted_lda(1500, 50, n_topics=8, mean_tokens=400, seed=0)[0], tmp_path / "corpus")
+    corpus, peaks = open_corpus(tmp_path / "corpus"), []
+    settings: dict[str, Any] = {"branching": (2, 3), "n_laps": 2, "random_state": 0, "learn": ()}
+    for scratch in (None, tmp_path):
+        tracemalloc.start()
+        try:
+            BackoffTreeTopics(**settings, scratch=scratch).fit(corpus, checkpoint=tmp_path / str(scratch is None))
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    size = 4 * corpus.n_tokens
+    assert os.path.getsize(tmp_path / "True" / "arrays.safetensors") > size > 1e6
+    assert peaks[0] > size
+    assert peaks[1] < 0.5 * size
+
+
+def test_the_check_of_memory_knows_files(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = 50_000
+    for module in ("fitting", "backoff_tree"):
+        monkeypatch.setattr(f"stickbreak.{module}.requirements.memory_installed", lambda: few)
+    monkeypatch.setattr(requirements, "BLOCK_TOKENS", (10, 100))
+    monkeypatch.setattr(requirements, "TOKEN_BYTES", 30.0)
+    settings: dict[str, Any] = {"branching": (2, 3), "n_laps": 1}
+    with pytest.raises(InputError, match=r"2854 tokens to a tree of 6 leaves needs .*; keep .* in files with scratch"):
+        BackoffTreeTopics(**settings).fit(corpus)
+    BackoffTreeTopics(**settings, scratch=tmp_path).fit(corpus)
+    few = 5_000
+    for scratch in (None, tmp_path):
+        with pytest.raises(InputError, match="begin with coarser trees"):
+            BackoffTreeTopics(**settings, scratch=scratch).fit(corpus)
+
+
+CHILD = """
+import sys
+from stickbreak import BackoffTreeTopics
+from stickbreak.corpus import open_corpus
+BackoffTreeTopics(branching=(2, 3), n_laps=10_000, random_state=0, scratch=sys.argv[2]).fit(
+    open_corpus(sys.argv[1]), checkpoint=sys.argv[3], callback=lambda row: print(row.get("lap", 0), flush=True)
+)
+"""
+
+
+def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_path: Path) -> None:
+    paths = [str(tmp_path / name) for name in ("corpus", "scratch", "checkpoint")]
+    write_corpus(corpus, paths[0])
+    with subprocess.Popen([sys.executable, "-c", CHILD, *paths], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        while not int(child.stdout.readline()) > 3:
+            pass
+        child.kill()
+    assert list((tmp_path / "scratch").iterdir())  # nobody was left to remove them
+    laps = len(json.loads((tmp_path / "checkpoint" / "model.json").read_text())["meta"]["trace"]["lap"])
+    settings: dict[str, Any] = {"branching": (2, 3), "n_laps": laps + 3, "random_state": 0}
+    documents = open_corpus(paths[0])
+    resumed = BackoffTreeTopics(**settings, scratch=paths[1]).fit(documents, checkpoint=paths[2], resume=True)
+    assert laps >= 3  # that of a lap is written after it is reported
+    assert_same(resumed, BackoffTreeTopics(**settings).fit(documents))

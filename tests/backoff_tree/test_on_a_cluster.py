@@ -1,0 +1,79 @@
+"""Fits on the processes of a Dask cluster: the bits of one process, also where one of them is killed."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stickbreak
+from stickbreak import BackoffTreeTopics
+from stickbreak.backoff_tree import blocks as cutting
+from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
+
+from .fits import assert_same
+
+distributed = pytest.importorskip("distributed")
+SETTINGS: dict[str, Any] = {"branching": (2, 3, 4), "stages": (2,), "stage_sweeps": 2, "n_laps": 5, "learn_every": 2}
+SETTINGS["random_state"] = 0
+
+
+@pytest.fixture(autouse=True)
+def cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several blocks."""
+    monkeypatch.setattr(cutting, "BLOCK_TOKENS", (500, 1 << 20))
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return planted_lda(120, 30, n_topics=4, mean_tokens=25, seed=1)[0]
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Corpus) -> BackoffTreeTopics:
+    return BackoffTreeTopics(**SETTINGS).fit(corpus)
+
+
+def test_two_processes_have_the_bits_of_one_and_one_is_killed(
+    client: Any, corpus: Corpus, model: BackoffTreeTopics, tmp_path: Path
+) -> None:
+    write_corpus(corpus, tmp_path / "corpus")
+    scratch, victims = tmp_path / "scratch", list[int]()
+
+    def kill(event: dict[str, Any]) -> None:
+        if event.get("lap") == 2:
+            victims.append(next(iter(client.run(os.getpid).values())))
+            os.kill(victims[-1], signal.SIGKILL)
+
+    with stickbreak.cluster(client, scratch=scratch):
+        fitted = BackoffTreeTopics(**SETTINGS).fit(open_corpus(tmp_path / "corpus"), callback=kill)
+        assert not list(scratch.glob("*/*"))  # the corpus was read where it is, and all leaves are removed
+    assert_same(fitted, model)
+    assert not os.path.exists(f"/proc/{victims[0]}")
+    client.wait_for_workers(2, timeout=30)
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_other_numbers_of_processes_have_the_bits_of_none(
+    corpus: Corpus, model: BackoffTreeTopics, processes: int
+) -> None:
+    with stickbreak.cluster(processes):
+        assert_same(BackoffTreeTopics(**SETTINGS).fit(corpus), model)
+
+
+def test_a_fit_that_was_begun_on_a_cluster_goes_on_without_it(
+    client: Any, corpus: Corpus, model: BackoffTreeTopics, tmp_path: Path
+) -> None:
+    settings = {**SETTINGS, "n_laps": 3}
+    with stickbreak.cluster(client, scratch=tmp_path / "scratch"):
+        BackoffTreeTopics(**settings).fit(corpus, checkpoint=tmp_path / "c")
+    assert_same(BackoffTreeTopics(**SETTINGS).fit(corpus, checkpoint=tmp_path / "c", resume=True), model)
