@@ -326,3 +326,27 @@ def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_pa
         )
         assert laps >= 3  # that of a lap is written after it is reported
         assert same(resumed, CollapsedHDP(**settings, random_state=0).fit(documents))
+
+
+KINDS = """
+import gc, sys
+from numba.core.dispatcher import Dispatcher
+from stickbreak import CollapsedHDP
+from stickbreak.corpus import Corpus, open_corpus
+corpus = open_corpus(sys.argv[1])
+for scratch in (None, sys.argv[2]):
+    model = CollapsedHDP(n_laps=24, merge_laps=21, random_state=0, tolerance=None, scratch=scratch).fit(corpus)
+    model.transform(corpus)
+    model.transform(Corpus(corpus.counts.copy()))
+kernels = [kernel for kernel in gc.get_objects() if isinstance(kernel, Dispatcher)]
+kernels = [kernel for kernel in kernels if kernel.py_func.__module__.startswith("stickbreak")]
+assert sum(len(kernel.signatures) for kernel in kernels) > 8
+print(*(kernel.py_func.__qualname__ for kernel in kernels if len(kernel.signatures) > 1))
+"""
+
+
+def test_no_kernel_is_compiled_twice_for_arrays_of_files(corpus: Corpus, tmp_path: Path) -> None:
+    """Neither for those that may only be read, nor for those of another width: each takes seconds."""
+    write_corpus(corpus, tmp_path / "corpus")
+    command = [sys.executable, "-c", KINDS, str(tmp_path / "corpus"), str(tmp_path)]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == []

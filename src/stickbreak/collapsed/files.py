@@ -32,7 +32,7 @@ from stickbreak.corpus.sources import Source
 from stickbreak.exceptions import ReadError
 from stickbreak.fitting.checkpoint import checksum
 from stickbreak.fitting.engine import Engine
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.storage.atomic import told_as_write_error
 
 JOBS_AT_ONCE = 32  # whose results are in memory at a time
@@ -149,9 +149,9 @@ def done(task: Task, job: Job) -> Result:
     )
 
 
-def _words(shards: Sequence[Shard]) -> NDArray[np.integer]:
+def _words(shards: Sequence[Shard]) -> Int:
     """Return the words that occur in some documents."""
-    return np.unique(np.concatenate([shard.word for shard in shards]))
+    return np.unique(np.concatenate([shard.word for shard in shards])).astype(np.int64)
 
 
 def _load(shards: Sequence[Shard], job: Job) -> None:

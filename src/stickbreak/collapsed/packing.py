@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak.collapsed.kernels import entries as entry_kernels
 from stickbreak.collapsed.shards import Shard, Shares
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 
 Bytes = NDArray[np.uint8]
 
@@ -75,7 +75,7 @@ class Entries:
     units: NDArray[np.signedinteger[Any]]
 
     @classmethod
-    def of(cls, table: Float, rows: NDArray[np.integer] | None = None) -> Self:
+    def of(cls, table: Float, rows: Int | None = None) -> Self:
         """List the entries of a table, all others than these rows being 0."""
         rows, start = np.arange(table.shape[0]) if rows is None else rows, np.empty(table.shape[0] + 1, np.int64)
         entry_kernels.where_rows_begin(table, rows, start)
@@ -86,7 +86,8 @@ class Entries:
 
     def add_to(self, table: Float) -> None:
         """Add the entries to a table."""
-        entry_kernels.add_entries(self.start, self.column, self.units, table)
+        units = self.units.astype(np.int64, copy=False)  # of one kind, for which alone the kernel is compiled
+        entry_kernels.add_entries(self.start, self.column, units, table)
 
     def table(self) -> Float:
         """Return the table."""
