@@ -16,6 +16,7 @@ from tests.fitting.test_engine import Travelling
 
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import cutting, files, sampled, splitting
+from stickbreak.collapsed.aside import lengths
 from stickbreak.collapsed.cvb0 import ALONE, SMALLEST_SHARE, sweep, with_random_topics
 from stickbreak.collapsed.files import InFiles, Task, done
 from stickbreak.collapsed.memory import InMemory
@@ -143,6 +144,34 @@ def test_counts_travel_without_a_change() -> None:
         np.testing.assert_array_equal(sent.S, given)
         np.testing.assert_array_equal(Entries.of(given).table(), given)
     assert len(pickle.dumps(Counts(np.zeros((1000, 1000)), np.zeros(1000)))) < 20_000
+
+
+def test_tokens_held_out_are_drawn_once(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then they are read, until others are held out; those of a memory fit are the same."""
+    aside = Aside(apart=0.1, apart_seed=1, held=0.3, held_seed=2)
+    state, here = in_files(corpus, tmp_path), InMemory(corpus)
+    here.set_aside(aside, ALONE)
+    expected = here.lengths(ALONE)
+    documents = state.documents
+    assert isinstance(documents, InFiles)
+    for _ in range(2):
+        documents.set_aside(aside, ALONE)
+        np.testing.assert_array_equal(documents.lengths(ALONE), expected)
+        with monkeypatch.context() as within:
+            within.setattr(np, "floor", None)
+            np.testing.assert_array_equal(np.concatenate(documents.walk(ALONE, lengths).listed), expected)
+    documents.set_aside(Aside(), ALONE)
+    assert documents.lengths(ALONE).sum() == corpus.n_tokens
+    assert not list(tmp_path.glob("*/*.held"))
+
+
+def test_a_table_of_changes_comes_in_parts(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In as many as there may be, of few words each; the last one is shorter."""
+    whole = in_files(corpus, tmp_path / "a")
+    monkeypatch.setattr(files, "PART_ENTRIES", 1)
+    parts = in_files(corpus, tmp_path / "b")
+    np.testing.assert_array_equal(parts.S, whole.S)
+    assert np.array_equal(whole.S.sum(), corpus.n_tokens)
 
 
 def test_a_job_that_is_done_twice_writes_the_same(corpus: Corpus, tmp_path: Path) -> None:
@@ -327,3 +356,27 @@ def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_pa
         )
         assert laps >= 3  # that of a lap is written after it is reported
         assert same(resumed, CollapsedHDP(**settings, random_state=0).fit(documents))
+
+
+KINDS = """
+import gc, sys
+from numba.core.dispatcher import Dispatcher
+from stickbreak import CollapsedHDP
+from stickbreak.corpus import Corpus, open_corpus
+corpus = open_corpus(sys.argv[1])
+for scratch in (None, sys.argv[2]):
+    model = CollapsedHDP(n_laps=24, merge_laps=21, random_state=0, tolerance=None, scratch=scratch).fit(corpus)
+    model.transform(corpus)
+    model.transform(Corpus(corpus.counts.copy()))
+kernels = [kernel for kernel in gc.get_objects() if isinstance(kernel, Dispatcher)]
+kernels = [kernel for kernel in kernels if kernel.py_func.__module__.startswith("stickbreak")]
+assert sum(len(kernel.signatures) for kernel in kernels) > 8
+print(*(kernel.py_func.__qualname__ for kernel in kernels if len(kernel.signatures) > 1))
+"""
+
+
+def test_no_kernel_is_compiled_twice_for_arrays_of_files(corpus: Corpus, tmp_path: Path) -> None:
+    """Neither for those that may only be read, nor for those of another width: each takes seconds."""
+    write_corpus(corpus, tmp_path / "corpus")
+    command = [sys.executable, "-c", KINDS, str(tmp_path / "corpus"), str(tmp_path)]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == []

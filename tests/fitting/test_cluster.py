@@ -39,6 +39,11 @@ def slow_square(shared: int, job: int) -> tuple[int, int]:
     return shared * job * job, os.getpid()
 
 
+def sums(shared: Any, job: Any) -> Any:
+    """Return as much as came with the job."""
+    return job + shared.sum()
+
+
 def failing(shared: None, job: int) -> int:
     """Fail as a job of ours does."""
     raise InputError(f"job {job} was given nothing")
@@ -64,6 +69,16 @@ def test_processes_sample_the_same_bits(client: Any, corpus: Corpus, changes: di
         found = stickbreak.GibbsHDP(**model.get_params()).fit(corpus)
     assert np.array_equal(found.components_, model.components_)
     assert np.array_equal(found.trace_["objective"], model.trace_["objective"])
+
+
+def test_what_travels_is_counted(client: Any, tmp_path: Path) -> None:
+    workers = DaskWorkers(client, tmp_path)
+    found = workers.run(sums, [np.zeros(1000), np.zeros(500)], np.ones(2000))
+    np.testing.assert_array_equal(np.concatenate(found), 2000.0)
+    assert all(each.flags.writeable for each in found)  # kernels are compiled for such arrays
+    assert workers.n_steps == 1
+    assert 8 * 3500 < workers.bytes_sent < 8 * 3500 + 1000
+    assert 8 * 1500 < workers.bytes_returned < 8 * 1500 + 500
 
 
 def test_results_come_in_order_although_a_worker_is_killed(client: Any, tmp_path: Path) -> None:

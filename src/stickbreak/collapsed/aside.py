@@ -21,17 +21,23 @@ def share_apart(n_documents: int, n_tokens: float) -> float:
     return min(APART, MOST_APART / max(n_tokens, 1.0)) if n_documents >= FEWEST_DOCUMENTS else 0.0
 
 
-def parted(count: Float, indptr: Int, first: int, aside: Aside) -> tuple[Float, Float | None, Float | None]:
-    """Return the counts of consecutive documents that take part, those held out and those set apart."""
-    held = apart = None
+def parted(
+    count: Float, indptr: Int, first: int, aside: Aside, held: Float | None = None
+) -> tuple[Float, Float | None, Float | None]:
+    """Return the counts of consecutive documents that take part, those held out and those set apart.
+
+    What is held out need not be drawn if it is given.
+    """
+    apart = None
     if aside.apart:
         rng = stream_at(aside.apart_seed, "documents set apart", first)
         chosen = np.repeat(rng.random(indptr.size - 1) < aside.apart, np.diff(indptr))
         apart = np.where(chosen, count, 0.0)
         count = count - apart
-    if aside.held:
+    if aside.held and held is None:
         rng = stream_at(aside.held_seed, f"tokens held back in turn {aside.turn}", first)
         held = rng.binomial(np.floor(count).astype(np.int64), aside.held).astype(np.float64)
+    if held is not None:
         count = count - held
     return count, held, apart
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +39,26 @@ def blocks_of(corpus: Corpus) -> list[list[Rows]]:
     return turns
 
 
-def shards_of(corpus: Corpus, first: int, aside: Aside) -> list[Shard]:
-    """Cut the documents of a block into shards, without shares; `first` is the number of its first document."""
-    found = []
+def shards_of(corpus: Corpus, first: int, aside: Aside, held: NDArray[Any] | None = None) -> list[Shard]:
+    """Cut the documents of a block into shards, without shares.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    first : int
+        The number of the first.
+    aside : Aside
+    held : ndarray of shape (n,), optional
+        The tokens that are held out, where they were drawn before.
+    """
+    found, end = [], 0
     for low, high in edges_of(corpus):
         indptr, word, count = counts_of(corpus, low, high)
-        kept, held, apart = parted(count, indptr, first + low, aside)
-        found.append(Shard(first + low, indptr, word, kept, Shares.none(word.size), held, apart))
+        begin, end = end, end + word.size
+        drawn = None if held is None else held[begin:end].astype(np.float64)
+        kept, own, apart = parted(count, indptr, first + low, aside, drawn)
+        found.append(Shard(first + low, indptr, word, kept, Shares.none(word.size), own, apart))
     return found
 
 

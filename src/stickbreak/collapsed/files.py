@@ -6,7 +6,7 @@ job that is done twice reads the same and writes the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import Any, Self
@@ -18,8 +18,7 @@ from stickbreak.collapsed import aside as left_aside
 from stickbreak.collapsed.cutting import blocks_of, shards_of
 from stickbreak.collapsed.packing import Entries, packed_shares, unpacked_shares
 from stickbreak.collapsed.shards import Aside, Shard
-from stickbreak.collapsed.state import MOST_TOPICS
-from stickbreak.collapsed.walking import Count, Found, Work, keep
+from stickbreak.collapsed.walking import Count, Found, Outcome, Work, keep
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Source
 from stickbreak.fitting.block_files import File, Folder, remove, write
@@ -27,6 +26,7 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
 
 JOBS_AT_ONCE = 32  # whose results are in memory at a time
+PART_ENTRIES, MOST_PARTS = 1 << 18, 16  # of a table of changes: a part fits into the cache, and there are few
 
 Array = NDArray[Any]
 
@@ -50,6 +50,7 @@ class Job:
     first: int  # number of the first document
     shares: File | None
     half: File | None
+    held: File | None  # tokens of each count that are held out; None: they are yet to be drawn, or there are none
     new: str
 
 
@@ -62,40 +63,67 @@ class Result:
     counts: Entries | None
     shares: File | None
     half: File | None
+    held: File | None
 
 
 def done(task: Task, job: Job) -> Result:
     """Do the work of a walk with a block."""
-    shards = shards_of(job.documents.load(), job.first, task.aside)
+    held = None if job.held is None else job.held.read()
+    shards = shards_of(job.documents.load(), job.first, task.aside, held)
     _load(shards, job)
-    found, S, N = Found(), np.zeros(task.shape), np.zeros(task.shape[1])
-    new_shares = new_half = False
+    found, made = Found(), []
     for shard in shards:
         outcome = task.work(task.given, shard)
         found.add(outcome.sums, outcome.listed)
-        if task.count is not None:
-            task.count(shard, outcome, 0, task.shape[0], S, N)
+        made.append((shard, replace(outcome, sums=(), listed=[])))
+    counts = None if task.count is None else change_of_counts(task.count, task.shape, made)
+    for shard, outcome in made:
         keep(shard, outcome)
-        new_shares |= outcome.shares is not None
-        new_half |= outcome.half is not None
+    new_shares = any(outcome.shares is not None for _, outcome in made)
+    new_half = any(outcome.half is not None for _, outcome in made)
     return Result(
         found.sums,
         found.listed,
-        None if task.count is None else Entries.of(S, _words(shards)),
+        counts,
         write(f"{job.new}.shares", packed_shares(shards)) if new_shares else job.shares,
         write(f"{job.new}.half", np.concatenate([shard.half for shard in shards])) if new_half else job.half,
+        write(f"{job.new}.held", _held_out(shards)) if task.aside.held and held is None else job.held,
     )
 
 
-def _words(shards: Sequence[Shard]) -> NDArray[np.integer]:
-    """Return the words that occur in some documents."""
-    return np.unique(np.concatenate([shard.word for shard in shards]))
+def change_of_counts(count: Count, shape: tuple[int, int], made: Sequence[tuple[Shard, Outcome]]) -> Entries:
+    """Return what a block changes in a table of counts (W, K): rows of its own words, some of them at a time."""
+    occurs = np.zeros(shape[0], np.bool_)
+    for shard, _ in made:
+        occurs[shard.word] = True
+    words, (n_words, K) = np.flatnonzero(occurs).astype(np.int32), shape
+    number = np.zeros(n_words, np.int32)  # of each of these words among them
+    number[words] = np.arange(words.size, dtype=np.int32)
+    own = [(replace(shard, word=number[shard.word]), outcome) for shard, outcome in made]
+    at_once = min(max(1, PART_ENTRIES // K, words.size // MOST_PARTS + 1), words.size)
+
+    def parts() -> Iterator[Float]:
+        table, N = np.zeros((at_once, K)), np.zeros(K)
+        for first in range(0, words.size, max(at_once, 1)):
+            for shard, outcome in own:
+                count(shard, outcome, 0, at_once, table, N)
+                shard.word -= at_once  # those of the next part, from 0
+            yield table[: words.size - first]
+            table[:] = 0.0
+
+    return Entries.of_parts(n_words, words, K, parts())
+
+
+def _held_out(shards: Sequence[Shard]) -> Array:
+    """Return the tokens of each count that are held out, in few bytes: to draw them takes longer than to read them."""
+    held = np.concatenate([np.zeros(0), *(shard.held for shard in shards if shard.held is not None)])
+    return held.astype(np.min_scalar_type(int(held.max(initial=0.0))))
 
 
 def _load(shards: Sequence[Shard], job: Job) -> None:
     """Give shards what the files of their block hold."""
     if job.shares is not None:
-        found = unpacked_shares(job.shares.read(), [shard.word.size for shard in shards], MOST_TOPICS)
+        found = unpacked_shares(job.shares.read(), [shard.word.size for shard in shards])
         for shard, shares in zip(shards, found, strict=True):
             shard.shares = shares
     if job.half is not None:
@@ -122,7 +150,7 @@ class InFiles:
         turns, source = blocks_of(corpus), engine.source(corpus)
         self.n_turns, rows = len(turns), list(chain.from_iterable(turns))
         self._sizes = [block.n_counts for block in rows]
-        self._jobs = [Job(source.part(slice(b.first, b.last)), b.first, None, None, "") for b in rows]
+        self._jobs = [Job(source.part(slice(b.first, b.last)), b.first, None, None, None, "") for b in rows]
         ends = list(accumulate(map(len, turns)))
         self._turns = [range(end - len(turn), end) for end, turn in zip(ends, turns, strict=True)]
         self._kept: list[File] | None = None
@@ -150,23 +178,26 @@ class InFiles:
                 found.add(result.sums, result.listed)
                 if into is not None and result.counts is not None:
                     result.counts.add_to(into[0])
-                self._replace(number, result.shares, result.half)
+                self._replace(number, result.shares, result.half, result.held)
         if into is not None:
             into[1][:] = into[0].sum(axis=0)
         return found
 
-    def _replace(self, number: int, shares: File | None, half: File | None) -> None:
+    def _replace(self, number: int, shares: File | None, half: File | None, held: File | None) -> None:
         """Note the files of a block, and remove those in whose place they are."""
         old = self._jobs[number]
-        self._jobs[number] = replace(old, shares=shares, half=half)
+        self._jobs[number] = replace(old, shares=shares, half=half, held=held)
         if shares != old.shares and (self._kept is None or self._kept[number] != old.shares):
             remove(old.shares)
-        if half != old.half:
-            remove(old.half)
+        for file, before in ((half, old.half), (held, old.held)):
+            if file != before:
+                remove(before)
 
     def set_aside(self, aside: Aside, engine: Engine) -> None:
-        """Leave these tokens aside: jobs draw them again."""
+        """Leave these tokens aside: the next jobs draw them, and those after them read them."""
         self.aside, self._lengths = aside, None
+        for number, job in enumerate(self._jobs):
+            self._replace(number, job.shares, job.half, None)
 
     def lengths(self, engine: Engine) -> Float:
         """Return the tokens of each document that take part, (D,)."""
@@ -177,7 +208,7 @@ class InFiles:
     def end_halves(self) -> None:
         """Remove the halves of topics."""
         for number, job in enumerate(self._jobs):
-            self._replace(number, job.shares, None)
+            self._replace(number, job.shares, None, job.held)
 
     def remember(self) -> None:
         """Keep the files of these shares."""
@@ -205,19 +236,20 @@ class InFiles:
         """Return the same documents without shares, with the same tokens left aside."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__, _kept=None, _lengths=None)
-        other._jobs = [replace(job, shares=None, half=None) for job in self._jobs]
+        other._jobs = [replace(job, shares=None, half=None, held=None) for job in self._jobs]
         return other
 
     def take(self, twin: Self) -> None:
         """Take the shares of a twin."""
         for number, job in enumerate(twin._jobs):
-            self._replace(number, job.shares, None)
+            self._replace(number, job.shares, None, self._jobs[number].held)
+            remove(job.held)
 
     def clear(self) -> None:
         """Remove all shares."""
         self.forget()
         for number in range(len(self._jobs)):
-            self._replace(number, None, None)
+            self._replace(number, None, None, None)
 
     def packed(self) -> dict[str, Array]:
         """Return the shares of each block as an array that is read when it is used, and those that are kept."""
@@ -237,4 +269,4 @@ class InFiles:
         for number, size in enumerate(self._sizes):
             content = arrays[f"{name}.{number}"]
             unpacked_shares(content, [size], n_topics)  # refuses what cannot be
-            self._replace(number, write(f"{stem}-{number}.shares", np.asarray(content)), None)
+            self._replace(number, write(f"{stem}-{number}.shares", np.asarray(content)), None, None)

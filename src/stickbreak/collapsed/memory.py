@@ -156,7 +156,8 @@ class InMemory:
     def _restore(self, name: str, arrays: Mapping[str, NDArray[Any]], n_topics: int) -> None:
         for number, block in enumerate(chain.from_iterable(self._blocks)):
             sizes = [shard.word.size for shard in block]
-            for shard, shares in zip(block, unpacked_shares(arrays[f"{name}.{number}"], sizes, n_topics), strict=True):
+            content = np.array(arrays[f"{name}.{number}"])  # of a file that may go
+            for shard, shares in zip(block, unpacked_shares(content, sizes, n_topics), strict=True):
                 shard.shares = shares
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak.collapsed.kernels import entries as entry_kernels
 from stickbreak.collapsed.shards import Shard, Shares
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int, Int32
 
 Bytes = NDArray[np.uint8]
 
@@ -27,8 +27,15 @@ def packed_shares(shards: Sequence[Shard]) -> Bytes:
     return np.concatenate([array.view(np.uint8) for array in arrays] or [np.zeros(0, np.uint8)])
 
 
-def unpacked_shares(content: Bytes, sizes: Sequence[int], n_topics: int) -> list[Shares]:
-    """Return what `packed_shares` packed, for shards of as many counts as `sizes` says.
+def unpacked_shares(content: Bytes, sizes: Sequence[int], n_topics: int | None = None) -> list[Shares]:
+    """Return what `packed_shares` packed, for shards of as many counts as `sizes` says: views of it.
+
+    Parameters
+    ----------
+    content : ndarray of bytes
+    sizes : sequence of int
+    n_topics : int, optional
+        Shares are checked, and topics are below this number. None: another check has found that they are as written.
 
     Raises
     ------
@@ -45,11 +52,12 @@ def unpacked_shares(content: Bytes, sizes: Sequence[int], n_topics: int) -> list
     share = content[: 4 * entries].view(np.float32)
     topic = content[4 * entries : 6 * entries].view(np.uint16)
     start = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))
-    _check(share, topic, kept, start, n_topics)
+    if n_topics is not None:
+        _check(share, topic, kept, start, n_topics)
     found, begin = [], 0
     for size in sizes:
         own = start[begin : begin + size + 1]
-        found.append(Shares(own - own[0], topic[own[0] : own[-1]].copy(), share[own[0] : own[-1]].copy()))
+        found.append(Shares(own - own[0], topic[own[0] : own[-1]], share[own[0] : own[-1]]))
         begin += size
     return found
 
@@ -70,23 +78,46 @@ class Entries:
     """A table of whole units (math.md (C15)) as the list of its entries that are not 0."""
 
     shape: tuple[int, int]
-    start: NDArray[np.int64]  # (W + 1,)  of each row
+    row: Int32  # (n,)  rows that have entries
+    start: Int  # (n + 1,)  of each of them
     column: NDArray[np.uint16]
-    units: NDArray[np.signedinteger[Any]]
+    units: Int32  # modulo 2**32
+    wide: Int  # entries of more units than four bytes hold: few, of the most frequent words ...
+    beyond: Int  # ... and what must be added to theirs
 
     @classmethod
-    def of(cls, table: Float, rows: NDArray[np.integer] | None = None) -> Self:
-        """List the entries of a table, all others than these rows being 0."""
-        rows, start = np.arange(table.shape[0]) if rows is None else rows, np.empty(table.shape[0] + 1, np.int64)
-        entry_kernels.where_rows_begin(table, rows, start)
-        column, units = np.empty(start[-1], np.uint16), np.empty(start[-1], np.int64)
-        entry_kernels.list_entries(table, rows, start, column, units)
-        small = not units.size or max(-int(units.min()), int(units.max())) < 2**31
-        return cls((table.shape[0], table.shape[1]), start, column, units.astype(np.int32) if small else units)
+    def of(cls, table: Float) -> Self:
+        """List the entries of a table."""
+        return cls.of_parts(table.shape[0], np.arange(table.shape[0], dtype=np.int32), table.shape[1], [table])
+
+    @classmethod
+    def of_parts(cls, n_rows: int, row: Int32, n_columns: int, parts: Iterable[Float]) -> Self:
+        """List the entries of some rows of a table, which come in parts: tables of consecutive rows among them."""
+        start, at = np.zeros(row.size + 1, np.int64), 0
+        columns, units = [np.zeros(0, np.uint16)], [np.zeros(0, np.int32)]
+        wide, beyond = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for part in parts:
+            entry_kernels.where_rows_begin(part, start[at:])
+            begin, end = int(start[at]), int(start[at + len(part)])
+            column, exact = np.empty(end - begin + 1, np.uint16), np.empty(end - begin + 1, np.int64)
+            entry_kernels.list_entries(part, column, exact)
+            exact = exact[:-1]
+            columns.append(column[:-1])
+            units.append(exact.astype(np.int32))
+            over = np.flatnonzero(units[-1] != exact)
+            wide.append(begin + over)
+            beyond.append(exact[over] - units[-1][over])
+            at += len(part)
+        filled = start[1:] > start[:-1]
+        begin_of = np.append(start[:-1][filled], start[-1])
+        of_entries = np.concatenate(columns), np.concatenate(units), np.concatenate(wide), np.concatenate(beyond)
+        return cls((n_rows, n_columns), row[filled], begin_of, *of_entries)
 
     def add_to(self, table: Float) -> None:
         """Add the entries to a table."""
-        entry_kernels.add_entries(self.start, self.column, self.units, table)
+        units = self.units.astype(np.int64)
+        units[self.wide] += self.beyond
+        entry_kernels.add_entries(self.row, self.start, self.column, units, table)
 
     def table(self) -> Float:
         """Return the table."""

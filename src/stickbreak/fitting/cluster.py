@@ -39,10 +39,20 @@ class DaskWorkers:
     client : distributed.Client
     scratch : Path
         A folder that all workers see: corpora that are not stored yet are written there, and what fits work on.
+
+    Attributes
+    ----------
+    n_steps : int
+        Steps so far. A step is a list of jobs that share something.
+    bytes_sent : int
+        What went out: jobs, and what they share, which is sent once; the workers hand it to one another.
+    bytes_returned : int
+        The results.
     """
 
     def __init__(self, client: Any, scratch: Path) -> None:
         self._client, self.scratch = client, scratch
+        self.n_steps = self.bytes_sent = self.bytes_returned = 0
         self._places: dict[tuple[Any, ...], Place] = {}
 
     def run(
@@ -68,6 +78,7 @@ class DaskWorkers:
         if not jobs:
             return []
         packed, reason = Packed.of(shared), ""
+        tasks = [pickle.dumps((work, job), protocol=pickle.HIGHEST_PROTOCOL) for job in jobs]
         for _ in range(TRIES):
             try:
                 self._client.wait_for_workers(1, timeout=WAIT)
@@ -75,16 +86,20 @@ class DaskWorkers:
                     warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # no smaller one can be sent
                     # a task, where scatter would never return when a worker has just gone
                     sent = self._client.submit(_itself, packed, pure=False)
-                futures = self._client.map(_done, [work] * len(jobs), [sent] * len(jobs), jobs, pure=False)
+                futures = self._client.map(_done, [sent] * len(jobs), tasks, pure=False)
                 if done is not None:
                     _tell(done, futures)
-                found: list[Result] = self._client.gather(futures)
-                return found
+                found: list[bytes] = self._client.gather(futures)
             except StickbreakError:  # of a job
                 raise
             except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
                 reason = f"{type(error).__name__}: {error}"
                 time.sleep(0.5)
+            else:
+                self.n_steps += 1
+                self.bytes_sent += len(packed.content) + sum(map(len, tasks))
+                self.bytes_returned += sum(map(len, found))
+                return [pickle.loads(result) for result in found]
         raise ClusterError(
             f"the cluster lost the work of {len(jobs)} jobs {TRIES} times ({reason:.200}); see that its workers have "
             "enough memory and go on running. A fit with a checkpoint goes on with resume."
@@ -142,10 +157,11 @@ def _itself(packed: Packed) -> Packed:
     return packed
 
 
-def _done(work: Callable[[Any, Job], Result], packed: Packed, job: Job) -> Result:
+def _done(packed: Packed, task: bytes) -> bytes:
     """Do a job, in a worker, from where nothing travels on."""
+    work, job = pickle.loads(task)
     with use_workers(None):
-        return work(packed.unpacked(), job)
+        return pickle.dumps(work(packed.unpacked(), job), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 @contextmanager

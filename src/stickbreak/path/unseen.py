@@ -9,7 +9,7 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, for_kernels
 from stickbreak.path.held_out import Halves, HeldOutTokens, set_apart, some_documents
 from stickbreak.path.kernels import sweeps as sweep_kernels
 from stickbreak.prediction.document_weights import collapsed_weights
@@ -139,13 +139,13 @@ def shared(phi: Float, corpus: Corpus, theta: Float, prior: Float, executor: Exe
     executor : Executor
     """
     counts = corpus.counts
-    indptr, count = counts.indptr.astype(np.int64), counts.data.astype(np.float64)
+    indptr, word, count = counts.indptr.astype(np.int64), for_kernels(counts.indices), counts.data.astype(np.float64)
     ratio, new = np.empty(count.size), np.empty_like(theta)
 
     def run(rows: tuple[int, int]) -> None:
         first, last = rows
         at = slice(first, last)
-        sweep_kernels.ratios(indptr[first : last + 1], counts.indices, count, phi, theta[at], prior, ratio, new[at])
+        sweep_kernels.ratios(indptr[first : last + 1], word, count, phi, theta[at], prior, ratio, new[at])
 
     executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
     table = sparse.csr_matrix((ratio, counts.indices, counts.indptr), shape=counts.shape)

@@ -6,7 +6,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, for_kernels
 from stickbreak.prediction.kernels import weights as weight_kernels
 
 TOLERANCE, SWEEPS = 1e-4, 300
@@ -44,14 +44,14 @@ def collapsed_weights(
         (N_dk + prior_k) / (N_d + sum of the prior); rows sum to one, the row of an empty document is the prior.
     """
     counts = corpus.counts
-    indptr, count = counts.indptr.astype(np.int64), counts.data.astype(np.float64)
+    indptr, word, count = counts.indptr.astype(np.int64), for_kernels(counts.indices), counts.data.astype(np.float64)
     topics = np.ascontiguousarray(topic_word.T)
     out = np.empty((corpus.n_documents, prior.size))
 
     def run(rows: tuple[int, int]) -> None:
         first, last = rows
         weight_kernels.document_weights(
-            indptr[first : last + 1], counts.indices, count, topics, prior, tolerance, max_sweeps, out[first:last]
+            indptr[first : last + 1], word, count, topics, prior, tolerance, max_sweeps, out[first:last]
         )
 
     executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))

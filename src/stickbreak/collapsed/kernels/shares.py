@@ -163,7 +163,7 @@ def update_documents(
         inverse[k] = 1.0 / (N[k] + total_eta)
         base[k] = digamma(prior[k])
     concentration = prior.sum() + rest * total_eta / eta
-    log_p, at = 0.0, 0
+    log_p, at = 0.0, np.int64(0)  # not a literal, for which the kernels below would be compiled as well
     new_start[0] = 0
     for d in range(indptr.size - 1):
         open_stream(rng, key, first + d)
@@ -248,7 +248,7 @@ def first_shares(indptr, word, topic_word, theta, smallest, key, first, new_star
     K = theta.shape[1]
     sums, rng = np.empty((K + CHUNK - 1) // CHUNK), np.empty(1, np.uint64)
     value = np.zeros(CHUNK * sums.size)
-    at = 0
+    at = np.int64(0)
     new_start[0] = 0
     for d in range(indptr.size - 1):
         open_stream(rng, key, first + d)

@@ -130,7 +130,7 @@ def score_documents(
         sums[:N] = 0.0
         for r in range(n_particles):
             open_particle(rng, key, content[d], r)
-            n_here, log_product = 0, 0.0
+            n_here, log_product = np.int64(0), 0.0
             for i in range(N):
                 for j in range(i if resample else 0):
                     n_here = take_topic(z[j], n_here, topic, n, place)

@@ -188,7 +188,7 @@ def _settle(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _reweigh(row, weight, prior, topic, n_dk, length, active):
     """Set the weights from n_dk; topics that have left the document leave the loop."""
-    kept = 0
+    kept = np.int64(0)
     for j in range(active):
         if n_dk[j] > VANISHED * length:
             topic[kept], n_dk[kept], row[kept] = topic[j], n_dk[j], row[j]
@@ -254,7 +254,7 @@ def _restart(
             n_dk[j] = new[j] * weight[j]
         now = _reweigh(row, weight, prior, topic, n_dk, length, now)
         now, _, _ = _ascend(
-            block, row, weight, prior, topic, n_dk, count, length, now, 0.0, RESTART_SWEEPS, z, v, new,
+            block, row, weight, prior, topic, n_dk, count, length, now, 0.0, np.int64(RESTART_SWEEPS), z, v, new,
             saved[:0], saved,
         )  # fmt: skip
         found = _document_value(count, z, prior, topic[:now], n_dk[:now], weight)

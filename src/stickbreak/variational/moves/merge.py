@@ -10,7 +10,7 @@ import numpy as np
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.likelihoods.base import EMPTY
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float, Int, for_kernels
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import track_pairs
 from stickbreak.variational.model import Inference, Schedule, Standing
@@ -41,7 +41,7 @@ class Unions:
 
     def observe(self, visit: Visit, executor: Executor) -> PairStatistics:
         """Return the statistics of the unions over a batch."""
-        return track_pairs(visit, self.pairs[:, 0], self.pairs[:, 1], executor)
+        return track_pairs(visit, for_kernels(self.pairs[:, 0]), for_kernels(self.pairs[:, 1]), executor)
 
     def wanted(self, visit: Visit) -> Int:
         """Return no documents."""
