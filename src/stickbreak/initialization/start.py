@@ -23,6 +23,7 @@ logger = logging.getLogger("stickbreak")
 
 SMOOTHING = 3.0  # times eta in the collapsed sweeps
 RESPONSIBILITY_BYTES = 2**30
+BESIDE = 1.2  # of the memory of responsibilities: with the documents and what threads work in, as measured
 
 
 def smoothed_cvb0(
@@ -134,7 +135,7 @@ def start_from_topics(topics: Any, corpus: Corpus) -> Start:
 
 def sample_bytes(corpus: Corpus) -> float:
     """Return the memory that collapsed inference takes, in all documents or in the sample of `documents_that_fit`."""
-    return min(float(RESPONSIBILITY_BYTES), float(COUNT_BYTES) * corpus.counts.nnz)
+    return BESIDE * min(float(RESPONSIBILITY_BYTES), float(COUNT_BYTES) * corpus.counts.nnz)
 
 
 def documents_that_fit(corpus: Corpus, rng: np.random.Generator) -> Corpus:
