@@ -13,7 +13,6 @@ from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError, StickbreakError, WriteError
 from stickbreak.storage import persistence
-from stickbreak.variational.words.requirements import STORED_BYTES, STORED_SHARE, bytes_needed
 
 COUNTS = np.array([[2, 0, 1, 4], [0, 3, 1, 0], [5, 0, 0, 2]])
 KINDS = {
@@ -335,33 +334,3 @@ def test_more_topics_than_the_memory_holds_are_refused(monkeypatch):
     monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: 2.0**20)
     documents, _ = toy_bars(200, seed=0)
     refused(lambda: small(n_topics=500).fit(documents), "n_topics", "500", "GiB")
-
-
-def test_scratch_is_offered_where_it_helps_and_counted_where_it_is_given(monkeypatch, tmp_path):
-    documents, _ = toy_bars(200, seed=0)
-    corpus = Corpus.from_counts(documents.counts)
-    in_files, in_memory = (bytes_needed(corpus, 20, 50, n, beside=0) for n in (1, 50))
-    given = {"n_topics": 20, "n_laps": 1, "init_sweeps": 1, "n_batches": 50, "moves": ("merge",)}
-    for bytes_there, advice in (((in_files + in_memory) / 2, "a folder for scratch"), (in_files - 1, "fewer words.")):
-        for place in ("fitting.requirements", "variational.words.requirements"):
-            monkeypatch.setattr(f"stickbreak.{place}.memory_installed", lambda there=bytes_there: there)
-        refused(lambda: small(**given).fit(documents), "n_topics", "20", "GiB", advice)
-        if advice != "fewer words.":
-            small(**given, scratch=tmp_path).fit(documents)
-    refused(lambda: small(**given, scratch=tmp_path).fit(documents), "GiB", "fewer words.")
-
-
-def test_memory_of_a_trial_is_counted(monkeypatch):
-    """A refinement keeps what the fit has stored a second time."""
-    documents, _ = toy_bars(200, seed=0)
-    corpus = Corpus.from_counts(documents.counts)
-    without = bytes_needed(corpus, 20, 1, 1, beside=0)
-    state = 20 * (16 * corpus.n_words + STORED_BYTES * STORED_SHARE * min(corpus.n_words, corpus.counts.nnz))
-    assert bytes_needed(corpus, 20, 1, 1, beside=1) == without + state
-    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: without + 1)
-    settings = {"n_topics": 20, "n_laps": 1, "init_sweeps": 1}
-    for moves in (("refine",), ("merge", "birth")):
-        refused(lambda moves=moves: small(**settings, moves=moves).fit(documents), "n_topics", "20", "GiB")
-    small(**settings, moves=("merge", "delete", "reorder")).fit(documents)
-    small(**settings, schedule="stochastic").fit(documents)
-    small(**settings).partial_fit(documents)

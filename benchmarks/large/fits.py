@@ -3,9 +3,10 @@
 `package_summaries` begins with raw text, which is counted first; `rfc` with counts; any other name is a corpus folder,
 such as that of `large-planted`. Documents are held out once (a seeded sample), and the others are written to a folder
 that fits open memory-mapped. Each fit has a process of its own. Our families run by their defaults, but for K at the
-start (where a start needs one), threads and the number of passes; the peers make as many passes. Completion is that of
-one fixed point for all. Of a planted collection the share of the true topics is told that are found: half of the
-probability, or more, is common to both.
+start (where a start needs one), threads, the number of passes, and what the guide to large collections says of a
+collection of this size (`Family.given`); the peers make as many passes. Completion is that of one fixed point for all.
+Of a planted collection the matched share of the true topics is told: each has a topic of its own among those learned,
+and half of the probability, or more, is common to both.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from stickbreak.exceptions import InputError
 
 HELD_OUT = 2_000  # documents, at most a tenth
 BLOCK = 1 << 22  # pairs that are read at once
+LARGE = 20_000_000  # pairs from which on a collection is given what the guide says of large ones
+MINIBATCH = 1_000  # documents of a minibatch of a large collection
 FOUND = 0.5  # of the probability of a true topic
 
 
@@ -46,15 +49,45 @@ class Family:
     """One of our families: its estimator, what it is given, the weights of its topics."""
 
     make: Callable[..., Any]
-    given: Callable[[Record], Record]
+    given: Callable[[Corpus, Record], Record]
     prior: Callable[[Any], np.ndarray] = ours.own_prior
 
 
+def of_collapsed(train: Corpus, key: Record) -> Record:
+    """Return files for the shares of a large collection; the number of topics is found."""
+    return {"scratch": _scratch(key)} if train.counts.nnz >= LARGE else {}
+
+
+def of_variational(train: Corpus, key: Record) -> Record:
+    """Return a batch for each thread at once, and files for what is kept of the batches of a large collection."""
+    given = {"n_topics": key["K"]}
+    if train.counts.nnz >= LARGE:
+        given |= {"batches_at_once": key["threads"], "scratch": _scratch(key)}
+    return given
+
+
+def of_hybrid(train: Corpus, key: Record) -> Record:
+    """Return larger minibatches for a large collection."""
+    given = {"n_topics": key["K"]}
+    if train.counts.nnz >= LARGE:
+        given["batch_size"] = MINIBATCH
+    return given
+
+
+def of_tree(train: Corpus, key: Record) -> Record:
+    """Return the number of topics."""
+    return {"n_topics": key["K"]}
+
+
+def _scratch(key: Record) -> str:
+    return str(Path(key["folder"]) / "scratch")
+
+
 FAMILIES = {
-    "collapsed": Family(stickbreak.CollapsedHDP, lambda key: {}),
-    "variational": Family(stickbreak.VariationalHDP, lambda key: {"n_topics": key["K"]}),
-    "hybrid": Family(stickbreak.HybridHDP, lambda key: {"n_topics": key["K"]}),
-    "tree": Family(stickbreak.BackoffTreeTopics, lambda key: {"n_topics": key["K"]}, ours.usual_prior),
+    "collapsed": Family(stickbreak.CollapsedHDP, of_collapsed),
+    "variational": Family(stickbreak.VariationalHDP, of_variational),
+    "hybrid": Family(stickbreak.HybridHDP, of_hybrid),
+    "tree": Family(stickbreak.BackoffTreeTopics, of_tree, ours.usual_prior),
 }
 PEERS = ("sklearn-online", "gensim-lda")
 
@@ -114,7 +147,7 @@ def fit(key: Record) -> Record:
     systems.warm_up({"seed": 0, "settings": {}, **key})
     peak, began, cpu = PeakMemory(), time.perf_counter(), time.process_time()
     try:
-        answer, passes = _learned(train, key)
+        answer, passes, given = _learned(train, key)
     except (InputError, MemoryError) as error:  # too large for this system on this machine: that is its row
         return {"failed": str(error)[:200]}
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
@@ -126,6 +159,7 @@ def fit(key: Record) -> Record:
         "seconds": seconds,
         "cpu": cpu,
         "passes": passes,
+        "given": given,
         "peak": peak.mebibytes,
         "topics": len(answer[1]),
         "completion": scores.completion(split, *answer),
@@ -133,18 +167,24 @@ def fit(key: Record) -> Record:
     }
 
 
-def _learned(train: Corpus, key: Record) -> tuple[Answer, float]:
-    """Return what a system learns in some passes."""
+def _learned(train: Corpus, key: Record) -> tuple[Answer, float, str]:
+    """Return what a system learns in some passes, the passes, and what it was given beyond the number of topics."""
     if key["system"] in FAMILIES:
         family = FAMILIES[key["system"]]
         settings = {"n_laps": key["passes"], "n_jobs": key["threads"], "random_state": key["seed"]}
-        model = family.make(**family.given(key), **settings).fit(train)
-        return (model.topic_word_, family.prior(model)), model.n_laps_
+        given = family.given(train, key)
+        model = family.make(**given, **settings).fit(train)
+        return (model.topic_word_, family.prior(model)), model.n_laps_, _told(given)
     system = systems.make(train, {"settings": {}, **key})
     for _ in system.work():
         if system.passes >= key["passes"]:
             break
-    return system.answer(), system.passes
+    return system.answer(), system.passes, ""
+
+
+def _told(given: Record) -> str:
+    """Return parameters in words, without the number of topics and the place of files."""
+    return ", ".join(name if name == "scratch" else f"{name}={x}" for name, x in given.items() if name != "n_topics")
 
 
 def share_found(topics: np.ndarray, truth: np.ndarray | None) -> float | None:
@@ -191,6 +231,7 @@ def _row(name: str, record: Record) -> dict[str, object]:
         "documents": f"{record['documents']:,}",
         "pairs": f"{record['pairs']:,}",
         "system": record["system"],
+        "given": record["given"],
         "seconds": f"{record['seconds']:.1f}",
         "processor seconds": f"{record['cpu']:.1f}",
         "passes": f"{record['passes']:g}",
@@ -198,5 +239,5 @@ def _row(name: str, record: Record) -> dict[str, object]:
         "peak memory, MiB": f"{record['peak']:.0f}",
         "topics": record["topics"],
         "completion": f"{record['completion']:.4f}",
-        "true topics found": "" if found is None else f"{found:.0%}",
+        "planted topics recovered (matched share)": "" if found is None else f"{found:.0%}",
     }

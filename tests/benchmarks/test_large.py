@@ -49,7 +49,7 @@ def test_fits_become_rows(small, tmp_path):
     planted.generate(tmp_path / "c", 0.3)
     options = argparse.Namespace(
         corpora=[str(tmp_path / "c")],
-        systems=["collapsed", "sklearn-online"],
+        systems=[*fits.FAMILIES, "sklearn-online"],
         topics=4,
         passes=2,
         threads=1,
@@ -58,7 +58,9 @@ def test_fits_become_rows(small, tmp_path):
         out=tmp_path / "runs.jsonl",
     )
     lines = fits.run(options).splitlines()
-    assert [line.split(" | ")[3] for line in lines[2:]] == ["collapsed", "sklearn-online"]
+    assert [line.split(" | ")[3] for line in lines[2:]] == [*fits.FAMILIES, "sklearn-online"]
+    assert lines[0].endswith("| planted topics recovered (matched share) |")
+    assert all(line.endswith("% |") for line in lines[2:])
     train, held = (open_corpus(tmp_path / "place" / "c" / name) for name in ("train", "held"))
     assert (len(train), len(held)) == (270, 30)
     assert train.n_tokens + held.n_tokens == open_corpus(tmp_path / "c").n_tokens
@@ -81,3 +83,17 @@ def test_counting_is_measured(tmp_path):
     assert found["words"] == 3
     assert found["seconds"] > 0
     assert found["peak"] > 10
+
+
+def test_a_large_collection_is_given_what_the_guide_says(small, tmp_path, monkeypatch):
+    planted.generate(tmp_path / "c", 0.3)
+    corpus, key = open_corpus(tmp_path / "c"), {"K": 4, "threads": 2, "folder": "/somewhere"}
+    assert all(family.given(corpus, key).keys() <= {"n_topics"} for family in fits.FAMILIES.values())
+    monkeypatch.setattr(fits, "LARGE", corpus.counts.nnz)
+    given = {name: family.given(corpus, key) for name, family in fits.FAMILIES.items()}
+    assert given == {
+        "collapsed": {"scratch": "/somewhere/scratch"},
+        "variational": {"n_topics": 4, "batches_at_once": 2, "scratch": "/somewhere/scratch"},
+        "hybrid": {"n_topics": 4, "batch_size": 1000},
+        "tree": {"n_topics": 4},
+    }

@@ -20,6 +20,7 @@ from stickbreak.hybrid.laps import Rules
 from stickbreak.hybrid.minibatches import Drawn, Room
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
+from stickbreak.initialization import sample_bytes
 from stickbreak.storage.persistence import read_folder, write_folder
 
 from .fits import SMALL, assert_same
@@ -237,6 +238,13 @@ def test_more_saved_sweeps_than_the_memory_holds_are_refused_before_the_step(cor
     with pytest.raises(InputError, match="saved_sweeps is 1000000, which needs about"):
         model.partial_fit(corpus)
     assert_same(before, model)
+
+
+def test_the_sample_of_a_start_is_counted_before_a_fit(corpus, monkeypatch):
+    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: sample_bytes(corpus))
+    with pytest.raises(InputError, match=r"n_topics is 8: with 40 words it needs about .* GiB"):
+        HybridHDP(**{**SMALL, "n_topics": 8, "init": "collapsed"}).fit(corpus)
+    HybridHDP(**{**SMALL, "n_topics": 8, "init": "random"}).fit(corpus)
 
 
 def test_callback_has_a_row_of_every_lap(corpus):

@@ -5,10 +5,12 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from stickbreak.collapsed import COUNT_BYTES, cvb0
+from stickbreak.collapsed import ALONE, COUNT_BYTES, cvb0
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.exceptions import InputError
-from stickbreak.initialization import STARTS, StartSettings, make_start, start, start_from_topics
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.initialization import STARTS, StartSettings, births, make_start, start, start_from_topics
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,21 @@ def test_collapsed_start_is_cvb0_with_a_larger_eta_sorted_by_size(corpus):
     np.testing.assert_allclose(made.weights, state.beta[order])
     assert (np.diff(made.counts.sum(axis=0)) <= 0).all()
     np.testing.assert_allclose(made.counts.sum(), corpus.n_tokens)
+
+
+@pytest.mark.parametrize("name", ["collapsed", "births"])
+def test_threads_that_make_a_start_change_no_number(name, corpus, monkeypatch):
+    """All of its work is done by the engine of the fit."""
+    make = births if name == "births" else STARTS[name]
+    alone, done = make(corpus, settings_of()), []
+    with ThreadExecutor(3) as threads:
+        monkeypatch.setattr(ALONE, "map", None)
+        counting = Engine(threads)
+        monkeypatch.setattr(counting, "map", lambda *a: done.append(a) or threads.map(*a))
+        shared = make(corpus, settings_of(engine=counting))
+    assert len(done) >= 5
+    np.testing.assert_array_equal(shared.counts, alone.counts)
+    np.testing.assert_array_equal(shared.weights, alone.weights)
 
 
 def test_collapsed_start_reports_every_sweep(corpus):

@@ -12,6 +12,7 @@ from math import ceil
 
 import numpy as np
 
+from stickbreak.collapsed.files import Folder, InFiles
 from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts
@@ -29,6 +30,7 @@ SMALLEST_SHARE = 1 / 15
 FINE_SHARE = 1 / 200  # of starts, whose topics should not carry the noise of rounding ...
 ROUGH_SWEEPS = 5  # ... after these, in which tokens have shares of most topics
 ALONE = Engine(ThreadExecutor(1))
+WORTH_SENDING = 1 << 20  # stored counts from which on the workers of a cluster make a start: a turn takes them a while
 
 
 def cvb0(
@@ -40,6 +42,7 @@ def cvb0(
     eta: float,
     seed: int = 0,
     start: tuple[Float, Float, Float] | None = None,
+    engine: Engine = ALONE,
 ) -> Iterator[CollapsedState]:
     """Yield the state after each sweep over all documents, without end: the start of other inference.
 
@@ -58,6 +61,8 @@ def cvb0(
     start : (topic_word, theta, beta), optional
         Word distributions by word (W, K), weights of the documents (D, K) of any sum, and corpus weights (K,), where
         another inference stands. None: every (document, word) pair in one topic, drawn at random.
+    engine : Engine
+        Its threads, or the workers of a cluster for many counts, do the work; the states are the same.
 
     Yields
     ------
@@ -66,18 +71,25 @@ def cvb0(
     """
     priors = Priors(alpha, gamma, eta)
     if start is None:
-        state = random_start(corpus, n_topics, seed)
+        state = random_start(corpus, n_topics, seed, engine)
     else:
-        state = start_from(InMemory(corpus), *start, FINE_SHARE, seed, ALONE)
+        state = start_from(documents_of(corpus, engine), *start, FINE_SHARE, seed, engine)
     while True:
         rough = start is None and state.n_sweeps < ROUGH_SWEEPS
-        sweep(state, priors, SMALLEST_SHARE if rough else FINE_SHARE, seed, ALONE)
+        sweep(state, priors, SMALLEST_SHARE if rough else FINE_SHARE, seed, engine)
         yield state
 
 
-def random_start(corpus: Corpus, n_topics: int, seed: int) -> CollapsedState:
+def documents_of(corpus: Corpus, engine: Engine) -> Documents:
+    """Return documents without shares: in memory, or in files where workers have enough to do."""
+    if engine.workers is None or corpus.counts.nnz < WORTH_SENDING:
+        return InMemory(corpus)
+    return InFiles(corpus, engine, Folder(engine.workers.scratch))
+
+
+def random_start(corpus: Corpus, n_topics: int, seed: int, engine: Engine = ALONE) -> CollapsedState:
     """Put every (document, word) pair in one topic, drawn at random."""
-    return with_random_topics(InMemory(corpus), n_topics, seed, ALONE)
+    return with_random_topics(documents_of(corpus, engine), n_topics, seed, engine)
 
 
 def with_random_topics(documents: Documents, n_topics: int, seed: int, engine: Engine) -> CollapsedState:

@@ -113,6 +113,11 @@ def workers_of(executor: Executor) -> Workers | None:
     return executor.workers if isinstance(executor, Engine) else None
 
 
+def engine_of(executor: Executor) -> Engine:
+    """Return an executor as an engine: one of threads alone is an engine without workers."""
+    return executor if isinstance(executor, Engine) else Engine(executor)
+
+
 def run_each(
     executor: Executor, work: Callable[[Shared, Job, Executor], Result], jobs: Sequence[Job], shared: Shared
 ) -> list[Result]:

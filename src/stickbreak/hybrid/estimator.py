@@ -270,7 +270,7 @@ class HybridHDP(FittedHybrid):
             documents.counts.shape,
             int(self.batch_size),
             int(self.batches_at_once),
-            lambda report, stop: begin(self, documents, n_topics, seed, 1.0, report, stop),
+            lambda report, stop: begin(self, documents, n_topics, seed, 1.0, executor, report, stop),
         )
 
     def _take(self, laps: HybridLaps, documents: Corpus) -> None:
@@ -293,7 +293,7 @@ class HybridHDP(FittedHybrid):
             total / minibatch.n_documents,
             self._starting_columns(minibatch),
         )
-        state = begin(self, minibatch, n_topics, seed, share, lambda event: None, interruption.give_up_start)
+        state = begin(self, minibatch, n_topics, seed, share, executor, lambda event: None, interruption.give_up_start)
         self._take_state(state, self._given_priors(), seed)
         self.learning_offset_ = offset_after(self, 1.0)
 

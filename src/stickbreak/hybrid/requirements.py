@@ -10,13 +10,14 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import LEARNABLE
-from stickbreak.fitting.requirements import check_names
+from stickbreak.fitting.requirements import check_memory, check_names
 from stickbreak.hybrid.new_topics import check_columns
 from stickbreak.hybrid.starts import RANDOM
 from stickbreak.hybrid.state import UNBOUNDED
-from stickbreak.initialization import STARTS, check_init
+from stickbreak.initialization import STARTS, check_init, sample_bytes
 
 SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
+START_BYTES = 28.0  # of a word and a topic at the end of a start: two tables of counts, and the list of pairs
 
 
 class Parameters(Protocol):
@@ -56,3 +57,5 @@ def check_sizes(given: Parameters, corpus: Corpus, n_topics: int, batch_size: in
     n_words = min(corpus.n_words, longest * min(batch_size, corpus.n_documents))
     n_columns = n_topics * (1 + (given.top_level == UNBOUNDED))  # as many again for topics to come
     check_columns(n_words, n_columns, f"n_topics is {n_topics}")
+    if isinstance(given.init, str) and given.init == "collapsed":
+        check_memory(n_topics, corpus.n_words, sample_bytes(corpus) + START_BYTES * corpus.n_words * n_topics)

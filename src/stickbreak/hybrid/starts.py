@@ -10,6 +10,7 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
 from stickbreak.hybrid.state import UNBOUNDED, HybridState
 from stickbreak.hybrid.word_topics import WordTopics
@@ -41,6 +42,7 @@ def begin(
     n_topics: int,
     seed: int,
     share: float,
+    engine: Engine,
     report: Callback,
     stop: Callable[[], bool],
 ) -> HybridState:
@@ -55,6 +57,8 @@ def begin(
     seed : int
     share : float
         Documents of all to those of `corpus`.
+    engine : Engine
+        Where a start that finds topics runs.
     report : callable
         Told of each sweep of a start that finds topics.
     stop : callable
@@ -73,6 +77,7 @@ def begin(
         seed,
         given.init_sweeps,
         lambda done, total: report({"stage": "init", "done": done, "total": total}),
+        engine,
         stop,
     )
     return state_from_topics(make_start(given.init, corpus, settings), corpus, share, unbounded=unbounded)

@@ -8,6 +8,7 @@ from stickbreak.initialization.start import (
     STARTS,
     check_init,
     make_start,
+    sample_bytes,
     smoothed_cvb0,
     start_from_topics,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "check_init",
     "gains_alone",
     "make_start",
+    "sample_bytes",
     "seeded",
     "smoothed_cvb0",
     "start_from_topics",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stickbreak.collapsed import ALONE
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
 
 Progress = Callable[[int, int], None]
@@ -33,6 +35,7 @@ class StartSettings:
     seed: int
     sweeps: int = SWEEPS
     progress: Progress | None = None
+    engine: Engine = ALONE  # where the work runs; it changes no number
     stop: Callable[[], bool] | None = None  # asked after each sweep but the last: the sweeps so far are a start, too
 
 

@@ -13,8 +13,6 @@ from stickbreak.collapsed.requirements import most_topics
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
 from stickbreak.initialization.start import documents_that_fit
 from stickbreak.numerics.streams import stream
@@ -42,15 +40,14 @@ def births(corpus: Corpus, settings: StartSettings) -> Start:
         held_back=HELD_BACK,
         final_passes="expected",
     )
-    with ThreadExecutor(1) as executor:
-        laps = CollapsedLaps(InMemory(sample), rules, Engine(executor))
-        laps.begin(lambda row: None, lambda: False)
-        for done, _ in enumerate(islice(laps.laps(0), settings.sweeps), 1):
-            if settings.progress is not None:
-                settings.progress(done, settings.sweeps)
-            if settings.stop is not None and done < settings.sweeps and settings.stop():
-                break
-        topics = laps.finish()
+    laps = CollapsedLaps(InMemory(sample), rules, settings.engine)
+    laps.begin(lambda row: None, lambda: False)
+    for done, _ in enumerate(islice(laps.laps(0), settings.sweeps), 1):
+        if settings.progress is not None:
+            settings.progress(done, settings.sweeps)
+        if settings.stop is not None and done < settings.sweeps and settings.stop():
+            break
+    topics = laps.finish()
     counts = np.maximum(topics.dense(np.arange(topics.N.size)).T, 0.0)
     scale = corpus.n_tokens / max(sample.n_tokens, 1e-300)
     return largest_first(Start(np.ascontiguousarray(counts) * scale, weights_of(counts.sum(axis=0))))

@@ -347,7 +347,8 @@ class GibbsHDP(FittedGibbs):
 
         def starts(report: Callback, stop: Stop) -> tuple[Sequence[str | Start], int]:
             n_topics = self.starting_topics(documents)
-            start = StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps, stop=stop)
+            values = self.alpha, self.gamma, self.eta
+            start = StartSettings(n_topics, *values, seed, self.init_sweeps, engine=executor, stop=stop)
             return chain_starts(self.init, documents, start, seeds, report), n_topics
 
         travels = executor.workers is not None and (len(seeds) > 1 or self.representation == PARALLEL)

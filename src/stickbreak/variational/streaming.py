@@ -64,7 +64,7 @@ class StreamingVariational(StreamingEstimator):
         """Return the sizes and the rule of stochastic steps."""
 
     @abstractmethod
-    def _begin(self, documents: Any, seed: int, report: Any, stop: Any) -> GlobalParameters:
+    def _begin(self, documents: Any, seed: int, engine: Engine, report: Any, stop: Any) -> GlobalParameters:
         """Return the globals at the start."""
 
     def _names_learned(self) -> list[str]:
@@ -74,7 +74,8 @@ class StreamingVariational(StreamingEstimator):
     def _open_stream(
         self, minibatch: Any, total: int, executor: Engine, interruption: Interruption
     ) -> GlobalParameters:
-        return self._begin(minibatch, seed_from(self.random_state), lambda event: None, interruption.give_up_start)
+        seed, stop = seed_from(self.random_state), interruption.give_up_start
+        return self._begin(minibatch, seed, executor, lambda event: None, stop)
 
     def _step(self, minibatch: Any, total: int, executor: Engine, start: GlobalParameters | None) -> Lap:
         model = self._model(fitted=start is None)

@@ -77,6 +77,7 @@ class Job(NamedTuple):
     """One visit."""
 
     batch: int
+    summary: Entry[StoredSummary]
     documents: Entry[Any]
 
 
@@ -84,6 +85,7 @@ class Found(NamedTuple):
     """What a visit returns."""
 
     summary: StoredSummary
+    stored: Any  # that, for its shelf
     kept: Any  # of its documents, for their shelf
     visited: Visited
     observed: list[Any]  # by observer
@@ -110,8 +112,8 @@ def visit_batch(asked: Asked, job: Job, executor: Executor) -> Found:
         wanted = [observer.wanted(visit) for observer in asked.observers]
         gathered.add(job.batch, visit, np.unique(np.concatenate([np.zeros(0, np.int64), *wanted])))
     summary = summarise(visit, executor).compressed()
-    kept = job.documents.kept(model.kept(visit))
-    return Found(summary, kept, Visited(visit.sweeps, visit.restarts, gained), observed, gathered)
+    stored, kept = job.summary.kept(summary), job.documents.kept(model.kept(visit))
+    return Found(summary, stored, kept, Visited(visit.sweeps, visit.restarts, gained), observed, gathered)
 
 
 def groups(schedule: Schedule, at_once: int) -> Iterator[range]:
@@ -144,10 +146,10 @@ def first_visits(
     done: list[Visited] = []
     many = FIRST_AT_ONCE if workers_of(schedule.executor) is not None else 1
     for group in groups(schedule, max(schedule.at_once, many)):
-        visits = run_each(schedule.executor, visit_batch, _jobs(documents, group), asked)
+        visits = run_each(schedule.executor, visit_batch, _jobs(stored, documents, group), asked)
         for b, found in zip(group, visits, strict=True):
             totals.add(found.summary)
-            stored.take(b, stored.entry(b).kept(found.summary))
+            stored.take(b, found.stored)
             documents.take(b, found.kept)
             done.append(found.visited)
     sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
@@ -195,14 +197,14 @@ def revisit(
     observing = [(move, observer) for move in moves if (observer := move.observer()) is not None]
     observers = [observer for _, observer in observing]
     asked = Asked(schedule.batches, model, parameters, settings, observers, afresh=afresh, gather=gather)
-    visits = run_each(schedule.executor, visit_batch, _jobs(state.documents, group), asked)
+    visits = run_each(schedule.executor, visit_batch, _jobs(state.batches, state.documents, group), asked)
     for b, found in zip(group, visits, strict=True):
         for (move, _), observed in zip(observing, found.observed, strict=True):
             move.note(b, observed)
         state.gathering.join(found.gathered)
         state.totals.add(state.batches[b], -1.0)
         state.totals.add(found.summary)
-        state.batches.take(b, state.batches.entry(b).kept(found.summary))
+        state.batches.take(b, found.stored)
         state.documents.take(b, found.kept)
     words = visits[0].summary.words
     for found in visits[1:]:
@@ -212,5 +214,5 @@ def revisit(
     return [found.visited for found in visits]
 
 
-def _jobs(documents: Any, group: Sequence[int]) -> list[Job]:
-    return [Job(b, documents.entry(b)) for b in group]
+def _jobs(summaries: Any, documents: Any, group: Sequence[int]) -> list[Job]:
+    return [Job(b, summaries.entry(b), documents.entry(b)) for b in group]

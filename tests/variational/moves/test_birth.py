@@ -61,9 +61,9 @@ def test_each_document_gives_what_it_has_of_a_topic_to_one_half(monkeypatch):
     kept = []
     original = proposals.refined
 
-    def watched(state, corpus, tau, weights, n_dk):
+    def watched(state, schedule, corpus, tau, weights, n_dk):
         kept.append((tau, weights, n_dk))
-        return original(state, corpus, tau, weights, n_dk)
+        return original(state, schedule, corpus, tau, weights, n_dk)
 
     monkeypatch.setattr(proposals, "refined", watched)
     move = made_move(Birth)

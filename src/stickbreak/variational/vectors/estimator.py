@@ -105,7 +105,7 @@ class VectorFit(VectorModel):
         likelihood, dtype, learned = self.likelihood_, self._dtype(), self._to_learn()
 
         def start(report: Callback, stop: Stop) -> GlobalParameters:
-            return self._begin(documents, seed, report, stop)
+            return self._begin(documents, seed, executor, report, stop)
 
         vectors, n_batches = reachable(documents, executor.workers), self._n_batches(documents)
         batches = [
@@ -191,7 +191,7 @@ class VectorFit(VectorModel):
             return make_moves(self.moves, replace(settings, delete_documents=None, delete_tokens=most))
         return make_moves(self.moves, replace(settings, delete_documents=self.delete_vectors))
 
-    def _begin(self, vectors: Vectors, seed: int, report: Callback, stop: Stop) -> GlobalParameters:
+    def _begin(self, vectors: Vectors, seed: int, engine: Engine, report: Callback, stop: Stop) -> GlobalParameters:
         """Return the globals of the start: statistics on the scale of all vectors, the largest component first."""
         omega = 1.0 + self.gamma + vectors.n_documents
         if isinstance(self.init, VectorModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
-from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
@@ -41,7 +41,7 @@ from stickbreak.variational.words.observed import (
     starting_parameters,
 )
 from stickbreak.variational.words.proposals import word_proposals
-from stickbreak.variational.words.requirements import check_learned, check_likelihood, check_sizes
+from stickbreak.variational.words.requirements import Plan, check_learned, check_likelihood, check_sizes
 
 DOCUMENTS_PER_BATCH = 10_000
 
@@ -305,18 +305,18 @@ class VariationalHDP(FittedHDP):
         check_tokens(corpus)
         memoized = self.schedule == "memoized" and not streaming
         check_learned(self.learn or (), memoized=memoized)
-        n_batches = 1 if streaming else self._n_batches(corpus)
-        check_sizes(
-            corpus,
-            self.starting_topics(corpus) if isinstance(self.init, str) else number_given(self.init),
-            n_batches,
-            n_batches if memoized else 0,
-            beside=max((MOVES[name].beside for name in self.moves), default=0) if memoized else 0,
-            cells=sees_cells(self.likelihood),
-            at_once=1 if streaming else min(self.batches_at_once, n_batches),
+        beside = max((MOVES[name].beside for name in self.moves), default=0) if memoized else 0
+        plan = Plan(
+            n_batches=1 if streaming else self._n_batches(corpus),
+            kept=memoized,
+            on_disk=self.scratch is not None or workers_now() is not None,
+            at_once=self.batches_at_once,
             threads=count_jobs(self.n_jobs),
-            on_disk=self.scratch is not None,
+            beside=beside,
+            cells=sees_cells(self.likelihood),
+            collapsed=beside > 0 or (self._finds_topics and self.init == "collapsed"),
         )
+        check_sizes(corpus, self.starting_topics(corpus) if self._finds_topics else number_given(self.init), plan)
         self._settled_topics(corpus, stream=streaming)
 
     def _check_parameters(self) -> None:
@@ -347,7 +347,7 @@ class VariationalHDP(FittedHDP):
         """Put the schedule together with the batches of the corpus."""
 
         def start(report: Callback, stop: Stop) -> GlobalParameters:
-            return self._begin(documents, seed, report, stop)
+            return self._begin(documents, seed, executor, report, stop)
 
         self.likelihood_, n_documents = settled(self.likelihood, documents, self.eta), documents.n_documents
         schedule = Schedule(
@@ -378,11 +378,12 @@ class VariationalHDP(FittedHDP):
     def _start_settings(self, n_topics: int, seed: int) -> StartSettings:
         return StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps)
 
-    def _begin(self, corpus: Corpus, seed: int, report: Callback, stop: Callable[[], bool]) -> GlobalParameters:
+    def _begin(self, corpus: Corpus, seed: int, engine: Engine, report: Callback, stop: Stop) -> GlobalParameters:
         """Return the global parameters at the start."""
         settings = replace(
             self._start_settings(self.starting_topics(corpus), seed),
             progress=lambda done, total: report({"stage": "init", "done": done, "total": total}),
+            engine=engine,
             stop=stop,
         )
         if isinstance(self.init, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import cast
 
@@ -11,6 +12,7 @@ from scipy import sparse
 from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.collapsed.state import MOST_TOPICS
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.engine import engine_of
 from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, StartSettings, make_start, smoothed_cvb0
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.numerics.arrays import Float, Int
@@ -55,7 +57,8 @@ class WordBirths(Proposals):
             return None
         if not self.waits(seed):
             assert self._fresh is not None
-            start = scaled(make_start("collapsed", corpus, self._fresh), state, corpus)
+            fresh = replace(self._fresh, engine=engine_of(schedule.executor))
+            start = scaled(make_start("collapsed", corpus, fresh), state, corpus)
             names = state.next_id + np.arange(start.weights.size)
             return proposal(schedule.model, start, names, state)
         n_topics, rng = state.topic_ids.size, stream(schedule.seed, f"birth {seed}")
@@ -65,7 +68,7 @@ class WordBirths(Proposals):
         n_dk = np.zeros((documents.n_documents, 2 * n_topics))
         n_dk[documents.rows, half] = documents.n_dk
         weights = np.tile(state.parameters.expected_beta[:-1] / 2.0, 2)
-        start = refined(state, corpus, np.tile(state.parameters.tau, 2), weights, n_dk)
+        start = refined(state, schedule, corpus, np.tile(state.parameters.tau, 2), weights, n_dk)
         used = start.counts.sum(axis=0) > EMPTY
         if not used.any():
             return None
@@ -81,7 +84,7 @@ class Refinement(Proposals):
         """Return the topics after the sweeps."""
         corpus, documents = sample(state, schedule)
         weights, n_topics = state.parameters.expected_beta[:-1], state.topic_ids.size
-        start = refined(state, corpus, state.parameters.tau, weights, documents.dense(n_topics))
+        start = refined(state, schedule, corpus, state.parameters.tau, weights, documents.dense(n_topics))
         return proposal(state.model, start, state.topic_ids, state)
 
 
@@ -107,12 +110,13 @@ def _hyperparameters(state: Inference) -> tuple[float, float, float]:
     return values["alpha"], values["gamma"], values["eta"]
 
 
-def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: Float) -> Start:
+def refined(state: Inference, schedule: Schedule, corpus: Corpus, tau: Float, weights: Float, n_dk: Float) -> Start:
     """Return the topics that `REFINE_SWEEPS` sweeps of collapsed inference lead to.
 
     Parameters
     ----------
     state : Inference
+    schedule : Schedule
     corpus : Corpus
         All documents or a sample of them.
     tau : ndarray of shape (W, K)
@@ -123,7 +127,8 @@ def refined(state: Inference, corpus: Corpus, tau: Float, weights: Float, n_dk: 
     """
     alpha, gamma, eta = _hyperparameters(state)
     start = state.model.likelihood.mean(tau), n_dk + alpha * weights, weights
-    states = smoothed_cvb0(corpus, weights.size, alpha=alpha, gamma=gamma, eta=eta, start=start)
+    engine = engine_of(schedule.executor)
+    states = smoothed_cvb0(corpus, weights.size, alpha=alpha, gamma=gamma, eta=eta, start=start, engine=engine)
     *_, found = islice(states, REFINE_SWEEPS)
     return scaled(Start(np.maximum(found.S, 0.0), found.beta), state, corpus)
 

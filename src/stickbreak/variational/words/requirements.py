@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_memory
+from stickbreak.initialization import sample_bytes
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.storage.memory import memory_installed
 from stickbreak.variational.words.observed import LIKELIHOODS, sees_cells
 
 STORED_BYTES = 10.0  # of an entry of the stored S
-STORED_SHARE = 0.1  # of the pairs (word of a batch, topic) that are stored: 0.03 to 0.1 measured after the first laps
-
+TOPICS_OF_ROOT = 1 / 3  # topics of a document by the square root of its words: 0.3 to 0.37 measured on KOS and NIPS
+ENTRY_BYTES = 12.0  # of a topic of a document: its number and its expected count
+SMALL_BATCH = 1_000  # documents of the smallest batches that are offered
+LOOKED_AT = 10_000  # documents, spread evenly, that tell how many hold a word
+PAIR_BYTES = 60.0  # of a pair of document and word of a visited batch: its word and count, ratios, the order by word
 CELL_BYTES = 28.0  # of a cell of a batch: its pair, its count, its ratio, and a copy of these in a shard
 
 
@@ -38,65 +45,94 @@ def check_likelihood(likelihood: str | WordLikelihood, document_weights: str) ->
         )
 
 
-def check_sizes(
-    corpus: Corpus,
-    n_topics: int,
-    n_batches: int,
-    n_kept: int,
-    *,
-    beside: int,
-    cells: bool,
-    at_once: int,
-    threads: int,
-    on_disk: bool,
-) -> None:
-    """Refuse more topics than the memory can carry.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the memory of a fit depends on, beside its documents and its number of topics."""
 
-    Parameters
-    ----------
-    corpus : Corpus
-    n_topics : int
-        K at the start.
-    n_batches : int
-    n_kept : int
-        Batches whose statistics are stored.
-    beside : int
-        Topics of a second state that a move tries beside the first, in units of K.
-    cells : bool
-        Whether every document has an observation of every word (`CountLikelihood`).
-    at_once : int
-        Batches that are visited at the same topics.
-    threads : int
-    on_disk : bool
-        Whether statistics are kept in files: those of a group of batches are in memory.
+    n_batches: int = 1
+    kept: bool = True  # whether statistics of the batches are kept from visit to visit ...
+    on_disk: bool = False  # ... in files: those of a group of batches are in memory
+    at_once: int = 1  # batches that are visited at the same topics
+    threads: int = 1
+    beside: int = 0  # topics of a second state that a move tries beside the first, in units of K
+    cells: bool = False  # every document has an observation of every word (`CountLikelihood`)
+    collapsed: bool = True  # collapsed inference finds topics in a sample of the documents
+
+    @property
+    def in_memory(self) -> int:
+        """Batches whose statistics are in memory."""
+        return 0 if not self.kept else min(self.at_once, self.n_batches) if self.on_disk else self.n_batches
+
+    @property
+    def visits(self) -> int:
+        """Batches that are visited at a time."""
+        return self.threads if min(self.at_once, self.n_batches) >= self.threads else 1
+
+
+def check_sizes(corpus: Corpus, n_topics: int, plan: Plan) -> None:
+    """Refuse more topics than the memory can carry; the message names what would help: files, more batches.
 
     Raises
     ------
     InputError
     """
-    visits = threads if at_once >= threads else 1
+    needed, installed = bytes_needed(corpus, n_topics, plan), memory_installed()
+    advice = "give fewer topics or fewer words"
+    if needed > installed:
+        in_files = replace(plan, on_disk=plan.kept)
+        smaller = replace(in_files, n_batches=max(plan.n_batches, -(-corpus.n_documents // SMALL_BATCH)))
+        if in_files != plan and bytes_needed(corpus, n_topics, in_files) <= installed:
+            advice += ", or a folder for scratch"
+        elif smaller != in_files and bytes_needed(corpus, n_topics, smaller) <= installed:
+            advice += ", or more batches by n_batches" + (" and a folder for scratch" if in_files != plan else "")
+    check_memory(n_topics, corpus.n_words, needed, advice)
 
-    def needed(n: int) -> float:
-        return bytes_needed(corpus, n_topics, n_batches, n, beside=beside, cells=cells, visits=visits)
 
-    in_files, advice = min(n_kept, at_once), "give fewer topics or fewer words"
-    if not on_disk and needed(in_files) <= memory_installed():
-        advice += ", or a folder for scratch"
-    check_memory(n_topics, corpus.n_words, needed(in_files if on_disk else n_kept), advice)
+def bytes_needed(corpus: Corpus, n_topics: int, plan: Plan) -> float:
+    """Estimate the memory of a fit, without the documents themselves and the program.
 
-
-def bytes_needed(
-    corpus: Corpus, n_topics: int, n_batches: int, n_kept: int, *, beside: int, cells: bool = False, visits: int = 1
-) -> float:
-    """Estimate the memory of a fit: scratch and visits; S in total, tau, and the S of every batch that is kept.
-
-    The latter three are there a second time while a trial is on, for `beside` times as many topics. Cells have two rows
-    of S for each word in every batch, none of which is zero, and a batch holds all its cells.
+    That is the largest of two: the sample of collapsed inference beside the state; visits, the state, and the second
+    state of a trial. A state is S in total, tau, and what is kept of the batches.
     """
-    n_words, share, visit = float(corpus.n_words), STORED_SHARE, 0.0
-    of_batch = min(n_words, corpus.counts.nnz / n_batches)  # words: more than there are where they repeat
-    if cells:
-        visit = CELL_BYTES * corpus.n_documents * n_words / n_batches
-        n_words, of_batch, share = 2.0 * n_words, 2.0 * n_words, 1.0
-    state = 8.0 * 2.0 * n_words + STORED_BYTES * share * n_kept * of_batch
-    return visits * visit + n_topics * (8.0 * 2.0 * (n_words + visits * of_batch) + state * (1 + beside))
+    states = _state(corpus, n_topics, plan)
+    sample = sample_bytes(corpus) if plan.collapsed else 0.0
+    second = _state(corpus, n_topics * plan.beside, plan) if plan.beside else 0.0
+    return max(states + sample, states + second + plan.visits * _visit(corpus, n_topics * max(1, plan.beside), plan))
+
+
+def _rows(corpus: Corpus, plan: Plan) -> tuple[float, float]:
+    """Return the rows of S: in total, and of a batch (tokens: at most one for each pair)."""
+    if plan.cells:
+        return 2.0 * corpus.n_words, 2.0 * corpus.n_words
+    return float(corpus.n_words), min(float(corpus.n_words), corpus.counts.nnz / plan.n_batches)
+
+
+def _state(corpus: Corpus, n_topics: int, plan: Plan) -> float:
+    """Estimate the bytes of S in total, tau, and of what is kept of the batches."""
+    kept = ENTRY_BYTES * topics_of_document(corpus) * corpus.n_documents / plan.n_batches
+    kept += STORED_BYTES * stored_entries(corpus, n_topics, plan) if plan.in_memory else 0.0
+    return 16.0 * n_topics * _rows(corpus, plan)[0] + plan.in_memory * kept
+
+
+def _visit(corpus: Corpus, n_topics: int, plan: Plan) -> float:
+    """Estimate the bytes of a visit: the batch, the weights of its words, its S."""
+    observed = CELL_BYTES * corpus.n_documents * corpus.n_words if plan.cells else PAIR_BYTES * corpus.counts.nnz
+    return observed / plan.n_batches + 16.0 * n_topics * _rows(corpus, plan)[1]
+
+
+def topics_of_document(corpus: Corpus) -> float:
+    """Estimate the topics that a document has after the first pass, on average."""
+    return max(1.0, TOPICS_OF_ROOT * float(np.sqrt(corpus.counts.nnz / max(corpus.n_documents, 1))))
+
+
+def stored_entries(corpus: Corpus, n_topics: int, plan: Plan) -> float:
+    """Estimate the pairs (word, topic) that meet in a batch: a word meets the topics of the documents that hold it.
+
+    Of cells all are stored.
+    """
+    if plan.cells:
+        return _rows(corpus, plan)[1] * n_topics
+    rows = np.unique(np.linspace(0, corpus.n_documents - 1, min(corpus.n_documents, LOOKED_AT)).astype(np.int64))
+    holding = np.bincount(corpus.counts[rows].indices, minlength=corpus.n_words)
+    of_batch = holding * (corpus.n_documents / rows.size / plan.n_batches)
+    return float(np.minimum(n_topics, topics_of_document(corpus) * of_batch).sum())
