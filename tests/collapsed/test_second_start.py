@@ -99,13 +99,15 @@ def test_max_topics_holds_for_a_second_start(corpus: Corpus) -> None:
 
 
 def test_three_standard_errors_decide() -> None:
-    old = np.zeros(100)
-    assert second_start.is_better(old + 0.3, old)
-    assert not second_start.is_better(old - 0.3, old)
+    assert second_start.is_better(np.full(100, 0.3))
+    assert not second_start.is_better(np.full(100, -0.3))
     lucky = np.zeros(100)
     lucky[0] = 5.0  # one document says so, and no other
-    assert not second_start.is_better(lucky, old)
-    assert not second_start.is_better(old, old)
+    assert not second_start.is_better(lucky)
+    assert not second_start.is_better(np.zeros(100))
+    errors = np.tile([1.0, -1.0], 5000)  # 10,000 documents: a standard error is 100
+    assert not second_start.is_better(errors + 0.029)
+    assert second_start.is_better(errors + 0.031)
 
 
 def shards_of(state: CollapsedState) -> list[Shard]:
