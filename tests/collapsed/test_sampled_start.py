@@ -144,16 +144,17 @@ def test_all_that_it_found_is_taken_or_nothing(
     state, ending = after_a_trial(kind, n_topics)
     given: list[Any] = []
     monkeypatch.setattr(sampled_start, "gains", lambda *now: given.append(now) or np.array(gain))
-    own = [shard.shares for shard in shards_of(state)], state.S, state.N, state.beta, state.tables
+    before = [shard.shares for shard in shards_of(state)], state.S, state.N, state.beta, state.tables
     trial = ending.tried
     priors = try_sampled_start(state, PRIORS, ending, rules_of(), np.full(250, 6.0), ONE)
     [(other, mean, learned)] = quick
-    assert given == [(state, mean, trial, PRIORS, 0, ONE)]
+    own = learned if kind == "sampled" else PRIORS  # beside expected shares both have the same
+    assert given == [(state, (mean, own), (trial, PRIORS), 0, ONE)]
     assert learned.alpha != PRIORS.alpha
     assert priors == (learned if taken else None)
     assert ending.kind == ("sampled" if taken else kind)
     found = [shard.shares for shard in shards_of(other)], other.S, other.N, other.beta, other.tables
-    expected = found if taken else own
+    expected = found if taken else before
     assert all(shard.shares is shares for shard, shares in zip(shards_of(state), expected[0], strict=True))
     now = state.S, state.N, state.beta, state.tables
     assert all(one is each for one, each in zip(now, expected[1:], strict=True))
@@ -195,20 +196,20 @@ def test_a_hundred_passes_are_left_out_of_its_mean() -> None:
 
 
 def test_gains_are_those_of_the_new_topics_over_four_ways_to_halve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both sides with the same priors, and the corpus weights that the tables of each have with them."""
+    """Each side with its priors, and the corpus weights that its tables have with them."""
     seeds: list[int] = []
     monkeypatch.setattr(sampled_start, "documents_apart", lambda _, seed, engine: seeds.append(seed) or [seed])
-    priors = Priors(1.0, 3.0, 0.05)
+    of_new, of_old = Priors(1.0, 3.0, 0.05), Priors(1.0, 5.0, 0.05)
 
     def scored(documents: Any, S: Any, beta: Any, used: Any, seed: int, engine: Any) -> Any:
-        assert used is priors
+        assert used is (of_new if S[0, 0] == 4 else of_old)
         assert seed == 5
-        np.testing.assert_allclose(beta, [0.25] if S[0, 0] == 4 else [0.625])
+        np.testing.assert_allclose(beta, [0.25] if used is of_new else [0.5])
         return np.array([S[0, 0], documents[0]])
 
     monkeypatch.setattr(sampled_start, "scores", scored)
     new, old = Mean(np.full((1, 1), 8.0), np.full(1, 2.0), 2), Mean(np.full((1, 1), 3.0), np.full(1, 15.0), 3)
-    gain = sampled_start.gains(object(), new, old, priors, 5, ONE)  # type: ignore[arg-type]
+    gain = sampled_start.gains(object(), (new, of_new), (old, of_old), 5, ONE)  # type: ignore[arg-type]
     np.testing.assert_allclose(gain, [3.0, 0.0])
     assert seeds == [5, 6, 7, 8]
 

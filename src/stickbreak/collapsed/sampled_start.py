@@ -49,7 +49,8 @@ def try_sampled_start(
     if ending.tried is None or not rules.births or not (chosen or state.beta.size < FEW_TOPICS):
         return None
     other, mean, found = _sampled(state, rules, lengths, engine)
-    gain = gains(state, mean, ending.tried, priors, rules.seed, engine)
+    new = mean, found if chosen else priors  # alpha falls in sampled passes: beside expected shares it is the same
+    gain = gains(state, new, (ending.tried, priors), rules.seed, engine)
     if not (gain.sum() > 0 if chosen else is_better(gain)):  # math.md (C16)
         other.documents.clear()
         return None
@@ -59,15 +60,14 @@ def try_sampled_start(
     return found
 
 
-def gains(state: CollapsedState, new: Mean, old: Mean, priors: Priors, seed: int, engine: Engine) -> Float:
-    """Return by how much new topics predict each document set apart better, over some ways to halve it, (D',).
-
-    Both have the same priors: alpha falls in sampled passes, the longer the lower, whatever the topics are.
-    """
+def gains(
+    state: CollapsedState, new: tuple[Mean, Priors], old: tuple[Mean, Priors], seed: int, engine: Engine
+) -> Float:
+    """Return by how much new topics predict each document set apart better, over some ways to halve it, (D',)."""
     total: Float | float = 0.0
     for turn in range(HALVINGS):
         documents = documents_apart(state, seed + turn, engine)
-        for sign, mean in ((1, new), (-1, old)):
+        for sign, (mean, priors) in ((1, new), (-1, old)):
             beta = corpus_weights(mean.tables / mean.n, priors.gamma)
             total = total + sign * scores(documents, mean.S / mean.n, beta, priors, seed, engine)
     return np.asarray(total / HALVINGS)
