@@ -55,6 +55,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "collapsed-shares": Command("collapsed.shares", "what rounding small shares changes"),
         "collapsed-starts": Command("collapsed.starts", "does the start matter: from one topic to 600"),
         "kinds": Command("collapsed.kinds", "the defaults on many kinds of collections, at their best priors"),
+        "sampled-starts": Command("collapsed.sampled_starts", "what the sampled start changes, on fresh collections"),
         "collapsed-path": Command("collapsed.path", "which numbers of topics the path of joins names"),
         "collapsed-prune": Command("collapsed.prune", "merges beside dropping small topics"),
         "short-documents": Command("collapsed.short_documents", "settings for short documents; needs no corpora"),

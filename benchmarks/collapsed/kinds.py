@@ -44,7 +44,15 @@ def zipf(n_words: int, power: float = 1.05, shift: float = 8.0) -> np.ndarray:
 
 
 def drawn(
-    n_documents: int, n_words: int, n_topics: int, mean_tokens: float, *, common: float, strength: float, alpha: float
+    n_documents: int,
+    n_words: int,
+    n_topics: int,
+    mean_tokens: float,
+    *,
+    common: float,
+    strength: float,
+    alpha: float,
+    seed: int = 0,
 ) -> Corpus:
     """Draw documents whose topics share a common vocabulary.
 
@@ -59,8 +67,9 @@ def drawn(
         Total of the Dirichlet distribution, around the common vocabulary, from which topics are drawn.
     alpha : float
         Total concentration of the documents.
+    seed : int
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     base = zipf(n_words)
     topics = rng.dirichlet(strength * base + 1e-9, n_topics)
     lengths = np.maximum(rng.poisson(mean_tokens, n_documents), 1)

@@ -3,11 +3,14 @@
 import json
 import re
 import shlex
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import stickbreak
+from stickbreak.cli.result import _fewer
 
 
 @pytest.fixture
@@ -98,13 +101,27 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
     path = stickbreak.load(out).path_
     assert lines[-2].startswith("Next   ")
     told = re.fullmatch(r" {7}join topics \((.*)\): (stickbreak reduce .*)", lines[-1])
-    near = f"{path.smallest_within_one_error} within one standard error"
-    assert told[1] == f"{path.best} predict held-out words best, {near}, 20 for an overview"
+    assert path.best == 1  # the words are random
+    assert told[1] == "1 predicts held-out words best, 20 for an overview"
     run(*shlex.split(told[2])[1:])
     assert stickbreak.load(tmp_path / "m-20").n_topics_ == 20
     found = json.loads(run(*fit, "--force", "--json").stdout)
     assert (found["path"]["best"], found["path"]["overview"]) == (path.best, 20)
     assert len(found["path"]["scores"]) == found["n_topics"]
+
+
+@pytest.mark.parametrize(
+    ("best", "fewest", "said"),
+    [
+        (146, 130, "146 predict held-out words best, 130 within one standard error"),
+        (146, 146, "146 predict held-out words best, fewer predict them worse"),
+        (1, 1, "1 predicts held-out words best"),
+    ],
+)
+def test_numbers_of_topics_are_named_once(best, fewest, said):
+    path = SimpleNamespace(scores=np.zeros(150), best=best, smallest_within_one_error=fewest, overview=20)
+    told = _fewer(SimpleNamespace(path=path, out=Path("m")))
+    assert told == f"join topics ({said}, 20 for an overview): stickbreak reduce m --topics 20 --out m-20"
 
 
 def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):

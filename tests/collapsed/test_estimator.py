@@ -325,6 +325,15 @@ def test_wrong_parameter_is_refused(corpus, changes, words):
         fit(corpus, **changes)
 
 
+@pytest.mark.parametrize("changes", [{"births": False}, {"merge_laps": 0}])
+def test_a_start_without_a_number_has_no_more_topics_than_are_allowed(corpus, changes):
+    assert CollapsedHDP(**changes).starting_topics(corpus) == 200
+    assert CollapsedHDP(max_topics=50, **changes).starting_topics(corpus) == 50
+    assert CollapsedHDP(max_topics=7, n_laps=2, **changes).fit(corpus).trace_["n_topics"].max() <= 7
+    stream = CollapsedHDP(max_topics=7, init_sweeps=1, random_state=0).partial_fit(corpus)
+    assert stream.components_.shape[0] <= 7
+
+
 def test_documents_without_words_are_refused():
     with pytest.raises(InvalidCorpus, match="all documents are empty"):
         fit(sparse.csr_matrix((3, 4), dtype=int))

@@ -264,7 +264,8 @@ def test_trial_is_followed_by_the_better_kind(monkeypatch, good):
     monkeypatch.setattr(sampled, "as_good", as_good)
     counts = [(part.count.copy(), part.held, part.apart) for part in state.documents.shards]
     priors = ending.before(state, changed, 0, ONE)
-    assert (ending.tried is not None) == good
+    assert ending.tried.n == (TRIAL - BURN_IN if good else 1)
+    np.testing.assert_array_equal(ending.tried.S.sum(), state.S.sum() * ending.tried.n)
     ending.join(state, ONE)
     assert ending.tried is None
     assert priors == (changed if good else PRIORS)
@@ -289,6 +290,15 @@ def test_trial_that_has_not_ended_is_left_to_expected_shares():
     ending.average(state)
     assert bits(state) == before
     assert Ending("expected").leave(state, PRIORS, ONE) is PRIORS
+
+
+def test_a_fit_looks_back_only_on_sampled_passes_whose_mean_has_enough():
+    """It ends after 120 of them at the soonest: two windows of ten passes are compared."""
+    ending = Ending("sampled")
+    for ending.passes in range(101):
+        assert ending.early(10)
+    assert not all(ending.early(10) for ending.passes in range(101, 103))
+    assert not Ending("expected").early(10)
 
 
 @pytest.mark.parametrize("good", [False, True])

@@ -99,13 +99,15 @@ def test_max_topics_holds_for_a_second_start(corpus: Corpus) -> None:
 
 
 def test_three_standard_errors_decide() -> None:
-    old = np.zeros(100)
-    assert second_start.is_better(old + 0.3, old)
-    assert not second_start.is_better(old - 0.3, old)
+    assert second_start.is_better(np.full(100, 0.3))
+    assert not second_start.is_better(np.full(100, -0.3))
     lucky = np.zeros(100)
     lucky[0] = 5.0  # one document says so, and no other
-    assert not second_start.is_better(lucky, old)
-    assert not second_start.is_better(old, old)
+    assert not second_start.is_better(lucky)
+    assert not second_start.is_better(np.zeros(100))
+    errors = np.tile([1.0, -1.0], 5000)  # 10,000 documents: a standard error is 100
+    assert not second_start.is_better(errors + 0.029)
+    assert second_start.is_better(errors + 0.031)
 
 
 def shards_of(state: CollapsedState) -> list[Shard]:
@@ -145,9 +147,10 @@ def test_it_learns_from_all_tokens_but_those_apart(monkeypatch: pytest.MonkeyPat
     kept = [
         (shard.count.copy(), shard.held.copy(), shard.apart) for shard in shards_of(state) if shard.held is not None
     ]
-    topics, tokens = [], []
+    topics, tokens, asides = [], [], []
 
     def seen(other: CollapsedState, *rest: Any) -> None:
+        asides.append(other.documents.aside)
         topics.append(other.beta.size)
         tokens.append(sum(shard.count.sum() + shard.held.sum() for shard in shards_of(other) if shard.held is not None))
         sweep(other, *rest)
@@ -156,6 +159,7 @@ def test_it_learns_from_all_tokens_but_those_apart(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(second_start, "is_better", lambda *_: True)
     try_second_start(state, PRIORS, rules_of(max_topics=most), np.full(250, 20.0), ONE)
     assert topics[0] == min(most, second_start.TOPICS)
+    assert asides[0] == replace(state.documents.aside, held_seed=1, turn=0)  # tokens of its own are held out
     assert max(topics) <= most
     assert set(tokens) == {sum(count.sum() + held.sum() for count, held, _ in kept)}
     for shard, (count, held, apart) in zip(shards_of(state), kept, strict=True):
@@ -169,7 +173,9 @@ def test_it_learns_from_all_tokens_but_those_apart(monkeypatch: pytest.MonkeyPat
 def test_all_that_it_found_is_taken_or_nothing(monkeypatch: pytest.MonkeyPatch, better: bool) -> None:
     _, state = before_it()
     own = [shard.shares for shard in shards_of(state)], state.S, state.N, state.beta, state.tables
-    fitted, found, given = second_start._fitted, [], []
+    summed = state.S.copy()
+    state.S += 1.0  # as moves may leave it
+    fitted, found, given, gains = second_start._fitted, [], [], []
 
     def of_other(*arguments: Any) -> tuple[CollapsedState, Priors]:
         found.append(fitted(*arguments))
@@ -177,17 +183,19 @@ def test_all_that_it_found_is_taken_or_nothing(monkeypatch: pytest.MonkeyPatch, 
 
     def scores(_: Any, S: Any, beta: Any, priors: Any, *rest: Any) -> Any:
         given.append((S, beta, priors))
-        return np.zeros(1)
+        return np.array([5.0, 1.0]) if len(given) == 1 else np.array([2.0, 3.0])
 
     monkeypatch.setattr(second_start, "_fitted", of_other)
     monkeypatch.setattr(second_start, "scores", scores)
-    monkeypatch.setattr(second_start, "is_better", lambda *_: better)
+    monkeypatch.setattr(second_start, "is_better", lambda gain: gains.append(gain) or better)
     priors = try_second_start(state, PRIORS, rules_of(merge_laps=24), np.full(250, 20.0), ONE)
     ((other, learned),) = found
     assert learned != PRIORS
+    np.testing.assert_array_equal(gains, [[3.0, -2.0]])  # of the new topics
     assert [each[0] is S for each, S in zip(given, (other.S, own[1]), strict=True)] == [True, True]
     assert [each[1] is beta for each, beta in zip(given, (other.beta, own[3]), strict=True)] == [True, True]
     assert [each[2] for each in given] == [learned, PRIORS]
+    np.testing.assert_array_equal(own[1], summed)
     assert priors == (learned if better else None)
     expected = (
         ([shard.shares for shard in shards_of(other)], other.S, other.N, other.beta, other.tables) if better else own

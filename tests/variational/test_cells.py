@@ -145,7 +145,7 @@ def planted(name, seed=0, n_documents=300, n_words=30, n_topics=3):
     return Corpus.from_counts(X.astype(float)), rates, weights
 
 
-# of seed 0 a fit ends in another optimum, in which one word is in the wrong topic
+# Seed 0 ends in a local optimum with one word in the wrong topic: its objective is -0.932, and -0.905 from the truth.
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_planted_rates_of_poisson_counts_are_found(seed):
     corpus, rates, weights = planted("poisson", seed)

@@ -216,7 +216,12 @@ def _fewer(result: FitResult) -> str:
     number = path.overview if path.overview < n_topics else fewest
     if number == n_topics:
         return ""
-    numbers = f"{path.best} predict held-out words best, {fewest} within one standard error"
+    if fewest < path.best:
+        numbers = f"{path.best} predict held-out words best, {fewest} within one standard error"
+    elif path.best > 1:
+        numbers = f"{path.best} predict held-out words best, fewer predict them worse"
+    else:
+        numbers = "1 predicts held-out words best"
     overview = f", {path.overview} for an overview" if path.overview < n_topics else ""
     command = ["stickbreak", "reduce", str(result.out), "--topics", str(number), "--out", f"{result.out}-{number}"]
     return f"join topics ({numbers}{overview}): {shlex.join(command)}"

@@ -54,8 +54,8 @@ class CollapsedHDP(FittedCollapsed):
     ----------
     n_topics : int or None, default=None
         Number of topics to start with. Splits and merges change it; `max_topics` limits it. None: 1, or without
-        `births` 200 (a quarter of the tokens if the documents hold fewer). `partial_fit` has no splits: there None
-        means 200, too.
+        `births` 200 (`max_topics` if that is less, and a quarter of the tokens if the documents hold fewer).
+        `partial_fit` has no splits: there None means 200, too.
     alpha : float, default=5.0
         Concentration of the topic weights of a document. If it is learned, this is its initial value.
     gamma : float, default=1.0
@@ -78,7 +78,8 @@ class CollapsedHDP(FittedCollapsed):
     births : bool, default=True
         Whether topics are split. If not, there are never more than at the start.
     max_topics : int or None, default=None
-        Splits never lead to more topics than this. None: 1000, or fewer if their table would pass 4 GiB.
+        Splits never lead to more topics than this, and no start without a number has more. None: 1000, or fewer if
+        their table would pass 4 GiB.
     held_back : float, default=0.1
         Share of the tokens that is held out to decide about splits and merges. It is above 0. Only the whole part of a
         weight counts as tokens.
@@ -90,8 +91,9 @@ class CollapsedHDP(FittedCollapsed):
         drawn from them, and the topics are the mean over these passes. This often predicts better where documents are
         short. "auto" tries 30 sampled passes and completes documents that were set apart (5 % of them) with both. It
         keeps the sampled passes unless they are worse by more than two standard errors. Then, with births, it tries
-        sampled passes from 100 random topics, too, and keeps the better of the two. With fewer than 200 documents
-        "auto" means "expected".
+        sampled passes from 100 random topics, too, and keeps the better of the two. It also tries them where expected
+        shares were better but fewer than 20 topics are left; then they must be better by three standard errors. With
+        fewer than 200 documents "auto" means "expected".
     n_laps : int, default=300
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once.
     tolerance : float or None, default=1e-4
@@ -377,7 +379,9 @@ class CollapsedHDP(FittedCollapsed):
         return super().starting_topics(X) if isinstance(self.init, str) else number_given(self.init)
 
     def _default_topics(self, *, stream: bool) -> int:
-        return self.default_topics if stream or not self.births or not self.merge_laps else FIRST_TOPICS
+        if self.births and self.merge_laps and not stream:
+            return FIRST_TOPICS
+        return self.default_topics if self.max_topics is None else min(self.default_topics, int(self.max_topics))
 
     def _given(self, corpus: Corpus) -> Float | None:
         """Return the expected counts of given topics, (K, W)."""

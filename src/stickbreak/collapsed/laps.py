@@ -71,7 +71,7 @@ class CollapsedLaps:
                 self.priors = self.ending.before(state, self.priors, rules.seed, engine)
                 if self.ending.tried is not None:
                     lengths = state.documents.lengths(engine)
-                    found = try_sampled_start(state, self.priors, self.ending.tried, rules, lengths, engine)
+                    found = try_sampled_start(state, self.priors, self.ending, rules, lengths, engine)
                     self.priors = found or self.priors
                 self.ending.join(state, engine)
             lengths = state.documents.lengths(engine)

@@ -92,7 +92,7 @@ class Ending:
         self.kind, self.passes = wanted, 0  # passes of this kind; "auto": of the trial
         self.mean: Mean | None = None
         self.expected: Expected | None = None  # while there is a trial
-        self.tried: Mean | None = None  # of a trial that led to sampled passes, until they begin
+        self.tried: Mean | None = None  # topics of the kind that a trial led to, until the last passes begin
 
     @property
     def undecided(self) -> bool:
@@ -141,7 +141,7 @@ class Ending:
             self.kind, self.tried = "sampled", self.mean
             drawn.put_into(state, engine)
         else:
-            self.kind, priors = "expected", self.expected.priors
+            self.kind, self.tried, priors = "expected", Mean(state.S, state.tables, 1), self.expected.priors
         state.documents.forget()
         self.passes, self.mean, self.expected = 0, None, None
         return priors

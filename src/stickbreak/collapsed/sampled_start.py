@@ -1,6 +1,7 @@
-"""A start from many random topics by sampled passes, where sampled passes suit a collection (math.md (C16)).
+"""A start from many random topics by sampled passes, where these were chosen or topics are few (math.md (C16)).
 
 Splits are judged with expected shares, which spread in short documents: topics that draws would tell apart stay one.
+Sampled passes over few such topics say little about what they are worth over many.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import numpy as np
 from stickbreak.collapsed.cvb0 import corpus_weights, sweep, with_random_topics
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import ONE_DRAW, Mean, documents_apart, scores
+from stickbreak.collapsed.sampled import ONE_DRAW, Ending, Mean, documents_apart, scores
+from stickbreak.collapsed.second_start import FEW_TOPICS, is_better
 from stickbreak.collapsed.state import CollapsedState, Priors
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
@@ -21,18 +23,18 @@ BURN_IN, PASSES = 100, 130  # passes that are left out of the mean, and all
 
 
 def try_sampled_start(
-    state: CollapsedState, priors: Priors, tried: Mean, rules: Rules, lengths: Float, engine: Engine
+    state: CollapsedState, priors: Priors, ending: Ending, rules: Rules, lengths: Float, engine: Engine
 ) -> Priors | None:
     """Sample topics from random ones; let the state have them if they predict the documents set apart better.
 
     Parameters
     ----------
     state : CollapsedState
-        After sampled passes, with documents set apart; changed in place.
+        After a trial of sampled passes, with documents set apart; changed in place.
     priors : Priors
         Of the state.
-    tried : Mean
-        Of its sampled passes.
+    ending : Ending
+        After the trial. Its passes are sampled ones if the new topics are taken.
     rules : Rules
     lengths : ndarray of shape (D,)
         Tokens of the documents.
@@ -43,14 +45,18 @@ def try_sampled_start(
     Priors or None
         Those of the new topics; None if the old ones stay.
     """
-    if not rules.births:
+    chosen = ending.kind == "sampled"
+    if ending.tried is None or not rules.births or not (chosen or state.beta.size < FEW_TOPICS):
         return None
     other, mean, found = _sampled(state, rules, lengths, engine)
-    if gains(state, (mean, found), (tried, priors), rules.seed, engine).sum() <= 0:  # math.md (C16)
+    new = mean, found if chosen else priors  # alpha falls in sampled passes: beside expected shares it is the same
+    gain = gains(state, new, (ending.tried, priors), rules.seed, engine)
+    if not (gain.sum() > 0 if chosen else is_better(gain)):  # math.md (C16)
         other.documents.clear()
         return None
     state.documents.take(other.documents)
     state.S, state.N, state.beta, state.tables, state.summed = other.S, other.N, other.beta, other.tables, False
+    ending.kind = "sampled"
     return found
 
 

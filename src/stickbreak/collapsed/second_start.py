@@ -56,7 +56,7 @@ def try_second_start(
     add_up(state, engine)
     new = scores(documents, other.S, other.beta, found, rules.seed, engine)
     old = scores(documents, state.S, state.beta, priors, rules.seed, engine)
-    if not is_better(new, old):
+    if not is_better(new - old):
         other.documents.clear()
         return None
     state.documents.take(other.documents)
@@ -79,7 +79,6 @@ def _fitted(state: CollapsedState, rules: Rules, lengths: Float, engine: Engine)
     return other, priors
 
 
-def is_better(new: Float, old: Float) -> bool:
+def is_better(gain: Float) -> bool:
     """Return whether documents are predicted better by three standard errors.                       math.md (C14)"""
-    gain = new - old
     return bool(gain.sum() > LEAST_GAIN * np.sqrt((gain**2).sum()))

@@ -48,7 +48,7 @@ class Proposals(ABC):
         """Forget what was observed in the last lap."""
 
     def observer(self) -> Observer | None:
-        """Return what looks for what a proposal needs; None: it needs nothing."""
+        """Return the observer that collects from each batch what a proposal needs; None if it needs nothing."""
         return None
 
     def note(self, observed: Any) -> None:

@@ -44,7 +44,7 @@ class Birth(Trial):
         self._proposals.begin(state)
 
     def observer(self) -> Observer | None:
-        """Return what looks for what the proposals need."""
+        """Return the observer of the proposals."""
         return self._proposals.observer()
 
     def note(self, index: int, observed: Any) -> None:
