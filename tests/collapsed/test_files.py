@@ -17,7 +17,7 @@ from tests.fitting.test_engine import Travelling
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import cutting, files, sampled, splitting
 from stickbreak.collapsed.cvb0 import ALONE, SMALLEST_SHARE, sweep, with_random_topics
-from stickbreak.collapsed.files import File, Folder, InFiles, Task, done
+from stickbreak.collapsed.files import InFiles, Task, done
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts, Entries
 from stickbreak.collapsed.shards import Aside
@@ -25,6 +25,7 @@ from stickbreak.collapsed.state import CollapsedState, Priors
 from stickbreak.collapsed.walking import count_new
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.exceptions import InputError, ReadError, WriteError
+from stickbreak.fitting.block_files import File, Folder, write
 from stickbreak.fitting.engine import Engine, use_workers
 from stickbreak.fitting.executor import ThreadExecutor
 
@@ -288,7 +289,7 @@ def test_blocks_are_of_the_same_documents_wherever_they_are(corpus: Corpus, tmp_
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     for array in (np.arange(9, dtype=np.uint8), np.zeros(0, np.uint8)):
-        file = files.write(str(tmp_path / "x"), array)
+        file = write(str(tmp_path / "x"), array)
         np.testing.assert_array_equal(file.read(), array)
         np.testing.assert_array_equal(file.read(mapped=True), array)
     assert [path.name for path in tmp_path.iterdir()] == ["x"]

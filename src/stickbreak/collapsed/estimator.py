@@ -11,7 +11,7 @@ import numpy as np
 
 from stickbreak.collapsed.aside import share_apart
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
-from stickbreak.collapsed.files import Folder, InFiles
+from stickbreak.collapsed.files import InFiles
 from stickbreak.collapsed.fitted import FittedCollapsed
 from stickbreak.collapsed.laps import CollapsedLaps, columns_of
 from stickbreak.collapsed.memory import InMemory
@@ -23,6 +23,7 @@ from stickbreak.collapsed.streaming import StepRules, Topics, begin, learned, of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.alive import alive
+from stickbreak.fitting.block_files import Folder
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, one_of, share, sweeps, whole
 from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.executor import count_jobs

@@ -6,17 +6,10 @@ job that is done twice reads the same and writes the same.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
-import shutil
-import tempfile
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
-from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,68 +22,13 @@ from stickbreak.collapsed.state import MOST_TOPICS
 from stickbreak.collapsed.walking import Count, Found, Work, keep
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Source
-from stickbreak.exceptions import ReadError
-from stickbreak.fitting.checkpoint import checksum
+from stickbreak.fitting.block_files import File, Folder, remove, write
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
-from stickbreak.storage.atomic import told_as_write_error
 
 JOBS_AT_ONCE = 32  # whose results are in memory at a time
-EMPTY = 128  # bytes of a file without numbers, which no view can be of
 
 Array = NDArray[Any]
-
-
-class File(NamedTuple):
-    """A file of a block, and what its content adds up to."""
-
-    path: str
-    checksum: int
-
-    def read(self, *, mapped: bool = False) -> Array:
-        """Return the array in it, or a view of the file, whose content is not checked.
-
-        Raises
-        ------
-        ReadError
-            If it is gone or damaged.
-        """
-        try:
-            view = mapped and os.path.getsize(self.path) > EMPTY
-            found: Array = np.load(self.path, mmap_mode="r" if view else None, allow_pickle=False)
-        except FileNotFoundError:
-            problem = "is gone"
-        except (OSError, ValueError, EOFError) as error:
-            problem = f"cannot be read ({error!s:.80})"
-        else:
-            if mapped or checksum(found) == self.checksum:
-                return found
-            problem = "is damaged"
-        raise ReadError(
-            f"{self.path}, where a fit keeps the topics of some documents, {problem}; fit again, or go on from a "
-            "checkpoint with resume."
-        )
-
-
-def write(path: str, array: Array) -> File:
-    """Write an array to a file, which is complete or not there.
-
-    Raises
-    ------
-    WriteError
-        If the system refuses: the disk is full.
-    """
-    temporary = f"{path}.{secrets.token_hex(4)}"
-    with told_as_write_error(path):
-        try:
-            with open(temporary, "wb") as handle:
-                np.save(handle, array)
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-    return File(path, checksum(array))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,33 +104,6 @@ def _load(shards: Sequence[Shard], job: Job) -> None:
             shard.half = half[end - shard.shares.topic.size : end]
 
 
-class Folder:
-    """A folder of a fit alone, which is removed with the last who uses it.
-
-    Parameters
-    ----------
-    scratch : Path
-        Where to make it.
-
-    Raises
-    ------
-    WriteError
-        If that cannot be done.
-    """
-
-    def __init__(self, scratch: Path) -> None:
-        with told_as_write_error(scratch):
-            scratch.mkdir(parents=True, exist_ok=True)
-            self.path = tempfile.mkdtemp(prefix="stickbreak-fit-", dir=scratch.resolve())
-        self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        self._n_given = 0
-
-    def next(self) -> int:
-        """Return a number that no other file of this folder has in its name."""
-        self._n_given += 1
-        return self._n_given
-
-
 class InFiles:
     """All documents with their shares: `Documents` of a fit that is larger than memory, or on many machines.
 
@@ -249,9 +160,9 @@ class InFiles:
         old = self._jobs[number]
         self._jobs[number] = replace(old, shares=shares, half=half)
         if shares != old.shares and (self._kept is None or self._kept[number] != old.shares):
-            _remove(old.shares)
+            remove(old.shares)
         if half != old.half:
-            _remove(old.half)
+            remove(old.half)
 
     def set_aside(self, aside: Aside, engine: Engine) -> None:
         """Leave these tokens aside: jobs draw them again."""
@@ -284,7 +195,7 @@ class InFiles:
         kept, self._kept = self._kept or [], None
         for job, file in zip(self._jobs, kept, strict=False):
             if job.shares != file:
-                _remove(file)
+                remove(file)
 
     def _now(self) -> list[File]:
         """Return the files of the shares."""
@@ -327,9 +238,3 @@ class InFiles:
             content = arrays[f"{name}.{number}"]
             unpacked_shares(content, [size], n_topics)  # refuses what cannot be
             self._replace(number, write(f"{stem}-{number}.shares", np.asarray(content)), None)
-
-
-def _remove(file: File | None) -> None:
-    if file is not None:
-        with contextlib.suppress(OSError):
-            os.unlink(file.path)

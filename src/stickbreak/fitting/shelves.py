@@ -9,10 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.exceptions import ReadError
-from stickbreak.storage.atomic import told_as_write_error
+from stickbreak.fitting.block_files import Folder, whole
 
 __all__ = ["Entry", "InMemory", "OnDisk", "Packing", "Shelf"]
 
@@ -155,11 +151,7 @@ class OnDisk(Generic[Thing]):
 
     def __init__(self, packing: Packing[Thing], scratch: Path, things: Iterable[Thing] = ()) -> None:
         self._packing, self._scratch = packing, scratch
-        with told_as_write_error(scratch):
-            self._folder = tempfile.mkdtemp(prefix="shelf-", dir=scratch)
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self._files: list[str] = []
-        self._written = 0
+        self._folder, self._files = Folder(scratch, "shelf-"), list[str]()
         for index, thing in enumerate(things):
             self.take(index, self.entry(index).kept(thing))
 
@@ -182,16 +174,15 @@ class OnDisk(Generic[Thing]):
 
     def entry(self, index: int) -> InFile[Thing]:
         """Return the place of a batch, and the name of the file that takes its place."""
-        self._written += 1
         name = self._files[index] if index < len(self._files) else None
-        return InFile(self._packing, self._folder, name, f"{index}-{self._written}")
+        return InFile(self._packing, self._folder.path, name, f"{index}-{self._folder.next()}")
 
     def take(self, index: int, kept: str) -> None:
         """Put a file in its place, and remove the one before."""
         before = self._files[index : index + 1]
         self._files[index : index + 1] = [kept]
         for name in before:
-            os.unlink(os.path.join(self._folder, name))
+            os.unlink(os.path.join(self._folder.path, name))
 
     def remade(self, things: Iterable[Thing]) -> Self:
         """Return a shelf with other things."""
@@ -199,7 +190,7 @@ class OnDisk(Generic[Thing]):
 
     def arrays(self, index: int) -> Arrays:
         """Return the arrays of a file, mapped: they outlive the shelf."""
-        return mapped_arrays(os.path.join(self._folder, self._files[index]))
+        return mapped_arrays(os.path.join(self._folder.path, self._files[index]))
 
 
 def write_arrays(path: str, arrays: Arrays) -> None:
@@ -212,13 +203,8 @@ def write_arrays(path: str, arrays: Arrays) -> None:
     """
     from safetensors.numpy import save
 
-    growing = f"{path}.{secrets.token_hex(4)}"
-    with told_as_write_error(path):
-        try:
-            Path(growing).write_bytes(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
-            os.replace(growing, path)
-        finally:
-            Path(growing).unlink(missing_ok=True)
+    with whole(path) as growing:
+        Path(growing).write_bytes(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
 
 
 def read_arrays(path: str) -> Arrays:
