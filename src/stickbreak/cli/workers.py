@@ -9,6 +9,7 @@ from typing import Any
 from stickbreak.cli.stored import parameters_of_estimator
 from stickbreak.exceptions import InputError
 
+SEVERAL_CHAINS = "GibbsHDP"  # goes to workers chain by chain; alone it needs the folder for itself
 IN_THIS_PROCESS = "BackoffTreeTopics"  # is fitted without workers
 
 
@@ -24,12 +25,14 @@ def check_workers(estimator: str, workers: int | None, address: str | None, scra
     named = [option for option, value in given.items() if value is not None]
     if named and estimator == IN_THIS_PROCESS:
         raise InputError(f"{named[0]} is not for --method tree: a tree is fitted in this process")
+    if estimator == SEVERAL_CHAINS and (workers is not None or address is not None):
+        return {}  # the folder is that of the workers
     if "scratch" in parameters_of_estimator(estimator):
         return {} if scratch is None else {"scratch": scratch}
     if named == ["--scratch"]:
         raise InputError(
-            "--scratch needs --method collapsed, variational or a model of vectors, or a cluster (--cluster): other "
-            "methods fit in memory"
+            "--scratch needs --method collapsed, gibbs, variational or a model of vectors, or a cluster (--cluster): "
+            "other methods fit in memory"
         )
     return {}
 
