@@ -9,6 +9,7 @@ from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
+from stickbreak.sampling import subtopics
 from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.direct import draw_weights
 from stickbreak.sampling.franchise import Franchise
@@ -176,3 +177,15 @@ def test_fewer_than_two_tokens_are_left_alone():
     assert K == 1
     assert beta.tolist() == [0.5, 0.5]
     assert sum(made) == 0
+
+
+def test_trials_over_more_tokens_than_memory_is_meant_to_hold_are_not_made(monkeypatch):
+    tokens, _ = tokens_of([[0, 1, 0, 1], [1, 1]], 2)
+    made = []
+    for largest in (5, 6):
+        monkeypatch.setattr(subtopics, "LARGEST", largest)
+        z = np.zeros(6, np.int32)
+        counts, now = counted(tokens, z, 1), Concentrations(1.0, 1.0, 1.0)
+        options = {"trials": 20, "passes": 2, "key": 0, "limit": 100}
+        made.append(trials_in_memory(tokens, z, counts, np.array([0.5, 0.5]), now, **options)[2].splits_tried)
+    assert made[0] == 0 < made[1]

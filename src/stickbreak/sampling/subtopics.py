@@ -17,6 +17,7 @@ from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.state import Concentrations, TopicCounts, WordTopics
 
 LEAST_LIMIT = 10_000
+LARGEST = 1 << 22  # tokens of a trial, which are in memory
 Side = NDArray[np.int8]
 
 
@@ -125,8 +126,8 @@ def subtopic_trials(
     key : int
         The random numbers depend on it and on the number of the trial, on nothing else.
     limit : int, optional
-        A trial over S tokens is made with probability min(1, limit / S). None: a twentieth of all tokens, at least
-        10,000.
+        A trial over S tokens is made with probability min(1, limit / S), and with more than four million never. None: a
+        twentieth of all tokens, at least 10,000.
 
     Returns
     -------
@@ -189,7 +190,7 @@ def _plan(
     total = 0
     for trial in trials:
         rng = np.empty(1, np.uint64)
-        picked = kernels.pick(trial, words, n_k, K, limit, key, rng)
+        picked = kernels.pick(trial, words, n_k, K, limit, LARGEST, key, rng)
         if planned and total + picked.size > held.ahead:
             break
         planned.append(_Planned(picked, rng))
