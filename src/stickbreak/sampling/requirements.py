@@ -28,6 +28,7 @@ SAMPLED_BYTES = 4.0  # of the topics that are drawn at the beginning of a partia
 LISTED_BYTES = 20.0  # of the counts where documents are in files: a table, the list made of it, and one with room
 TOKEN_BYTES = 8.0  # of a token: its word, and its place among those of the word
 CHAIN_BYTES = 28.0  # of a token in a chain: topic, topics of its document, counts of its word, topic in the best sample
+START_BYTES = 14.0  # of a token where a chain starts: seats, as far as they need more than what follows
 TRIAL_BYTES = 36.0  # of a token in the moves of a chain: lists by topic, tables, seats
 BLOCK_BYTES = 60.0  # of a token of a block that is worked on ...
 FOUND_BYTES = 8.0  # ... and of one whose counts are waited for
@@ -132,8 +133,9 @@ def check_memory(given: Parameters, corpus: Corpus, n_topics: int) -> None:
         check_bytes(f"n_topics is {n_topics}: with {W} words it", needed, f"give {fewer}")
         return
     check_bytes(f"n_topics is {n_topics}: with {W} words it", needed, "give fewer topics or fewer words")
-    at_once = min(given.n_chains, count_jobs(given.n_jobs)) if given.subtopic_trials else 0
-    needed += (TOKEN_BYTES + CHAIN_BYTES * given.n_chains + TRIAL_BYTES * at_once) * N
+    at_once = min(given.n_chains, count_jobs(given.n_jobs))
+    moving = TRIAL_BYTES if given.subtopic_trials or given.split_merge_trials else START_BYTES
+    needed += (TOKEN_BYTES + CHAIN_BYTES * given.n_chains + moving * at_once) * N
     files = "scratch (--scratch)" if parallel else f"representation={PARALLEL!r} and scratch (--scratch)"
     check_bytes(
         f"n_chains is {given.n_chains}: the topics of {N:.12g} tokens are kept, which",
