@@ -1,5 +1,7 @@
 """Counts of a state, its joint log-likelihood, and topics drawn for tokens under given topics."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,8 @@ from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
-from stickbreak.sampling.counts import count_topics, topic_word_table
-from stickbreak.sampling.joint import log_joint
+from stickbreak.sampling.counts import count_topics, packed, topic_word_table
+from stickbreak.sampling.joint import TablePairs, log_joint
 from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.kernels.counts import count_tokens, tidy_words
 from stickbreak.sampling.state import Concentrations, DocumentTopics
@@ -35,7 +37,24 @@ def test_joint_has_the_stored_value(row):
     documents = state_of(tokens, z, {(d, k): count for d, k, count in row["m"]})
     counts = count_topics(tokens, z, documents, int(z.max()) + 1)
     now = Concentrations(tiny.alpha, tiny.gamma, tiny.eta)
-    assert log_joint(tokens, documents, counts, now, stirling_ratios(5)) == pytest.approx(row["log_joint"], abs=1e-9)
+    pairs = TablePairs.of(*(packed(tokens.start, documents.size, x) for x in (documents.n, documents.m)))
+    found = log_joint(pairs, tokens.lengths, counts, now, stirling_ratios(5))
+    assert found == pytest.approx(row["log_joint"], abs=1e-9)
+
+
+@pytest.mark.parametrize("most", [3, 3000])
+def test_pairs_of_parts_are_those_of_all(most):
+    """Few different pairs, and more than a table of them would hold."""
+    rng = np.random.default_rng(0)
+    n = rng.integers(1, most, size=400)
+    m = rng.integers(1, n + 1)
+    pairs = TablePairs.of(n, m)
+    expected = Counter(zip(n.tolist(), m.tolist(), strict=True))
+    assert list(zip(pairs.n, pairs.m, strict=True)) == sorted(expected)
+    assert pairs.times.tolist() == [expected[pair] for pair in sorted(expected)]
+    parts = TablePairs.together([TablePairs.of(n[rows], m[rows]) for rows in (slice(150), slice(150, 400))])
+    for name in ("n", "m", "times"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(pairs, name))
 
 
 @pytest.fixture
@@ -92,7 +111,7 @@ def test_topics_are_drawn_in_proportion_to_word_and_document(seed):
     repeats = 20_000
     start, word = np.arange(0, 4 * repeats + 1, 4), np.tile(words, repeats).astype(np.int32)
     z, rng = np.zeros(word.size, np.int32), np.zeros(1, np.uint64)
-    starts_kernels.assign(start, word, phi, prior, rounds, z, rng, key_of(seed, 0, "test"))
+    starts_kernels.assign(0, start, word, phi, prior, rounds, z, rng, key_of(seed, 0, "test"))
     found = np.stack([np.bincount(z[i::4], minlength=3) for i in range(4)]) / repeats
     error = np.sqrt(expected * (1 - expected) / repeats)
     assert (np.abs(found - expected) < 5 * error).all()

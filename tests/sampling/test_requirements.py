@@ -7,7 +7,9 @@ import pytest
 
 import stickbreak
 from stickbreak import GibbsHDP
+from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.fitting import requirements
 
 from .fits import fit
 
@@ -88,7 +90,7 @@ def test_parameters_that_do_not_fit_are_refused_in_one_sentence(corpus, change, 
      ("representation", "crf"), ("root", "none"), ("subtopic_trials", -1), ("subtopic_passes", 0),
      ("split_merge_trials", -1), ("split_merge_sweeps", 0),
      ("split_merge_scans", -1), ("init_sweeps", 0), ("n_laps", 0), ("burn_in", -1), ("thin", 0), ("n_chains", 0),
-     ("estimate", "mean"), ("n_shards", 0), ("random_state", -1), ("n_jobs", 1.5), ("verbose", "yes")],
+     ("estimate", "mean"), ("n_shards", 0), ("scratch", 3), ("random_state", -1), ("n_jobs", 1.5), ("verbose", "yes")],
 )  # fmt: skip
 def test_parameter_out_of_range_is_refused(corpus, name, value):
     with pytest.raises(ValueError, match=rf"'{name}' parameter of GibbsHDP must be"):
@@ -125,3 +127,53 @@ def test_saved_state_that_no_fit_can_have_left_is_refused(corpus, tmp_path, chan
     model.save(tmp_path / "model")
     with pytest.raises(ModelFormatError, match=words):
         stickbreak.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, "representation='partially-collapsed' and scratch"),
+        ({"representation": "partially-collapsed"}, r"keep them in files with scratch \(--scratch\)"),
+        ({"representation": "partially-collapsed", "scratch": "new"}, None),
+        (
+            {"representation": "partially-collapsed", "scratch": "new", "split_merge_trials": 1},
+            "set split_merge_trials=0",
+        ),
+        ({"n_topics": 6000}, "give fewer topics or fewer words"),
+        ({"representation": "partially-collapsed", "scratch": "new", "n_topics": 2000}, "fewer threads"),
+    ],
+)
+def test_fit_that_memory_cannot_hold_is_refused_and_offered_files(tmp_path, monkeypatch, change, words):
+    """At 30 MiB; 12 million tokens over 400 words need more."""
+    monkeypatch.setattr(requirements, "memory_installed", lambda: 30 * 2.0**20)
+    monkeypatch.setattr("stickbreak.sampling.requirements.BLOCK_TOKENS", (1000, 10_000))
+    corpus = Corpus.from_counts(np.full((30, 400), 1000))
+    if "scratch" in change:
+        change = {**change, "scratch": tmp_path / "new"}
+    model = GibbsHDP(**{"n_topics": 10, "n_laps": 1, "burn_in": 0, **change})
+    if words is None:
+        model._check_documents(corpus)
+        return
+    with pytest.raises(InputError, match=words) as refused:
+        model.fit(corpus)
+    assert str(refused.value).count(". ") == 0
+    assert not (tmp_path / "new").exists()
+
+
+def test_more_chains_and_threads_need_more_memory(monkeypatch):
+    """Chains keep their topics all the time; trials of as many chains as there are threads have their lists."""
+    corpus, needed = Corpus.from_counts(np.full((30, 400), 100)), []
+    for chains, jobs in ((1, 1), (4, 1), (4, 4)):
+        model = GibbsHDP(n_topics=10, n_chains=chains, n_jobs=jobs)
+        least, most = 1.0, 2.0**40
+        while most > 1.01 * least:
+            size = (least + most) / 2 if most < 4 * least else (least * most) ** 0.5
+            monkeypatch.setattr(requirements, "memory_installed", lambda size=size: size)
+            try:
+                model._check_documents(corpus)
+                most = size
+            except InputError:
+                least = size
+        needed.append(most)
+    assert 1.5 < needed[1] / needed[0] < 4
+    assert 1.2 < needed[2] / needed[1] < 4

@@ -154,7 +154,7 @@ def test_tables_given_the_weight_have_their_law(case):
     documents = DocumentTopics.empty(tokens)
     documents.size[:] = 1
     documents.n[tokens.start[:-1]] = n
-    direct_kernels.draw_tables(tokens.start, documents, np.array([case["a"]]), np.zeros(1, np.uint64), np.uint64(7))
+    direct_kernels.draw_tables(0, tokens.start, documents, np.array([case["a"]]), np.zeros(1, np.uint64), np.uint64(7))
     seen = np.bincount(documents.m[tokens.start[:-1]], minlength=n + 1)
     assert seen[0] == 0
     assert chi_square(seen[1:], case["p_m"][1:]) > ALARM

@@ -80,7 +80,8 @@ FitScratch = Annotated[
         "--scratch",
         metavar="FOLDER",
         help="Folder for what a fit keeps of its documents, for fits that are larger than memory: collapsed, "
-        "variational, tree and models of vectors. With --cluster all its machines must see it.",
+        "variational, tree, gibbs (--representation partially-collapsed) and models of vectors. With --cluster all "
+        "its machines must see it.",
     ),
 ]
 

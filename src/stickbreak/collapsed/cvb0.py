@@ -12,7 +12,7 @@ from math import ceil
 
 import numpy as np
 
-from stickbreak.collapsed.files import Folder, InFiles
+from stickbreak.collapsed.files import InFiles
 from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts
@@ -20,6 +20,7 @@ from stickbreak.collapsed.shards import Shard, Shares
 from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, assembled
 from stickbreak.collapsed.walking import Documents, Found, Outcome, count_all, count_new, nothing
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.block_files import Folder
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.arrays import Float

@@ -11,6 +11,8 @@ from stickbreak.corpus.csr import row_of_entry
 from stickbreak.exceptions import InvalidCorpus
 from stickbreak.numerics.arrays import Int, Int32
 
+_AT_ONCE = 1 << 20  # counts that are looked at: those of a folder may be more than memory holds
+
 
 def refuse_fractions(corpus: Corpus) -> None:
     """Refuse counts that are not whole numbers.
@@ -21,8 +23,13 @@ def refuse_fractions(corpus: Corpus) -> None:
         Naming the first row that holds a fraction, and its value.
     """
     given = corpus.counts.data
-    if not corpus.is_integer and not np.array_equal(np.rint(given), given):
-        at = int(np.flatnonzero(np.rint(given) != given)[0])
+    if corpus.is_integer:
+        return
+    for first in range(0, given.size, _AT_ONCE):
+        broken = np.flatnonzero(np.rint(part := given[first : first + _AT_ONCE]) != part)
+        if not broken.size:
+            continue
+        at = first + int(broken[0])
         raise InvalidCorpus(
             f"row {row_of_entry(corpus.counts, at)} of the counts holds {given[at]:.6g}, but a sampler assigns each "
             "token to a topic; give whole numbers of tokens (raw counts, not tf-idf)."
@@ -84,6 +91,11 @@ class Tokens:
     def n_documents(self) -> int:
         """Number of documents D."""
         return self.start.size - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens N."""
+        return int(self.word.size)
 
     @property
     def lengths(self) -> Int:

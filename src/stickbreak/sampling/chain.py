@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.engine import Engine
@@ -20,20 +19,22 @@ from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
+from stickbreak.sampling.blocks import Blocks
+from stickbreak.sampling.chain_state import ChainState
 from stickbreak.sampling.concentrations import resample
-from stickbreak.sampling.counts import count_topics, dense_labels, topic_word_table
+from stickbreak.sampling.counts import topic_word_table
 from stickbreak.sampling.direct import DirectAssignment, draw_weights
-from stickbreak.sampling.franchise import Franchise, table_list, with_dishes
+from stickbreak.sampling.franchise import Franchise
+from stickbreak.sampling.in_files import InFiles
+from stickbreak.sampling.in_memory import InMemory
 from stickbreak.sampling.indicator import TableIndicators
-from stickbreak.sampling.joint import log_joint
+from stickbreak.sampling.joint import TablePairs, log_joint
 from stickbreak.sampling.partially_collapsed import PartiallyCollapsed
 from stickbreak.sampling.representation import Representation, Sweep, require
-from stickbreak.sampling.split_merge import Trials, split_merge
-from stickbreak.sampling.starts import seated, start_seating
+from stickbreak.sampling.requirements import PARALLEL
+from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.state import Concentrations, TopicCounts
-from stickbreak.sampling.subtopics import subtopic_trials
 
-PARALLEL = "partially-collapsed"
 REPRESENTATIONS = ("franchise", "direct", "indicator", PARALLEL)
 ROOTS = ("marginal", "indicator")
 _NO_TRIALS = Trials(0, 0, 0, 0)
@@ -60,29 +61,23 @@ class Chain:
 
     Parameters
     ----------
-    tokens : Tokens
+    documents : Tokens or Blocks
+        Tokens in memory, or blocks of documents whose topics are kept in files (partially collapsed).
     settings : ChainSettings
     concentrations : Concentrations
         At the start.
     seed : int
         Chains of different seeds are independent.
-    source : Source, optional
-        The documents as jobs name them; None: no part of the chain travels.
     """
 
     def __init__(
-        self,
-        tokens: Tokens,
-        settings: ChainSettings,
-        concentrations: Concentrations,
-        seed: int,
-        source: Source | None = None,
+        self, documents: Tokens | Blocks, settings: ChainSettings, concentrations: Concentrations, seed: int
     ) -> None:
         self.settings, self.concentrations, self.n_sweeps = settings, concentrations, 0
-        self._tokens, self._seed = tokens, seed
-        self._state = _representation(settings, tokens, source)
-        self._ratios: StirlingRatios = stirling_ratios(int(tokens.lengths.max(initial=1)))
+        self._seed, self._state = seed, _state(settings, documents)
+        self._ratios: StirlingRatios = stirling_ratios(int(self._state.lengths.max(initial=1)))
         self._counts: TopicCounts
+        self._pairs: TablePairs
 
     def begin(self, init: str | Start, n_topics: int) -> None:
         """Take a start.
@@ -93,72 +88,43 @@ class Chain:
         n_topics : int
             Of the random start.
         """
-        now, seed = self.concentrations, self._seed
-        n_topics, seating = start_seating(init, n_topics, self._tokens, now, self._ratios, seed)
-        self._state.take(seating, n_topics)
-        self._count(n_topics)
+        now = self.concentrations
+        self._take(self._state.begin(init, n_topics, now, self._ratios, self._seed))
         self._state.finish(self._counts, now, self._stream("corpus weights"))
 
     def sweep(self, executor: Engine) -> Trials:
         """Resample the state, try split-merge moves, resample the concentrations."""
         self.n_sweeps += 1
-        settings, now, seed = self.settings, self.concentrations, (self._seed, self.n_sweeps)
-        self._take(self._state.sweep(self._counts, Sweep(now, self._ratios, seed, settings.shards, executor)))
+        settings, state, sweep = self.settings, self._state, self._now(executor)
+        self._take(state.sweep(self._counts, sweep))
         trials = _NO_TRIALS
         if settings.split_merge and self.n_sweeps <= (settings.split_merge_sweeps or self.n_sweeps):
-            trials = self._split_merge(seed)
+            rules = settings.split_merge, settings.scans
+            trials = self._after(*state.split_merge(self._counts, self._now(executor), *rules))
         if settings.subtopic_trials:
-            trials = trials.plus(self._subtopics(seed))
+            beta = draw_weights(self._counts, self.concentrations.gamma, self._stream("weights of sub-topics"))
+            rules = settings.subtopic_trials, settings.subtopic_passes
+            trials = trials.plus(self._after(*state.subtopics(self._counts, beta, self._now(executor), *rules)))
         self.concentrations = resample(
-            now,
+            self.concentrations,
             settings.learn,
             settings.priors or {},
             self._counts,
-            self._tokens.lengths,
+            state.lengths,
             self._stream("concentrations"),
         )
-        self._state.finish(self._counts, self.concentrations, self._stream("corpus weights"))
+        state.finish(self._counts, self.concentrations, self._stream("corpus weights"))
         return trials
 
-    def _split_merge(self, seed: tuple[int, int]) -> Trials:
-        """Try to split and merge topics, by their tables."""
-        settings, now = self.settings, self.concentrations
-        seating = self._state.seats(self._ratios, key_of(*seed, "seats"))
-        tables = table_list(self._tokens, seating)
-        n_topics, trials = split_merge(
-            tables,
-            self.n_topics,
-            gamma=now.gamma,
-            eta=now.eta,
-            n_words=self._tokens.n_words,
-            trials=settings.split_merge,
-            scans=settings.scans,
-            key=int(key_of(*seed, "split-merge")) >> 1,  # 63 bits: kernels take a signed number
-        )
-        if trials.splits_accepted or trials.merges_accepted:
-            self._state.take(with_dishes(self._tokens, seating, tables.topic), n_topics)
-            self._count(n_topics)
-        return trials
+    def _after(self, counts: TopicCounts, made: Trials) -> Trials:
+        """Take the counts after trials, if one was accepted."""
+        if made.splits_accepted or made.merges_accepted:
+            self._take(counts)
+        return made
 
-    def _subtopics(self, seed: tuple[int, int]) -> Trials:
-        """Try to split topics into sub-topics and to merge topics, by their tokens under drawn corpus weights."""
-        settings, now, z = self.settings, self.concentrations, self._state.z.copy()
-        n_topics, beta, trials = subtopic_trials(
-            self._tokens,
-            z,
-            self._counts,
-            draw_weights(self._counts, now.gamma, self._stream("weights of sub-topics")),
-            now,
-            trials=settings.subtopic_trials,
-            passes=settings.subtopic_passes,
-            key=int(key_of(*seed, "sub-topics")) >> 1,
-        )
-        if trials.splits_accepted or trials.merges_accepted:
-            keys = key_of(*seed, "tables of sub-topics"), key_of(*seed, "seats of sub-topics")
-            seating = seated(z, beta[:-1], self._tokens, now, self._ratios, *keys)[1]
-            self._state.take(seating, n_topics)
-            self._count(n_topics)
-        return trials
+    def _now(self, executor: Engine) -> Sweep:
+        seed = self._seed, self.n_sweeps
+        return Sweep(self.concentrations, self._ratios, seed, self.settings.shards, executor)
 
     @property
     def n_topics(self) -> int:
@@ -168,7 +134,7 @@ class Chain:
     @property
     def n_tokens(self) -> int:
         """Number of tokens N."""
-        return int(self._tokens.word.size)
+        return self._state.n_tokens
 
     @property
     def n_tables(self) -> int:
@@ -177,8 +143,8 @@ class Chain:
 
     @property
     def topics(self) -> Int32:
-        """Topic z of each token, (N,), in the order of `Tokens`."""
-        return self._state.z
+        """Topic z of each token, (N,), document by document and word by word; later sweeps do not change it."""
+        return self._state.topics()
 
     @property
     def tables(self) -> Int:
@@ -191,7 +157,7 @@ class Chain:
 
     def log_joint(self) -> float:
         """Return log p(x, z, m | alpha, gamma, eta) in nats.                                math.md (G1)"""
-        return log_joint(self._tokens, self._state.documents, self._counts, self.concentrations, self._ratios)
+        return log_joint(self._pairs, self._state.lengths, self._counts, self.concentrations, self._ratios)
 
     def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return arrays and plain values that all further sweeps depend on."""
@@ -209,28 +175,29 @@ class Chain:
         now = Concentrations(**{name: float(value) for name, value in values["concentrations"].items()})
         require(all(map(is_concentration, asdict(now).values())), "its concentrations are out of their range")
         n_topics = whole_number("n_topics", values["n_topics"])
-        require(0 <= n_topics <= self._tokens.word.size, "its number of topics cannot be")
-        self._state.restore(arrays, n_topics)
-        require(dense_labels(self._state.z, n_topics)[1].size == n_topics, "a topic has no token")
+        require(0 <= n_topics <= self.n_tokens, "its number of topics cannot be")
+        self._take(self._state.restore(arrays, n_topics))
         self.concentrations, self.n_sweeps = now, whole_number("n_sweeps", values["n_sweeps"])
-        self._count(n_topics)
-
-    def _count(self, n_topics: int) -> None:
-        self._take(count_topics(self._tokens, self._state.z, self._state.documents, n_topics))
 
     def _take(self, counts: TopicCounts) -> None:
-        self._counts = counts
-        self._ratios = wide_enough(self._ratios, self._state.most_tables())
+        self._counts, self._pairs = counts, self._state.pairs()
+        self._ratios = wide_enough(self._ratios, self._pairs.most_tables)
 
     def _stream(self, purpose: str) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(key=int(key_of(self._seed, self.n_sweeps, purpose))))
 
 
-def _representation(settings: ChainSettings, tokens: Tokens, source: Source | None) -> Representation:
+def _state(settings: ChainSettings, documents: Tokens | Blocks) -> ChainState:
+    if isinstance(documents, Blocks):
+        return InFiles(documents)
+    return InMemory(documents, _representation(settings, documents))
+
+
+def _representation(settings: ChainSettings, tokens: Tokens) -> Representation:
     if settings.representation == "franchise":
         return Franchise(tokens)
     if settings.representation == "direct":
         return DirectAssignment(tokens)
     if settings.representation == PARALLEL:
-        return PartiallyCollapsed(tokens, source)
+        return PartiallyCollapsed(tokens)
     return TableIndicators(tokens, root=settings.root == "indicator")

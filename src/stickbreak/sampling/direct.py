@@ -39,7 +39,7 @@ class DirectAssignment(Representation):
         counts, alive = self._counted(counts, high, parts)
         weights = self._weights(parts, high)[alive]
         prior, rng = np.maximum(now.alpha * weights, SMALLEST), np.zeros(1, np.uint64)
-        kernels.draw_tables(tokens.start, self.documents, prior, rng, sweep.key("tables"))
+        kernels.draw_tables(0, tokens.start, self.documents, prior, rng, sweep.key("tables"))
         counts.m[:] = self.tables(weights.size)
         return counts
 
@@ -63,10 +63,14 @@ class DirectAssignment(Representation):
     def restore(self, arrays: Mapping[str, NDArray], n_topics: int) -> None:
         """Take up what `arrays` returned."""
         super().restore(arrays, n_topics)
-        beta = arrays["beta"]
-        require(beta.shape == (n_topics + 1,) and beta.dtype == np.float64, "its corpus weights do not fit")
-        require(bool((beta > 0).all() and np.isclose(beta.sum(), 1.0)), "its corpus weights do not sum to one")
-        self.beta = beta.copy()
+        self.beta = checked_weights(arrays["beta"], n_topics)
+
+
+def checked_weights(beta: NDArray, n_topics: int) -> Float:
+    """Return a copy of stored corpus weights; a ValueError for what cannot be some."""
+    require(beta.shape == (n_topics + 1,) and beta.dtype == np.float64, "its corpus weights do not fit")
+    require(bool((beta > 0).all() and np.isclose(beta.sum(), 1.0)), "its corpus weights do not sum to one")
+    return beta.copy()
 
 
 def draw_weights(counts: TopicCounts, gamma: float, rng: np.random.Generator) -> Float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -12,19 +13,23 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.block_files import Folder
 from stickbreak.fitting.constraints import CONCENTRATIONS, one_of, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
+from stickbreak.model.given_topics import number_given
 from stickbreak.model.topic_model import TopicModel
-from stickbreak.sampling.chain import PARALLEL, REPRESENTATIONS, ROOTS, ChainSettings
+from stickbreak.sampling.blocks import Blocks
+from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, ChainSettings
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
-from stickbreak.sampling.requirements import BIRTHS, check_continuation, check_parameters
+from stickbreak.sampling.requirements import BIRTHS, check_continuation, check_memory, check_parameters, scratch_folder
 from stickbreak.sampling.samples import ESTIMATES
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
+from stickbreak.storage.places import PathLike
 
 
 class GibbsHDP(FittedGibbs):
@@ -109,11 +114,18 @@ class GibbsHDP(FittedGibbs):
         Number of parts of the documents that are sampled at the same time. 1 is exact. More are approximate: each part
         is sampled against its own copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling
         2009). representation="partially-collapsed" is exact in parallel and needs no shards.
+    scratch : path-like or None, default=None
+        Folder for the topics of tokens, for fits that are larger than memory: with representation="partially-collapsed"
+        a fit holds the tokens of one block of documents for each thread, and of documents that are opened from a corpus
+        folder no more. Sub-topic trials read the tokens of their topics, split-merge trials those of all. The files are
+        removed at the end, so `continue_fit` cannot go on from such a fit; a `checkpoint` can. The numbers are the
+        same. None: memory, or, for one partially collapsed chain, the scratch folder of the cluster that is in use.
     random_state : int, RandomState or None, default=None
-        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`, `scratch` and cluster.
     n_jobs : int or None, default=None
         Number of threads. They work on chains or shards, so one chain of one shard uses one, unless representation is
-        "partially-collapsed". None means 1, and -1 means all cores.
+        "partially-collapsed". With `scratch` they work on the documents of one chain after another. None means 1, and
+        -1 means all cores.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -210,7 +222,10 @@ class GibbsHDP(FittedGibbs):
         "n_chains": [whole(1)],
         "estimate": [one_of(ESTIMATES)],
         "n_shards": [whole(1)],
+        "scratch": [None, str, os.PathLike],
     }
+
+    _free = ("scratch",)
 
     def __init__(
         self,
@@ -238,6 +253,7 @@ class GibbsHDP(FittedGibbs):
         n_chains: int = 1,
         estimate: str = "average",
         n_shards: int = 1,
+        scratch: PathLike | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -265,6 +281,7 @@ class GibbsHDP(FittedGibbs):
         self.n_chains = n_chains
         self.estimate = estimate
         self.n_shards = n_shards
+        self.scratch = scratch
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -272,6 +289,11 @@ class GibbsHDP(FittedGibbs):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
+
+    def _check_documents(self, documents: Corpus) -> None:
+        super()._check_documents(documents)
+        n_topics = self.starting_topics(documents) if isinstance(self.init, str) else number_given(self.init)
+        check_memory(self, documents, n_topics)
 
     @all_or_nothing
     def continue_fit(
@@ -351,9 +373,18 @@ class GibbsHDP(FittedGibbs):
             start = StartSettings(n_topics, *values, seed, self.init_sweeps, engine=executor, stop=stop)
             return chain_starts(self.init, documents, start, seeds, report), n_topics
 
-        travels = executor.workers is not None and (len(seeds) > 1 or self.representation == PARALLEL)
-        source, tokens = executor.source(documents) if travels else None, Tokens.from_corpus(documents)
-        return GibbsLaps(tokens, settings, concentrations, sampling, seeds, executor, starts, source)
+        source, scratch = None, scratch_folder(self)
+        if scratch is not None:
+            held: Tokens | Blocks = Blocks(documents, executor, Folder(scratch))
+        else:
+            held = Tokens.from_corpus(documents)
+            source = executor.source(documents) if executor.workers is not None and len(seeds) > 1 else None
+        return GibbsLaps(held, settings, concentrations, sampling, seeds, executor, starts, source)
+
+    def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
+        super()._take(laps, documents)
+        if scratch_folder(self) is not None:
+            self._kept = None  # it is in files that are removed now
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {}  # a start of fewer topics follows from the tokens

@@ -2,21 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from stickbreak.corpus.tokens import Tokens
+from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.stirling import StirlingRatios
 from stickbreak.sampling.kernels import counts as kernels
-from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
+from stickbreak.sampling.state import Concentrations, TopicCounts
+
+_SMALL = 1 << 20  # cells of a table of all pairs that is always small enough
+
+
+@dataclass(frozen=True, slots=True)
+class TablePairs:
+    """How often a topic of a document has n tokens at m tables; in the order of n, then of m. Parts add up exactly."""
+
+    n: Int  # (P,)
+    m: Int  # (P,)
+    times: Int  # (P,)
+
+    @classmethod
+    def of(cls, n: NDArray[np.integer], m: NDArray[np.integer], times: Int | None = None) -> Self:
+        """Count equal pairs; `times` says how often each of those given occurs."""
+        width = int(m.max(initial=0)) + 1
+        key, n_keys = n.astype(np.int64) * width + m, (int(n.max(initial=0)) + 1) * width
+        if n_keys > max(_SMALL, key.size):
+            found, key = np.unique(key, return_inverse=True)
+        else:
+            found = np.arange(n_keys)
+        if times is None:
+            total = np.bincount(key, minlength=found.size)
+        else:
+            total = np.zeros(found.size, np.int64)
+            np.add.at(total, key, times)
+        found, total = found[total > 0], total[total > 0]
+        return cls(found // width, found % width, total)
+
+    @classmethod
+    def together(cls, parts: Sequence[Self]) -> Self:
+        """Add up the pairs of several parts of the documents."""
+        n, m, times = (np.concatenate([getattr(part, name) for part in parts]) for name in ("n", "m", "times"))
+        return cls.of(n, m, times)
+
+    @property
+    def most_tables(self) -> int:
+        """The most tables that a topic has in a document."""
+        return int(self.m.max(initial=0))
 
 
 def log_joint(
-    tokens: Tokens,
-    documents: DocumentTopics,
-    counts: TopicCounts,
-    concentrations: Concentrations,
-    ratios: StirlingRatios,
+    pairs: TablePairs, lengths: Int, counts: TopicCounts, concentrations: Concentrations, ratios: StirlingRatios
 ) -> float:
     """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   math.md (G1)
 
@@ -25,8 +65,10 @@ def log_joint(
 
     Parameters
     ----------
-    tokens : Tokens
-    documents : DocumentTopics
+    pairs : TablePairs
+        Of all documents.
+    lengths : ndarray of shape (D,)
+        Tokens of each document.
     counts : TopicCounts
         Of the same state.
     concentrations : Concentrations
@@ -34,6 +76,7 @@ def log_joint(
     """
     alpha, gamma, eta = concentrations.alpha, concentrations.gamma, concentrations.eta
     m_k = counts.m[: counts.n_topics]
-    tables = kernels.log_documents(tokens.start, documents, alpha, ratios)
+    tables = kernels.log_seatings(pairs.n, pairs.m, pairs.times, ratios) + m_k.sum() * np.log(alpha)
+    tables += (gammaln(alpha) - gammaln(alpha + lengths)).sum()
     top = m_k.size * np.log(gamma) + gammaln(m_k).sum() + gammaln(gamma) - gammaln(gamma + m_k.sum())
     return float(tables + top + kernels.log_words(counts.words, counts.n, counts.n_topics, eta))

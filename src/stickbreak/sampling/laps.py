@@ -18,6 +18,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.initialization import Start
 from stickbreak.numerics.streams import stream
+from stickbreak.sampling.blocks import Blocks
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.chain_jobs import COLUMNS, ChainJob, ChainWork, Row, sweep_chain, sweep_once
 from stickbreak.sampling.samples import ESTIMATES, Sample
@@ -54,7 +55,8 @@ class GibbsLaps:
 
     Parameters
     ----------
-    tokens : Tokens
+    documents : Tokens or Blocks
+        In memory, or blocks whose topics are in files.
     settings : ChainSettings
         Of every chain.
     concentrations : Concentrations
@@ -66,15 +68,14 @@ class GibbsLaps:
     starts : callable
         Makes the starts of the chains.
     source : Source, optional
-        The documents as jobs name them: several chains go to the workers, or the documents of one whose representation
-        allows it. None: all stays in this process.
+        The documents as jobs name them: chains go to the workers. None: they stay in this process.
     """
 
     window = 0
 
     def __init__(
         self,
-        tokens: Tokens,
+        documents: Tokens | Blocks,
         settings: ChainSettings,
         concentrations: Concentrations,
         sampling: Sampling,
@@ -83,17 +84,15 @@ class GibbsLaps:
         starts: MakeStarts,
         source: Source | None = None,
     ) -> None:
-        several = len(seeds) > 1
-        within = None if several else source
-        self.chains = [Chain(tokens, settings, concentrations, seed, within) for seed in seeds]
-        self._work = ChainWork(source, settings) if several and source is not None else None
+        self.chains = [Chain(documents, settings, concentrations, seed) for seed in seeds]
+        self._work = None if source is None else ChainWork(source, settings)
         self._away: dict[int, Packed] = {}  # of the chains that are further than those in `chains`
         self.sampling = sampling
-        self._tokens, self._starts, self._seeds = tokens, starts, list(seeds)
+        self._documents, self._starts, self._seeds = documents, starts, list(seeds)
         self._keepers = [ESTIMATES[sampling.estimate]() for _ in self.chains]
-        # threads work on chains or on the shards of one: a pool that waits for itself would stand still
+        # threads work on chains or on the documents of one: a pool that waits for itself would stand still
         self._engine = self._executor = self._within = executor
-        if several and len(seeds) >= settings.shards:
+        if isinstance(documents, Tokens) and len(seeds) > 1 and len(seeds) >= settings.shards:
             self._within = Engine(ThreadExecutor(1))
         else:
             self._executor = Engine(ThreadExecutor(1))
@@ -101,7 +100,7 @@ class GibbsLaps:
     @property
     def n_tokens(self) -> int:
         """Number of tokens N."""
-        return int(self._tokens.word.size)
+        return self._documents.n_tokens
 
     @property
     def columns(self) -> Collection[str]:
@@ -196,7 +195,7 @@ class GibbsLaps:
         for c, (chain, keeper) in enumerate(zip(self.chains, self._keepers, strict=True)):
             of_chain = values["chains"][c]
             chain.restore(_part(arrays, f"chain{c}."), of_chain["chain"])
-            keeper.restore(_part(arrays, f"kept{c}."), of_chain["kept"], self._tokens)
+            keeper.restore(_part(arrays, f"kept{c}."), of_chain["kept"], self._documents)
 
 
 def best_chain(columns: Mapping[str, Sequence[float]], n_chains: int, burn_in: int) -> int:

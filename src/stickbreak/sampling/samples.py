@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import LARGEST_SUM, SMALLEST, are_sums, is_concentration
 from stickbreak.sampling.chain import Chain
 from stickbreak.sampling.state import Concentrations
 
+_AT_ONCE = 1 << 20  # tokens whose topics are compared
 Snapshot = tuple[dict[str, NDArray], dict[str, Any]]
 
 
@@ -72,6 +72,18 @@ class Sample:
         return cls(counts, arrays["tables"], concentrations, float(values["log_joint"]))
 
 
+class Size(Protocol):
+    """What a keeper asks of the documents."""
+
+    @property
+    def n_words(self) -> int:
+        """Words of the vocabulary W."""
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens N."""
+
+
 class Keeper(Protocol):
     """Watches a chain after burn-in and says what its topics are; one class for each value of `estimate`."""
 
@@ -87,7 +99,7 @@ class Keeper(Protocol):
     def snapshot(self) -> Snapshot:
         """Return what is kept, as arrays and plain values."""
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], tokens: Tokens) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: Size) -> None:
         """Take up what `snapshot` returned; a ValueError for what cannot be."""
 
 
@@ -109,7 +121,7 @@ class Last:
         """Return nothing."""
         return {}, {}
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], tokens: Tokens) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: Size) -> None:
         """Need nothing."""
 
 
@@ -135,9 +147,9 @@ class Best:
         """Return the best state."""
         return ({}, {}) if self._best is None else self._best.snapshot()
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], tokens: Tokens) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: Size) -> None:
         """Take the best state up."""
-        self._best = Sample.restored(arrays, values, tokens.n_words) if values else None
+        self._best = Sample.restored(arrays, values, size.n_words) if values else None
 
 
 class Average:
@@ -161,15 +173,15 @@ class Average:
 
     def observe(self, chain: Chain, log_joint: float) -> None:
         """Add a sample to the sums."""
-        now = Sample.of(chain)
+        now, topics = Sample.of(chain), chain.topics
         if self._n == 0:
-            self._reference, self._best, self._sums, self._n = chain.topics.copy(), log_joint, now, 1
+            self._reference, self._best, self._sums, self._n = topics, log_joint, now, 1
             self._seen = np.ones(now.tables.size, np.int64)
             return
-        ours, theirs = matched(self._reference, self._sums.tables.size, chain.topics, now.tables.size)
+        ours, theirs = matched(self._reference, self._sums.tables.size, topics, now.tables.size)
         if log_joint > self._best:
             self._sums = _relabelled(self._sums, ours, theirs, now.tables.size)
-            self._reference, self._best = chain.topics.copy(), log_joint
+            self._reference, self._best = topics, log_joint
             seen = np.ones(now.tables.size, np.int64)
             seen[theirs] += self._seen[ours]
         else:
@@ -205,16 +217,16 @@ class Average:
             "best": self._best,
         }
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], tokens: Tokens) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: Size) -> None:
         """Take the sums up."""
         if not values:
             return
         self._n, self._best = whole_number("n", values["n"]), float(values["best"])
-        self._sums = Sample.restored(arrays, values, tokens.n_words)
+        self._sums = Sample.restored(arrays, values, size.n_words)
         mean = (value / max(1, self._n) for value in _triple(self._sums.concentrations))
         require(all(map(is_concentration, mean)) and bool(np.isfinite(self._best)), "its mean is out of range")
         reference, K = arrays["reference"], self._sums.tables.size
-        require(reference.shape == tokens.word.shape and reference.dtype == np.int32, "its reference does not fit")
+        require(reference.shape == (size.n_tokens,) and reference.dtype == np.int32, "its reference does not fit")
         inside = not reference.size or (reference.min() >= 0 and reference.max() < K)
         require(inside and self._n >= 1, "its reference names no topic of the sums")
         seen = arrays["seen"]
@@ -243,7 +255,10 @@ def matched(left: Int32, n_left: int, right: Int32, n_right: int) -> tuple[NDArr
     """
     from scipy.optimize import linear_sum_assignment
 
-    pairs = np.bincount(left.astype(np.int64) * n_right + right, minlength=n_left * n_right)
+    pairs = np.zeros(n_left * n_right, np.int64)
+    for first in range(0, left.size, _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        pairs += np.bincount(left[part].astype(np.int64) * n_right + right[part], minlength=pairs.size)
     common = pairs.reshape(n_left, n_right)  # math.md (G13)
     ours, theirs = linear_sum_assignment(common, maximize=True)
     agree = common[ours, theirs] > 0

@@ -86,7 +86,7 @@ def start_seating(
         first = Sweep(now, ratios, (seed, 0), 1, Engine(ThreadExecutor(1)))
         return seat_tokens(tokens, Seating.empty(tokens), nothing, first, seated=False)
     elif init == RANDOM:
-        rng = np.random.Generator(np.random.Philox(key=int(key_of(seed, 0, "random start"))))
+        rng = random_start(seed)
         z, beta = rng.integers(n_topics, size=tokens.word.size, dtype=np.int32), np.full(n_topics, 1.0 / n_topics)
     else:
         z, beta = np.zeros(tokens.word.size, np.int32), np.ones(1)
@@ -95,13 +95,22 @@ def start_seating(
 
 def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -> tuple[Int32, Float]:
     """Draw each token's topic from given topics, with weights of its document that fit them."""
+    z, rng = np.zeros(tokens.word.size, np.int32), np.zeros(1, np.uint64)
+    phi, prior, key = given_topics(start, now, seed)
+    starts_kernels.assign(0, tokens.start, tokens.word, phi, prior, DOCUMENT_ROUNDS, z, rng, key)
+    return z, start.weights
+
+
+def given_topics(start: Start, now: Concentrations, seed: int) -> tuple[Float, Float, np.uint64]:
+    """Return phi (W, K), alpha beta_k and the key of the streams, by which tokens are drawn from given topics."""
     phi = start.counts + now.eta
     phi /= phi.sum(axis=0)
-    z = np.zeros(tokens.word.size, np.int32)
-    prior, rng = now.alpha * start.weights, np.zeros(1, np.uint64)
-    key = key_of(seed, 0, "start from topics")
-    starts_kernels.assign(tokens.start, tokens.word, phi, prior, DOCUMENT_ROUNDS, z, rng, key)
-    return z, start.weights
+    return phi, now.alpha * start.weights, key_of(seed, 0, "start from topics")
+
+
+def random_start(seed: int) -> np.random.Generator:
+    """Return where a random start has its topics from, token after token."""
+    return np.random.Generator(np.random.Philox(key=int(key_of(seed, 0, "random start"))))
 
 
 def seated(
@@ -122,5 +131,5 @@ def seated(
     state.z = label[z]
     counts_kernels.count_tokens(tokens.start, state.z, np.zeros(alive.size, np.int64), state.documents)
     prior, rng = now.alpha * beta[alive], np.zeros(1, np.uint64)
-    direct_kernels.draw_tables(tokens.start, state.documents, prior, rng, tables)
+    direct_kernels.draw_tables(0, tokens.start, state.documents, prior, rng, tables)
     return alive.size, state.seats(wide_enough(ratios, state.most_tables()), seats)

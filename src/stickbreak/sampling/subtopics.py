@@ -2,21 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import NamedTuple, Protocol
+
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.numerics.arrays import Float, Int32
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.sampling.kernels import subtopics as kernels
+from stickbreak.sampling.kernels.sides import Members, gather
+from stickbreak.sampling.kernels.subtopics import Pick
 from stickbreak.sampling.split_merge import Trials
-from stickbreak.sampling.state import Concentrations, TopicCounts
+from stickbreak.sampling.state import Concentrations, TopicCounts, WordTopics
 
 LEAST_LIMIT = 10_000
+LARGEST = 1 << 22  # tokens of a trial, which are in memory
+Side = NDArray[np.int8]
+
+
+class TopicTokens(Protocol):
+    """The tokens of each topic, wherever they are."""
+
+    ahead: int  # tokens of further trials that are gathered with those of a trial, so that documents are read once
+
+    def gather(self, topics: Collection[int]) -> None:
+        """Get the tokens of these topics ready."""
+
+    def members(self, picked: Pick) -> tuple[Members, Side]:
+        """Return the tokens of the topics of a trial, and their present sides: 1 for the second topic."""
+
+    def split(self, members: Members, side: Side, k: int, new: int) -> None:
+        """Give side 1 of topic k the number `new`."""
+
+    def merge(self, label: Int32) -> None:
+        """Give the topics new numbers, (K,) with the topic that goes."""
+
+
+class InOrder:
+    """The tokens of each topic in memory: listed topic by topic.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    z : ndarray of shape (N,)
+        Changed in place.
+    n_k : ndarray
+        Tokens of each topic, which the caller keeps up to date.
+    n_topics : int
+    """
+
+    ahead = 0
+
+    def __init__(self, tokens: Tokens, z: Int32, n_k: Int, n_topics: int) -> None:
+        self._word, self._z, self._n_k = tokens.word, z, n_k
+        self._document = np.repeat(np.arange(tokens.n_documents, dtype=np.int32), tokens.lengths)
+        self._by_topic, self._begin = np.empty(z.size, np.int64), np.zeros(n_k.size, np.int64)
+        kernels.index(z, n_k, n_topics, self._by_topic, self._begin)
+
+    def gather(self, topics: Collection[int]) -> None:
+        """Do nothing: all tokens are listed."""
+
+    def members(self, picked: Pick) -> tuple[Members, Side]:
+        """Return the tokens of the topics of a trial, and their sides."""
+        lists = [self._of(int(k)) for k in (picked.first, picked.second)]
+        if picked.splits:
+            lists[1] = lists[1][:0]
+        members = gather(self._document, self._word, *lists)
+        return members, (self._z[members.token] != picked.first).astype(np.int8)
+
+    def _of(self, k: int) -> Int:
+        return self._by_topic[self._begin[k] : self._begin[k] + self._n_k[k]]
+
+    def split(self, members: Members, side: Side, k: int, new: int) -> None:
+        """Give side 1 of topic k the number `new`."""
+        kernels.split_tokens(members, side, self._z, self._by_topic, self._begin, self._n_k, k, new)
+
+    def merge(self, label: Int32) -> None:
+        """Give the topics new numbers."""
+        self._z[:] = label[self._z]
+        kernels.index(self._z, self._n_k, label.size - 1, self._by_topic, self._begin)
+
+
+class _Planned(NamedTuple):
+    """A trial whose topics are picked."""
+
+    picked: Pick
+    rng: NDArray[np.uint64]  # where its stream goes on
 
 
 def subtopic_trials(
-    tokens: Tokens,
-    z: Int32,
+    held: TopicTokens,
+    n_tokens: int,
     counts: TopicCounts,
+    n_k: Int,
     beta: Float,
     now: Concentrations,
     *,
@@ -29,11 +108,15 @@ def subtopic_trials(
 
     Parameters
     ----------
-    tokens : Tokens
-    z : ndarray of shape (N,)
-        Topics, changed in place; numbered 0 .. K - 1 before and afterwards.
+    held : TopicTokens
+        Whose topics are changed; numbered 0 .. K - 1 before and afterwards.
+    n_tokens : int
+        N, of all topics.
     counts : TopicCounts
-        Of z. `words` is changed with it; the order of its entries means nothing then.
+        Of the topics. `words` is changed with them; the order of its entries means nothing then. It has room for a
+        further topic of each word in each trial, as far as the word has tokens.
+    n_k : ndarray of shape (K + trials,)
+        Tokens of each topic, as `with_room` returns them. Changed with the topics.
     beta : ndarray of shape (K + 1,)
         Corpus weights, last that of all topics without tokens.
     now : Concentrations
@@ -43,8 +126,8 @@ def subtopic_trials(
     key : int
         The random numbers depend on it and on the number of the trial, on nothing else.
     limit : int, optional
-        A trial over S tokens is made with probability min(1, limit / S). None: a twentieth of all tokens, at least
-        10,000.
+        A trial over S tokens is made with probability min(1, limit / S), and with more than four million never. None: a
+        twentieth of all tokens, at least 10,000.
 
     Returns
     -------
@@ -59,14 +142,60 @@ def subtopic_trials(
     S. Jain, R. M. Neal. A split-merge Markov chain Monte Carlo procedure for the Dirichlet process mixture model. 2004.
     J. Chang, J. W. Fisher III. Parallel sampling of HDPs using sub-cluster splits. NIPS 2014.
     """
-    K, N = counts.n_topics, z.size
-    if N < 2:
+    K, words = counts.n_topics, counts.words
+    if n_tokens < 2:
         return K, beta, Trials(0, 0, 0, 0)
-    n_k, weights = np.zeros(K + trials, np.int64), np.zeros(K + trials)
-    n_k[:K], weights[:K] = counts.n[:K], beta[:K]
-    document = np.repeat(np.arange(tokens.n_documents, dtype=np.int32), tokens.lengths)
-    K, made = kernels.run_trials(
-        document, tokens.word, z, counts.words, n_k, weights, K, now.alpha, now.gamma, now.eta,
-        trials, passes, float(max(LEAST_LIMIT, N // 20) if limit is None else limit), key,
-    )  # fmt: skip
-    return int(K), np.append(weights[:K], beta[-1]), Trials(*map(int, made))
+    weights, made = np.zeros(n_k.size), [0, 0, 0, 0]
+    weights[:K] = beta[:K]
+    most = float(max(LEAST_LIMIT, n_tokens // 20) if limit is None else limit)
+    planned: list[_Planned] = []
+    for trial in range(trials):
+        if not planned:
+            planned = _plan(range(trial, trials), held, words, n_k, K, most, key)
+        picked, rng = planned.pop(0)
+        if not picked.size:
+            continue
+        made[0 if picked.splits else 2] += 1
+        members, side = held.members(picked)
+        accepted, v, n, size = kernels.judge(
+            picked, members, side, words, n_k, weights, K, now.alpha, now.gamma, now.eta, passes, rng
+        )
+        if not accepted:
+            continue
+        made[1 if picked.splits else 3] += 1
+        planned.clear()
+        if picked.splits:
+            kernels.split(n, size, v, words, n_k, weights, picked.first, K)
+            held.split(members, side, int(picked.first), K)
+            K += 1
+        else:
+            K, label = K - 1, np.empty(K, np.int32)
+            kernels.merge(words, n_k, weights, picked.first, picked.second, K, label)
+            held.merge(label)
+    return K, np.append(weights[:K], beta[-1]), Trials(*made)
+
+
+def with_room(counts: TopicCounts, trials: int) -> Int:
+    """Return n_k with room for as many new topics as there are trials."""
+    n_k = np.zeros(counts.n_topics + trials, np.int64)
+    n_k[: counts.n_topics] = counts.n[: counts.n_topics]
+    return n_k
+
+
+def _plan(
+    trials: range, held: TopicTokens, words: WordTopics, n_k: Int, K: int, limit: float, key: int
+) -> list[_Planned]:
+    """Pick the topics of the next trial, and of further ones as if none were accepted; get their tokens ready."""
+    planned: list[_Planned] = []
+    total = 0
+    for trial in trials:
+        rng = np.empty(1, np.uint64)
+        picked = kernels.pick(trial, words, n_k, K, limit, LARGEST, key, rng)
+        if planned and total + picked.size > held.ahead:
+            break
+        planned.append(_Planned(picked, rng))
+        total += picked.size
+    topics = {int(k) for plan in planned if plan.picked.size for k in (plan.picked.first, plan.picked.second)}
+    if topics:
+        held.gather(topics)
+    return planned

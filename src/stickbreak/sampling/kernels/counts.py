@@ -100,13 +100,11 @@ def count_tokens(start, z, scratch, documents):
 
 
 @njit(cache=True, nogil=True)
-def log_documents(start, documents, alpha, ratios):
-    """sum_j [ M_j log alpha - log (alpha)_{n_j} + sum_k log s(n_jk, m_jk) ].                  math.md (G1)"""
+def log_seatings(n, m, times, ratios):
+    """Sum log s(n, m) over pairs (n, m), each as often as it occurs.                         math.md (G1)"""
     total = 0.0
-    for d in range(start.size - 1):
-        for s in range(start[d], start[d] + documents.size[d]):
-            total += documents.m[s] * math.log(alpha) + log_stirling(ratios, documents.n[s], documents.m[s])
-        total += math.lgamma(alpha) - math.lgamma(alpha + (start[d + 1] - start[d]))
+    for s in range(n.size):
+        total += times[s] * log_stirling(ratios, n[s], m[s])
     return total
 
 

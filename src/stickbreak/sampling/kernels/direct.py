@@ -106,9 +106,9 @@ def tables_of(n, a, rng):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_tables(start, documents, prior, rng, key):
-    """Draw m_jk of all documents, a = prior_k = alpha beta_k.                                          math.md (G5)"""
+def draw_tables(first, start, documents, prior, rng, key):
+    """Draw m_jk of documents, a = prior_k = alpha beta_k; `first`: number of the first of them.         math.md (G5)"""
     for d in range(start.size - 1):
-        open_stream(rng, key, d)
+        open_stream(rng, key, first + d)
         for s in range(start[d], start[d] + documents.size[d]):
             documents.m[s] = tables_of(documents.n[s], prior[documents.topic[s]], rng)

@@ -9,12 +9,15 @@ from stickbreak.numerics.kernel_random import open_stream, uniform
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def assign(start, word, phi, prior, rounds, z, rng, key):
-    """Draw z_i in proportion to phi_wk (N_dk + prior_k), after `rounds` of N_dk = sum_i of them. math.md (C1)"""
+def assign(first, start, word, phi, prior, rounds, z, rng, key):
+    """Draw z_i in proportion to phi_wk (N_dk + prior_k), after `rounds` of N_dk = sum_i of them.       math.md (C1)
+
+    `first`: number of the first document.
+    """
     n_topics = prior.size
     weight, expected, share = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     for d in range(start.size - 1):
-        open_stream(rng, key, d)
+        open_stream(rng, key, first + d)
         weight[:] = prior
         for _ in range(rounds):
             expected[:] = prior

@@ -3,78 +3,76 @@
 from __future__ import annotations
 
 from math import exp, inf, log, log1p, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.sampling.kernels.sides import count_sides, gather, propose, weigh
+from stickbreak.sampling.kernels.sides import count_sides, propose, weigh
 from stickbreak.sampling.state import SHIFT, TOPIC
 
 _SHARPNESS = 4  # power of the affinity that picks the partner of a merge
 _FLOOR = 1e-4  # of the weight of a partner
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def run_trials(document, word, z, words, n_k, beta, n_topics, alpha, gamma, eta, trials, passes, limit, key):
-    """Change z, beta and their counts in place; return K and [splits tried, accepted, merges tried, accepted].
+class Pick(NamedTuple):
+    """What a trial is about."""
 
-    n_k and beta have room for as many new topics as there are trials.                               math.md (M3)
-    """
-    W, rng, made = words.size.size, np.empty(1, np.uint64), np.zeros(4, np.int64)
-    anchors, own, weight = np.empty(2, np.int64), np.zeros(W), np.empty(n_k.size)
-    by_topic, begin = np.empty(z.size, np.int64), np.zeros(n_k.size, np.int64)
-    _index(z, n_k, n_topics, by_topic, begin)
-    for trial in range(trials):
-        open_stream(rng, key, trial)
-        split, log_pair = uniform(rng) < 0.5, 0.0
-        settle = passes if uniform(rng) < 0.5 else 0
-        first = second = np.int64(uniform(rng) * n_topics)
-        S = n_k[first]
-        if not split:
-            if n_topics < 2:
-                continue
-            second, log_pair = _partner(words, first, n_topics, n_k, own, weight, rng)
-            S += n_k[second]
-        if S < 2 or uniform(rng) * S > limit:
-            continue
-        made[0 if split else 2] += 1
-        left = by_topic[begin[first] : begin[first] + n_k[first]]
-        right = by_topic[begin[second] : begin[second] + (0 if split else n_k[second])]
-        members, side = gather(document, word, left, right), np.zeros(S, np.int8)
-        n, size = np.zeros((W, 2)), np.zeros(2)
-        for p in range(S):
-            side[p] = z[members.token[p]] != first
-        count_sides(members, side, n, size)
-        _pick_anchors(split, side, left.size, anchors, rng)
-        mass = alpha * (beta[first] if split else beta[first] + beta[second])
-        log_u, v, log_q = log1p(-uniform(rng)), 0.0, 0.0
-        if split:
-            log_q = propose(members, anchors, mass, eta, settle, side, True, -inf, n, size, rng)
-            log_pair = _log_partner(words, n, size, first, n_topics, n_k, weight)
-        else:
-            v = log(beta[first] / beta[second])
-        log_ratio, v = weigh(members, side, mass, eta, n, size, v, split, rng)
-        few = n_topics if split else n_topics - 1
-        log_ratio += log(gamma) + log_pair + log(few / (few + 1.0)) + log(S * (S - 1.0)) - log(size[0] * size[1])
-        if not split and log_u <= -log_ratio:  # else it cannot be accepted: log q is no more than zero
-            log_q = propose(members, anchors, mass, eta, settle, side, False, log_u + log_ratio, n, size, rng)
-        log_ratio -= log_q
-        if not log_u <= (log_ratio if split else -log_ratio):
-            continue
-        made[1 if split else 3] += 1
-        if split:
-            _split(members, side, n, v, z, words, n_k, beta, by_topic, begin, first, n_topics)
-            n_topics += 1
-        else:
-            n_topics -= 1
-            _merge(z, words, n_k, beta, first, second, n_topics)
-            _index(z, n_k, n_topics, by_topic, begin)
-    return n_topics, made
+    first: np.int64  # topic
+    second: np.int64  # the topic it may be merged with; `first` for a split
+    size: np.int64  # S, tokens of both; 0: no trial is made
+    splits: bool
+    settles: bool  # whether its sides settle before the draw
+    log_pair: float  # log probability of the second topic
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pick(trial, words, n_k, n_topics, limit, largest, key, rng):
+    """Pick the topics of a trial of at most `largest` tokens; rng goes on from there.               math.md (M3)"""
+    open_stream(rng, key, trial)
+    splits, log_pair = uniform(rng) < 0.5, 0.0
+    settles = uniform(rng) < 0.5
+    first = second = np.int64(uniform(rng) * n_topics)
+    S = n_k[first]
+    if not splits:
+        if n_topics < 2:
+            return Pick(first, second, np.int64(0), splits, settles, log_pair)
+        own, weight = np.zeros(words.size.size), np.empty(n_k.size)
+        second, log_pair = _partner(words, first, n_topics, n_k, own, weight, rng)
+        S += n_k[second]
+    if S < 2 or S > largest or uniform(rng) * S > limit:
+        S = np.int64(0)
+    return Pick(first, second, S, splits, settles, log_pair)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def judge(picked, members, side, words, n_k, beta, n_topics, alpha, gamma, eta, passes, rng):
+    """Propose sides, or weigh the present ones; return whether the move is accepted, v, n and size.  math.md (M3)"""
+    splits, first, second = picked.splits, picked.first, picked.second
+    n, size, S = np.zeros((words.size.size, 2)), np.zeros(2), side.size
+    weight, anchors = np.empty(n_k.size), np.empty(2, np.int64)
+    count_sides(members, side, n, size)
+    _pick_anchors(splits, side, n_k[first], anchors, rng)
+    mass = alpha * (beta[first] if splits else beta[first] + beta[second])
+    settle, log_pair = passes if picked.settles else 0, picked.log_pair
+    log_u, v, log_q = log1p(-uniform(rng)), 0.0, 0.0
+    if splits:
+        log_q = propose(members, anchors, mass, eta, settle, side, True, -inf, n, size, rng)
+        log_pair = _log_partner(words, n, size, first, n_topics, n_k, weight)
+    else:
+        v = log(beta[first] / beta[second])
+    log_ratio, v = weigh(members, side, mass, eta, n, size, v, splits, rng)
+    few = n_topics if splits else n_topics - 1
+    log_ratio += log(gamma) + log_pair + log(few / (few + 1.0)) + log(S * (S - 1.0)) - log(size[0] * size[1])
+    if not splits and log_u <= -log_ratio:  # else it cannot be accepted: log q is no more than zero
+        log_q = propose(members, anchors, mass, eta, settle, side, False, log_u + log_ratio, n, size, rng)
+    log_ratio -= log_q
+    return log_u <= (log_ratio if splits else -log_ratio), v, n, size
 
 
 @njit(cache=True, nogil=True)
-def _index(z, n_k, n_topics, by_topic, begin):
+def index(z, n_k, n_topics, by_topic, begin):
     """List the tokens topic by topic: those of topic k, ascending, from begin[k]."""
     place, at = np.zeros(n_topics, np.int64), 0
     for k in range(n_topics):
@@ -164,14 +162,21 @@ def _set_entry(words, w, k, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _split(members, side, n, v, z, words, n_k, beta, by_topic, begin, k, new):
-    """Give side 1 of topic k the number `new`."""
+def split(n, size, v, words, n_k, beta, k, new):
+    """Give side 1 of topic k the number `new`, in the counts and weights."""
     for w in range(n.shape[0]):
         if n[w, 1] > 0.0:
             _set_entry(words, w, k, np.int64(n[w, 0]))
             _set_entry(words, w, new, np.int64(n[w, 1]))
-    n_k[new] = side.sum()
+    n_k[new] = np.int64(size[1])
     n_k[k] -= n_k[new]
+    beta[new] = beta[k] / (1.0 + exp(v))
+    beta[k] /= 1.0 + exp(-v)
+
+
+@njit(cache=True, nogil=True)
+def split_tokens(members, side, z, by_topic, begin, n_k, k, new):
+    """Give the tokens of side 1 of topic k the number `new`."""
     begin[new] = begin[k] + n_k[k]
     place = [begin[k], begin[new]]
     for p in range(side.size):
@@ -179,25 +184,24 @@ def _split(members, side, n, v, z, words, n_k, beta, by_topic, begin, k, new):
             z[members.token[p]] = new
         by_topic[place[side[p]]] = members.token[p]
         place[side[p]] += 1
-    beta[new] = beta[k] / (1.0 + exp(v))
-    beta[k] /= 1.0 + exp(-v)
 
 
 @njit(cache=True, nogil=True)
-def _merge(z, words, n_k, beta, kept, gone, last):
-    """Move the tokens of topic `gone` to `kept`; the topic `last`, the highest, takes the number left."""
+def merge(words, n_k, beta, kept, gone, last, label):
+    """Make topic `gone` a part of `kept`, in the counts and weights.
+
+    The topic `last`, the highest, takes the number that is left. Fills label (K,), the new number of each topic.
+    """
     home = gone if kept == last else kept  # the number of the merged topic
     free = gone if kept != last else last
-    for i in range(z.size):
-        if z[i] == kept or z[i] == gone:
-            z[i] = home
-        elif z[i] == last:
-            z[i] = free
+    label[:] = np.arange(last + 1)
+    label[last] = free
+    label[kept] = label[gone] = home
     total, weight = n_k[kept] + n_k[gone], beta[kept] + beta[gone]
     n_k[free], beta[free] = n_k[last], beta[last]
     n_k[home], beta[home] = total, weight
     for w in range(words.size.size):
-        count, moved = np.int64(0), np.int64(0)
+        count = moved = np.int64(0)
         for s in range(words.start[w], words.start[w] + words.size[w]):
             k = np.int64(words.entry[s] & TOPIC)
             if k == kept or k == gone:

@@ -1,0 +1,51 @@
+"""One chain on the processes of a Dask cluster: the bits of one process, also where one of them is killed."""
+
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stickbreak
+from stickbreak.corpus import open_corpus, write_corpus
+from stickbreak.sampling import blocks
+
+from .fits import assert_same, fit
+
+distributed = pytest.importorskip("distributed")
+DOCUMENTS: dict[str, Any] = {"representation": "partially-collapsed", "estimate": "average", "n_laps": 7}
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "BLOCK_TOKENS", (300, 1 << 20))
+
+
+def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_sweep(corpus, tmp_path: Path) -> None:
+    """A checkpoint of it is gone on from in one process, in memory."""
+    model = fit(corpus, **DOCUMENTS)
+    write_corpus(corpus, tmp_path / "corpus")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    victims: list[int] = []
+
+    def kill(event: dict[str, Any]) -> None:
+        if event.get("lap") == 3:
+            victims.append(next(iter(client.run(os.getpid).values())))
+            threading.Timer(0.05, os.kill, (victims[0], signal.SIGKILL)).start()
+
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
+        with stickbreak.cluster(client, scratch=tmp_path / "scratch"):
+            documents = open_corpus(tmp_path / "corpus")
+            assert_same(model, fit(documents, **DOCUMENTS, callback=kill))
+            fit(corpus, **{**DOCUMENTS, "n_laps": 4}, checkpoint=tmp_path / "c")
+        assert not list((tmp_path / "scratch").iterdir())
+    assert len(victims) == 1
+    assert_same(model, fit(corpus, **DOCUMENTS, checkpoint=tmp_path / "c", resume=True))
+
+
+def test_one_process_has_the_bits_of_none(corpus) -> None:
+    with stickbreak.cluster(1):
+        model = fit(corpus, **{**DOCUMENTS, "n_laps": 4})
+    assert_same(fit(corpus, **{**DOCUMENTS, "n_laps": 4}), model)
