@@ -15,9 +15,8 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.fitted import document_blocks
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.questions.weights import weight_blocks
+from stickbreak.questions.weights import weight_blocks, whole_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,8 +155,8 @@ def topics_of(topics: FlatTopics, corpus: Corpus, n: int) -> pd.DataFrame:
     names, bare = corpus.document_names, replace(corpus, names=None, metadata=None)
     with_tokens = np.flatnonzero(np.asarray(corpus.document_lengths) > 0)
     parts: list[tuple[Int, Int, Float]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-    for block in document_blocks(with_tokens.size, topics.n_columns_):
-        rows = with_tokens[block]
+    for block in whole_blocks(topics, bare):
+        rows = with_tokens[(with_tokens >= block.start) & (with_tokens < block.stop)]
         weights: Any = topics.transform(bare[rows])
         is_sparse = sparse.issparse(weights)
         if is_sparse:

@@ -6,14 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
-from stickbreak.prediction.fitted import document_blocks
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.questions.weights import dense
+from stickbreak.questions.weights import dense, whole_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +43,7 @@ def similar_documents(topics: FlatTopics, corpus: Corpus, row: int, n: int) -> p
         raise InputError(f"document {row} has no word of the model; give another document.")
     root = _root(topics.transform(bare[row : row + 1]))
     affinity = np.empty(len(corpus))
-    for block in document_blocks(len(corpus), 1 if sparse.issparse(root) else topics.n_columns_):
+    for block in whole_blocks(topics, bare):
         affinity[block] = dense(_root(topics.transform(bare[block])) @ root.T)[:, 0]
     affinity[row] = affinity[lengths <= 0] = -1.0
     nearest = np.argsort(-affinity, kind="stable")[:n]

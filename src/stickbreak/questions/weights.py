@@ -14,6 +14,8 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.fitted import document_blocks
 from stickbreak.prediction.topics import FlatTopics
 
+_STORED_IF_SPARSE = 200  # leaves that a document has, at most but for the longest
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -58,6 +60,12 @@ def weight_blocks(
         weights = topics.transform(bare[block] if rows is None else bare[chosen])
         every = np.array_equal(numbers, np.arange(weights.shape[1]))
         yield chosen, dense(weights if every else weights[:, numbers])
+
+
+def whole_blocks(topics: FlatTopics, corpus: Corpus) -> Iterator[slice]:
+    """Yield blocks of documents of which all weights need little memory: larger ones where they are sparse."""
+    is_sparse = sparse.issparse(topics.transform(corpus[:0]))
+    return document_blocks(len(corpus), _STORED_IF_SPARSE if is_sparse else topics.n_columns_)
 
 
 def dense(weights: Any) -> Float:

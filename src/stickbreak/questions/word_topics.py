@@ -12,8 +12,8 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.fitted import document_blocks
 from stickbreak.prediction.topics import FlatTopics
+from stickbreak.questions.weights import whole_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ def _best(topics: FlatTopics, corpus: Corpus, n: int) -> Iterator[tuple[Int, Int
     yield np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     bare, indptr = replace(corpus, names=None, metadata=None), corpus.counts.indptr
     phi: Float | None = None
-    for block in document_blocks(len(corpus), topics.n_columns_):
+    for block in whole_blocks(topics, bare):
         weights = topics.transform(bare[block])
         is_sparse = sparse.issparse(weights)
         if not is_sparse and phi is None:
