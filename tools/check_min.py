@@ -9,9 +9,9 @@ from pathlib import Path
 from tools.environment import ROOT, install, new_environment, run
 
 # what the tests themselves need: of any version, as no user needs it
-FOR_THE_TESTS = ("hypothesis", "pandas", "pillow", "pytest", "pytest-benchmark", "pyyaml")
+FOR_THE_TESTS = ("hypothesis", "pillow", "pytest", "pytest-benchmark", "pyyaml")
 # a test in each room that stands on a dependency: arrays, files, readers, kernels, report, command line, scikit-learn
-CHECKED = ("numerics", "storage", "corpus", "model", "report", "cli", "contract", "test_loading.py")
+CHECKED = ("numerics", "storage", "corpus", "model", "report", "cli", "questions", "contract", "test_loading.py")
 
 
 def oldest(python: Path) -> str:

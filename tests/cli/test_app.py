@@ -10,7 +10,10 @@ from typer.testing import CliRunner
 import stickbreak.cli.app as app_module
 from stickbreak.cli.app import app
 
-COMMANDS = ("fit", "topics", "tree", "reduce", "transform", "evaluate", "report", "count", "demo", "warm")
+COMMANDS = (
+    "fit", "topics", "tree", "reduce", "transform", "evaluate", "report", "words", "search", "documents", "topics-of",
+    "word-topics", "similar", "over-time", "trends", "by", "label", "count", "demo", "warm",
+)  # fmt: skip
 
 
 def test_help_names_every_command(run):

@@ -58,7 +58,7 @@ def test_every_reader_keeps_columns(tmp_path, kind):
     assert corpus.metadata["stars"].to_pylist() == [4, 5, 3]
     assert read(path, keep="all").metadata.column_names == ["date", "kind", "stars"]
     assert read(path).metadata is None
-    with pytest.raises(ReadError, match="has no field 'colour'; keep another with --keep"):
+    with pytest.raises(ReadError, match="has no field 'colour'; name another one: 'id', 'text'"):
         read(path, keep=["colour"])
 
 
@@ -229,3 +229,14 @@ def test_columns_of_several_row_groups_come_back(tmp_path, monkeypatch):
     write_corpus(corpus_with_numbers(), tmp_path / "c")
     assert pq.ParquetFile(tmp_path / "c" / "metadata.parquet").num_row_groups == 6
     assert aligned(open_corpus(tmp_path / "c"))
+
+
+def test_a_corpus_folder_gives_the_columns_that_are_asked_for(tmp_path):
+    write_corpus(Corpus.from_counts([[1], [2]], metadata={"a": [1, 2], "b": ["x", "y"]}), tmp_path / "c")
+    assert read(tmp_path / "c", keep=["b"]).metadata.column_names == ["b"]
+    assert read(tmp_path / "c", keep="all").metadata.column_names == ["a", "b"]
+    with pytest.raises(ReadError, match="has no column 'c'; name another one: 'a', 'b'"):
+        read(tmp_path / "c", keep=["b", "c"])
+    write_corpus(Corpus.from_counts([[1], [2]]), tmp_path / "bare")
+    with pytest.raises(ReadError, match="has no column 'a'; name another one: none"):
+        read(tmp_path / "bare", keep=["a"])

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stickbreak.report.shares import HISTOGRAM_BINS, TopicShares, wilson_lower_bound
+from stickbreak.questions.documents import wilson_lower_bound
+from stickbreak.report.shares import HISTOGRAM_BINS, TopicShares
 
 
 @settings(deadline=None, max_examples=40)

@@ -192,6 +192,38 @@ class FittedTree(TopicModel):
         words = words_to_show(n, vocabulary, self.vocabulary_)
         return [[str(words[w]) for w in row] for row, _ in self._ranked(n, leaves)]
 
+    def word_shares(self) -> Float:
+        """Return the share of the tokens of the fit that each word has, (W,)."""
+        check_is_fitted(self)
+        tokens = np.concatenate(([0], np.cumsum(self.word_count_, dtype=np.int64)))
+        return np.diff(tokens[self.word_start_]) / tokens[-1]
+
+    def topics_of_words(self, words: Int) -> tuple[Int, Float, Float]:
+        """Return the share of the tokens of the fit that are a word and at a leaf, of the leaves that have the words.
+
+        Parameters
+        ----------
+        words : ndarray of int, of shape (n,)
+            Columns of words.
+
+        Returns
+        -------
+        numbers : ndarray of int, of shape (m,)
+            Leaves.
+        sizes : ndarray of shape (m,)
+            Share of all tokens that each of these leaves has.
+        shares : ndarray of shape (m, n)
+        """
+        check_is_fitted(self)
+        ranges = [slice(self.word_start_[w], self.word_start_[w + 1]) for w in words]
+        leaves = [self.word_leaf_[of] for of in ranges]
+        numbers = np.unique(np.concatenate([np.empty(0, np.int32), *leaves])).astype(np.int64)
+        shares = np.zeros((numbers.size, len(ranges)))
+        for j, (of, at) in enumerate(zip(ranges, leaves, strict=True)):
+            shares[np.searchsorted(numbers, at), j] = self.word_count_[of]
+        total = self.word_count_.sum(dtype=np.int64)
+        return numbers, self._model.n_tokens[numbers] / total, shares / total
+
     def node_of(self, leaf: int) -> TopicNode:
         """Return the leaf as a node of the tree; its `parent`, and theirs, lead to the root.
 
@@ -357,3 +389,4 @@ class FittedTree(TopicModel):
         check_end(self)
         self._check_parameters()
         self._model = self._build()
+        self._check_labels()

@@ -13,6 +13,18 @@ from stickbreak.cli.evaluate import evaluate
 from stickbreak.cli.fit import fit
 from stickbreak.cli.help import BriefCommand
 from stickbreak.cli.output import complain
+from stickbreak.cli.questions import (
+    by,
+    documents,
+    label,
+    over_time,
+    search,
+    similar,
+    topics_of,
+    trends,
+    word_topics,
+    words,
+)
 from stickbreak.cli.reduce import reduce
 from stickbreak.cli.report import report
 from stickbreak.cli.topics import topics
@@ -91,7 +103,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=BriefCommand)(fit)
-for _command in (topics, tree, reduce, transform, evaluate, report, count, demo, warm):
+_MODELS = (topics, tree, reduce, transform, evaluate, report)
+_QUESTIONS = (words, search, documents, topics_of, word_topics, similar, over_time, trends, by, label)
+for _command in (*_MODELS, *_QUESTIONS, count, demo, warm):
     app.command()(_command)
 
 

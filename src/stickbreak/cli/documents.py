@@ -301,6 +301,7 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
             encoding=settings.known_encoding,
             vocabulary=model.vocabulary_,
             text=options,
+            keep=settings.keep,
             delimiter=settings.delimiter,
             limits=settings.limits,
         )

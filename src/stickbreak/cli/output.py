@@ -23,6 +23,7 @@ __all__ = [
     "complain",
     "describe_topics",
     "print_json",
+    "print_rows",
     "print_topics",
     "printable",
     "say",
@@ -136,12 +137,35 @@ def print_topics(topics: Sequence[Line], columns: Sequence[str], *, verbose: boo
         Print the cells for experts; the columns are those of these.
     """
     rows = [(str(t.id), f"{t.size:.2%}", *map(printable, t.expert_cells if verbose else t.cells)) for t in topics]
+    print_rows(columns, rows, left=(len(columns) - 1,), least=(5, 7))
+
+
+def print_rows(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int], least: Sequence[int] = ()
+) -> None:
+    """Print a table: ruled and folded on a terminal, one line a row elsewhere.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The head of the table.
+    rows : sequence of sequences of str
+        Cells that can be printed as they are.
+    left : sequence of int
+        Columns of words; the others, of numbers, are to the right.
+    least : sequence of int
+        Least widths of the first columns, where the output does not go to a terminal.
+    """
     if not sys.stdout.isatty():
         lines = [tuple(columns), *rows]
-        widths = [max(len(line[j]) for line in lines) for j in range(len(columns) - 1)]
-        widths[:2] = max(len(columns[0]), 5), max(len(columns[1]), 7)
+        widths = [max(len(line[j]) for line in lines) for j in range(len(columns))]
+        widths[: len(least)] = map(max, least, widths)
         for line in lines:
-            show("  ".join([*(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=False)), line[-1]]))
+            cells = (
+                f"{cell:<{w}}" if j in left else f"{cell:>{w}}"
+                for j, (cell, w) in enumerate(zip(line, widths, strict=True))
+            )
+            show("  ".join(cells).rstrip())
         return
     from rich import box
     from rich.console import Console
@@ -149,10 +173,8 @@ def print_topics(topics: Sequence[Line], columns: Sequence[str], *, verbose: boo
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(columns[0], justify="right", style="bold")
-    for name in columns[1:-1]:
-        table.add_column(name, justify="right")
-    table.add_column(columns[-1], overflow="fold")
+    for j, name in enumerate(columns):
+        table.add_column(name, justify="left" if j in left else "right", overflow="fold", style=None if j else "bold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # Text: words are no markup
     Console().print(table)

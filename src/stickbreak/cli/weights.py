@@ -21,6 +21,8 @@ __all__ = [
     "SparseWeightTable",
     "WeightTable",
     "check_weight_file",
+    "csv_cell",
+    "csv_line",
     "csv_lines",
     "document_weights",
     "jsonl_lines",
@@ -144,10 +146,10 @@ def csv_lines(table: WeightTable) -> Iterator[str]:
     str
         With its line end.
     """
-    yield _csv_line([table.row, *table.columns])
+    yield csv_line([table.row, *table.columns])
     for names, weights in table.blocks():
         for name, row in zip(names, weights.tolist(), strict=True):
-            yield _csv_line([_cell(name), *row])
+            yield csv_line([csv_cell(name), *row])
 
 
 def jsonl_lines(table: WeightTable) -> Iterator[str]:
@@ -216,17 +218,28 @@ def _write_parquet(table: WeightTable, file: Path) -> None:
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
-def _cell(name: str) -> str:
-    """Return a name as a spreadsheet takes it: as text, never as a formula."""
+def csv_cell(name: str) -> str:
+    """Return a name as a spreadsheet takes it: as text, never as a formula.
+
+    Parameters
+    ----------
+    name : str
+    """
     text = printable(name.replace("\r\n", "\n"), keep="\n\t")
     is_formula = name[:1] in ("\t", "\r", "\n") or text.lstrip()[:1] in tuple(_FORMULA)
     return "'" + text if is_formula else text
 
 
-def _csv_line(row: list[Any]) -> str:
-    """Return a line; a name with what separates cells in some countries is quoted, too."""
+def csv_line(row: list[Any]) -> str:
+    """Return a line; a name with what separates cells in some countries is quoted, too.
+
+    Parameters
+    ----------
+    row : list
+        Texts that `csv_cell` has returned, and numbers.
+    """
     line = io.StringIO()
-    if any(separator in row[0] for separator in _SEPARATORS):
+    if any(separator in cell for cell in row if isinstance(cell, str) for separator in _SEPARATORS):
         csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerow(row)
     else:
         csv.writer(line, lineterminator="\n").writerow(row)

@@ -21,8 +21,8 @@ from stickbreak.fitting.engine import engine
 from stickbreak.fitting.loop import Trace, logger
 from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
 from stickbreak.fitting.run import Identity
-from stickbreak.model.joining import JoinedTopics
 from stickbreak.model.parameters import names_in
+from stickbreak.model.questions import Questions
 from stickbreak.model.tables import checked_table
 from stickbreak.numerics.arrays import Float
 from stickbreak.path.topic_path import TopicPath
@@ -30,11 +30,12 @@ from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, sco
 from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, JoinedTopics):
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`
-    asks of its fit. What else can be asked of topics comes from `FlatTopics` and `JoinedTopics`.
+    asks of its fit. What else can be asked of topics comes from `FlatTopics`, `JoinedTopics`, `LabelledTopics` and
+    `Questions`.
     """
 
     _stream_only: ClassVar[tuple[str, ...]] = ()  # parameters that only `partial_fit` uses
@@ -234,6 +235,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, JoinedTopics
         check_tokens(documents)
 
     def _take_names(self, documents: Corpus) -> None:
+        super()._take_names(documents)
         self.vocabulary_ = documents.words
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
@@ -254,6 +256,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, JoinedTopics
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
         named = {"vocabulary": list(self.vocabulary_), "n_features": self.n_features_in_}
+        if self._labels:
+            named["labels"] = {str(k): label for k, label in self._labels.items()}
         if self._path is None:
             return named
         path, values = self._path.packed()
@@ -265,6 +269,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, JoinedTopics
         model = cls(**parameters)
         model.n_features_in_ = whole_number("n_features", meta["n_features"])
         model.vocabulary_ = tuple(names_in(meta["vocabulary"], model.n_features_in_, "words"))
+        model._labels = {int(k): label for k, label in meta.get("labels", {}).items()}
         if "path" in meta:
             path = {name.removeprefix("path."): array for name, array in arrays.items() if name.startswith("path.")}
             model._path = TopicPath.unpacked(path, meta["path"])
@@ -290,6 +295,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, JoinedTopics
             raise ValueError(f"it has topics over {topics.shape[1]} words, but {n_columns} features")
         check_end(self)
         self._check_parameters()
+        self._check_labels()
         if self._path is not None and self._path.scores.size != self.n_topics_:
             raise ValueError(f"its path is of {self._path.scores.size} topics, but it has {self.n_topics_}")
 

@@ -163,6 +163,29 @@ class FlatTopics:
         weights = self.topic_weights_
         return self.topic_word_ * (weights / weights.sum())[:, None]
 
+    def word_shares(self) -> Float:
+        """Return the share of the tokens of the fit that each word has, (W,): sum_k share_k phi_kw."""
+        return np.asarray(self.topic_shares_ @ self.topic_word_)
+
+    def topics_of_words(self, words: Int) -> tuple[Int, Float, Float]:
+        """Return the share of the tokens of the fit that are a word and of a topic: share_k phi_kw.
+
+        Parameters
+        ----------
+        words : ndarray of int, of shape (n,)
+            Columns of words.
+
+        Returns
+        -------
+        numbers : ndarray of int, of shape (m,)
+            Topics: all, or of a tree those that have tokens of the words.
+        sizes : ndarray of shape (m,)
+            Share of all tokens that each of these topics has.
+        shares : ndarray of shape (m, n)
+        """
+        sizes = np.asarray(self.topic_shares_, dtype=np.float64)
+        return np.arange(sizes.size), sizes, sizes[:, None] * self.topic_word_[:, words]
+
     def top_word_indices(self, n: int = 10) -> NDArray[np.integer]:
         """Return the most probable words of every topic in order, as coherence uses them.
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.questions.documents import keep_best, wilson_lower_bound
+
 PRESENT_SHARE = 0.05  # a topic counts as present in a document from this share on
 HISTOGRAM_BINS = 20
-_WILSON_Z = 1.96
 
 
 @dataclass(slots=True)
@@ -96,50 +97,5 @@ class TopicShares:
         self.histogram += np.bincount(flat.ravel(), minlength=self.histogram.size).reshape(self.histogram.shape)
         np.add.at(self.along_sum, positions, weights)
         self.along_count += np.bincount(positions, minlength=self.along_count.size)
-        self._keep_best(rows, wilson_lower_bound(weights, lengths[:, None]), weights)
-
-    def _keep_best(self, rows: NDArray[np.int64], scores: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
-        """Merge a block into the best documents of each topic; ties go to the earlier document."""
-        n_examples = self.example_rows.shape[1]
-        for k in range(self.example_rows.shape[0]):
-            column = scores[:, k]
-            new = np.flatnonzero(column > self.example_scores[k, -1]) if n_examples else np.empty(0, int)
-            if new.size == 0:
-                continue
-            score = np.concatenate([self.example_scores[k], column[new]])
-            row = np.concatenate([self.example_rows[k], rows[new]])
-            share = np.concatenate([self.example_shares[k], weights[new, k]])
-            best = np.argsort(-score, kind="stable")[:n_examples]
-            self.example_scores[k], self.example_rows[k] = score[best], row[best]
-            self.example_shares[k] = share[best]
-
-
-def wilson_lower_bound(share: NDArray[np.float64], n_tokens: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the lower end of the 95 % Wilson interval of a share that was seen over some tokens.
-
-    Ranks the documents that show a topic best: a long document with 90 % stands above one of three words with
-    100 % (Wilson 1927, Probable inference, the law of succession, and statistical inference).
-
-    Parameters
-    ----------
-    share : ndarray
-        Shares between 0 and 1.
-    n_tokens : ndarray, broadcastable to share
-        Tokens of the documents, positive.
-
-    Returns
-    -------
-    ndarray
-        Lower bounds between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> wilson_lower_bound(np.array([1.0, 0.9]), np.array([3.0, 300.0])).round(2)
-    array([0.44, 0.86])
-    """
-    z2 = _WILSON_Z**2
-    centre = share + z2 / (2 * n_tokens)
-    spread = _WILSON_Z * np.sqrt(share * (1 - share) / n_tokens + z2 / (4 * n_tokens**2))
-    bound: NDArray[np.float64] = np.maximum(centre - spread, 0.0) / (1 + z2 / n_tokens)
-    return bound
+        best = self.example_rows, self.example_scores, self.example_shares
+        keep_best(best, rows, wilson_lower_bound(weights, lengths[:, None]), weights)

@@ -23,11 +23,11 @@ from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.storage.atomic import TAKEN, clear_up, follow, replace_folder, told_as_write_error
 from stickbreak.storage.places import PathLike, place_of
 
-__all__ = ["FORMAT_VERSION", "check_target", "read_folder", "write_folder"]
+__all__ = ["FORMAT_VERSION", "MODEL", "check_target", "read_folder", "write_folder"]
 
 FORMAT_VERSION = 1
 _FORMAT = "stickbreak"
-_MODEL, _ARRAYS = "model.json", "arrays.safetensors"
+MODEL, _ARRAYS = "model.json", "arrays.safetensors"
 _BESIDE = ("fit.toml", "input.json", "report.html")
 _HEAD = {"kind": str, "arrays": dict, "checksum": int, "meta": dict}  # what model.json must hold
 _BLOCK = 1 << 20  # numbers that are written, or bytes that are read, at once
@@ -96,7 +96,7 @@ def write_folder(
     with replace_folder(path, overwrite=overwrite or _is_empty_folder(Path(path))) as folder:
         head["checksum"] = _write_arrays(plain, folder / _ARRAYS)
         text = json.dumps({**head, "meta": encoded}, allow_nan=False, indent=1)
-        (folder / _MODEL).write_text(text + "\n", encoding="ascii")
+        (folder / MODEL).write_text(text + "\n", encoding="ascii")
 
 
 def read_folder(
@@ -159,7 +159,7 @@ def _read_folder(folder: Path, kind: str | None, *, mapped: bool) -> tuple[dict[
         if not isinstance(meta, dict):
             raise ValueError("meta is not an object")
     except (ValueError, TypeError, RecursionError) as error:
-        raise ModelFormatError(f"{folder / _MODEL} is damaged ({error}); save the model again") from None
+        raise ModelFormatError(f"{folder / MODEL} is damaged ({error}); save the model again") from None
     return _read_arrays(folder, head, mapped=mapped), meta
 
 
@@ -188,28 +188,28 @@ def read_head(path: PathLike) -> dict[str, Any]:
         problem = "is a file" if folder.exists() else "does not exist"
         raise ModelFormatError(f"{folder} {problem}; give the folder of a saved model")
     try:
-        head = json.loads((folder / _MODEL).read_text(encoding="utf-8"))
+        head = json.loads((folder / MODEL).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ModelFormatError(
-            f"{folder} is not a saved model: it holds no {_MODEL}; give the folder that save or fit wrote"
+            f"{folder} is not a saved model: it holds no {MODEL}; give the folder that save or fit wrote"
         ) from None
     except (OSError, ValueError) as error:
-        raise ModelFormatError(f"{folder / _MODEL} cannot be read ({error}); save the model again") from error
+        raise ModelFormatError(f"{folder / MODEL} cannot be read ({error}); save the model again") from error
     except RecursionError:
-        raise ModelFormatError(f"{folder / _MODEL} is nested too deeply to be ours; save the model again") from None
+        raise ModelFormatError(f"{folder / MODEL} is nested too deeply to be ours; save the model again") from None
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
-        raise ModelFormatError(f"{folder / _MODEL} was not written by stickbreak; give the folder of a saved model")
+        raise ModelFormatError(f"{folder / MODEL} was not written by stickbreak; give the folder of a saved model")
     if not isinstance(head.get("version"), int) or head["version"] > FORMAT_VERSION:
         raise ModelFormatError(
             f"{folder} is of format version {head.get('version')}, but this stickbreak knows versions up to "
             f"{FORMAT_VERSION}; update stickbreak to read it"
         )
     if not _HEAD.keys() <= head.keys():
-        raise ModelFormatError(f"{folder / _MODEL} is incomplete; save the model again")
+        raise ModelFormatError(f"{folder / MODEL} is incomplete; save the model again")
     for name, wanted in _HEAD.items():
         if not isinstance(head[name], wanted):
             raise ModelFormatError(
-                f"{folder / _MODEL} is damaged: its {name!r} is a {type(head[name]).__name__}, not a "
+                f"{folder / MODEL} is damaged: its {name!r} is a {type(head[name]).__name__}, not a "
                 f"{wanted.__name__}; save the model again"
             )
     return head
@@ -255,7 +255,7 @@ def _check_replaceable(target: Path) -> None:
         ) from error
     for name in _BESIDE:
         clear_up(target / name)
-    strangers = sorted(entry.name for entry in target.iterdir() if entry.name not in (_MODEL, _ARRAYS, *_BESIDE))
+    strangers = sorted(entry.name for entry in target.iterdir() if entry.name not in (MODEL, _ARRAYS, *_BESIDE))
     if strangers:
         raise WriteError(
             f"{target} also holds {strangers[0]!r}, which would be lost if it were overwritten; move that away first"
@@ -339,7 +339,7 @@ def _read_arrays(folder: Path, head: dict[str, Any], *, mapped: bool) -> dict[st
         )
     described = {name: {"dtype": a.dtype.name, "shape": list(a.shape)} for name, a in found.items()}
     if described != head["arrays"]:
-        raise ModelFormatError(f"{file} does not hold the arrays that {_MODEL} names; save the model again")
+        raise ModelFormatError(f"{file} does not hold the arrays that {MODEL} names; save the model again")
     return dict(found)
 
 

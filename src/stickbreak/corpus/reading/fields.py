@@ -41,7 +41,7 @@ class Asked:
             return Fields(text, name, tuple(field for field in record if field not in (text, name)), more=True)
         missing = next((field for field in self.keep if field not in record), None)
         if missing is not None:
-            raise ReadError(f"{where} has no field {missing!r}; keep another with --keep: {_listed(record)}")
+            raise ReadError(f"{where} has no field {missing!r}; name another one: {_listed(record)}")
         return Fields(text, name, self.keep)
 
 

@@ -23,7 +23,7 @@ from stickbreak.corpus.reading.uci import read_uci
 from stickbreak.corpus.reading.vocabularies import checked_words, given_words, vocabulary_for
 from stickbreak.corpus.text import count_texts
 from stickbreak.corpus.text_settings import TextOptions, checked_options
-from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments
+from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError
 from stickbreak.storage.places import PathLike
 
 __all__ = ["read", "read_texts"]
@@ -73,7 +73,8 @@ def read(
         How text becomes counts.
     keep : sequence of str or "all", optional
         Fields or columns whose values become `Corpus.metadata`; "all": all but the text and the name. Dates as in ISO
-        8601 (2026-11-23, 2026-11, 2026-11-23T12:00Z) are recognised.
+        8601 (2026-11-23, 2026-11, 2026-11-23T12:00Z) are recognised. Of a corpus folder: the columns to take, by
+        default all.
     encoding : str
         Encoding of text and vocabulary files. UTF-16 and UTF-32 are recognised by their byte order mark.
     delimiter : str, optional
@@ -127,7 +128,7 @@ def read(
         return _read_counts(source, given)
     words = given_words(given, settings.encoding, settings.limits)
     if source.kind == "corpus":
-        corpus = open_corpus(source.path, settings.limits)
+        corpus = _kept_columns(open_corpus(source.path, settings.limits), source)
         return corpus if words is None else Corpus.from_counts(corpus, words)
     return _count_records(source, options, words)
 
@@ -202,6 +203,19 @@ def _checked_rows(rows: Iterable[int]) -> list[int]:
         if isinstance(row, bool) or not isinstance(row, Integral):
             raise InputError(f"rows holds {row!r:.40}; give row numbers, counted from 0")
     return [int(row) for row in wanted]
+
+
+def _kept_columns(corpus: Corpus, source: TextSource) -> Corpus:
+    """Return a stored corpus with the columns that are asked for; all, if nothing is."""
+    keep = source.settings.asked.keep
+    if keep in ((), ALL):
+        return corpus
+    there = () if corpus.metadata is None else tuple(corpus.metadata.column_names)
+    lacking = [name for name in keep if name not in there]
+    if corpus.metadata is None or lacking:
+        exist = ", ".join(map(repr, there)) or "none"
+        raise ReadError(f"{source.path} has no column {lacking[0]!r}; name another one: {exist}")
+    return replace(corpus, metadata=corpus.metadata.select(list(keep)))
 
 
 def _count_records(source: TextSource, options: TextOptions, words: Sequence[str] | None) -> Corpus:

@@ -87,7 +87,7 @@ class TextSource:
         """
         source = checked_path(path, function)
         found = cls(source, detect_format(source, settings.format, settings.encoding), settings)
-        if settings.asked.keep not in ((), ALL) and found.kind not in _WITH_FIELDS:
+        if settings.asked.keep not in ((), ALL) and found.kind not in (*_WITH_FIELDS, "corpus"):
             raise ReadError(f"{source} is of format {found.kind!r}, which has no fields; leave out --keep (keep=...)")
         return found
 

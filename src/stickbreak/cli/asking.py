@@ -1,0 +1,140 @@
+"""What all commands that ask a model have in common: the model, its documents, and how the answer is given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stickbreak.cli import options as o
+from stickbreak.cli.documents import InputSettings, read_limits
+from stickbreak.cli.models import load_model
+from stickbreak.cli.output import say
+from stickbreak.cli.paths import check_input
+from stickbreak.cli.tables import check_table_file, tell_table
+from stickbreak.cli.words import Words
+from stickbreak.exceptions import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Topic", "asks_documents", "asks_model", "load_words_model"]
+
+Topic = Annotated[int | None, typer.Option("--topic", metavar="NUMBER", help="Only this topic. Default: all.")]
+_Csv = Annotated[bool, typer.Option("--csv", help="Print all rows as CSV.")]
+_Rows = Annotated[int, typer.Option("--rows", min=1, metavar="NUMBER", help="Most rows to print.")]
+_Out = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="File to write instead: .csv, .json or .parquet.")
+]
+_ANSWER = {"rows": (_Rows, 50), "as_csv": (_Csv, False), "out": (_Out, None), "as_json": (o.Json, False)}
+_READING = {
+    "format": o.Format,
+    "text_field": o.TextField,
+    "name_field": o.NameField,
+    "vocabulary": o.Vocabulary,
+    "encoding": o.Encoding,
+    "delimiter": o.Delimiter,
+    "max_document_bytes": o.MaxDocumentBytes,
+    "max_unpacked_bytes": o.MaxUnpackedBytes,
+    "max_declared": o.MaxDeclared,
+}
+
+
+def load_words_model(path: Path) -> Any:
+    """Load a model of words.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the model.
+
+    Raises
+    ------
+    InputError
+        If it is a model of vectors, which has no words to ask for.
+    """
+    fitted, material = load_model(path)
+    if not issubclass(material, Words):
+        raise InputError(
+            f"{path} holds a {type(fitted).__name__}, a model of vectors; questions are for models of words "
+            "(transform and report know both)"
+        )
+    return fitted
+
+
+def asks_model(question: Callable[..., pd.DataFrame]) -> Callable[..., None]:
+    """Make a command of a function from a model and its own options to a table.
+
+    Parameters
+    ----------
+    question : callable
+        (fitted model, own arguments) -> table. Its docstring is the help of the command.
+    """
+
+    def run(own: dict[str, Any], shared: dict[str, Any]) -> tuple[pd.DataFrame, tuple[Path, ...]]:
+        return question(load_words_model(shared["model"]), **own), (shared["model"],)
+
+    return _command(question, run, {"model": (o.ModelPath, inspect.Parameter.empty)})
+
+
+def asks_documents(keep: str | None = None) -> Callable[[Callable[..., pd.DataFrame]], Callable[..., None]]:
+    """Make a command of a function from a model, documents and its own options to a table.
+
+    Parameters
+    ----------
+    keep : str, optional
+        The own argument that names a column to be kept beside the documents; where it is None, all are kept.
+    """
+
+    def decorate(question: Callable[..., pd.DataFrame]) -> Callable[..., None]:
+        def run(own: dict[str, Any], shared: dict[str, Any]) -> tuple[pd.DataFrame, tuple[Path, ...]]:
+            model, path = shared["model"], shared["documents"]
+            check_input(path)
+            kept: Any = None if keep is None else (own[keep] and [own[keep]]) or "all"
+            limits = read_limits(*(shared[f"max_{name}"] for name in ("document_bytes", "unpacked_bytes", "declared")))
+            names = ("format", "text_field", "name_field", "encoding", "vocabulary", "delimiter")
+            given = InputSettings(limits=limits, keep=kept, **{name: shared[name] for name in names})
+            fitted = load_words_model(model)
+            read = Words.read_for(path, model, fitted, given)
+            if not shared["quiet"]:
+                say(read.told)
+            return question(fitted, read.documents, **own), (model, path)
+
+        before = {"model": (o.ModelPath, inspect.Parameter.empty), "documents": (o.InputPath, inspect.Parameter.empty)}
+        after = {name: (kind, None) for name, kind in _READING.items()} | {"quiet": (o.Quiet, False)}
+        return _command(question, run, before, after)
+
+    return decorate
+
+
+def _command(
+    question: Callable[..., pd.DataFrame],
+    run: Callable[[dict[str, Any], dict[str, Any]], tuple[pd.DataFrame, tuple[Path, ...]]],
+    before: dict[str, tuple[Any, Any]],
+    after: dict[str, tuple[Any, Any]] | None = None,
+) -> Callable[..., None]:
+    """Return the command: its arguments are those before, its own, those after, and how the answer is given."""
+    given = inspect.signature(question).parameters
+    own = {name: one for name, one in given.items() if name not in ("fitted", "documents")}
+    shared = {**before, **(after or {}), **_ANSWER}
+
+    @wraps(question)
+    def command(**arguments: Any) -> None:
+        answer = {name: arguments[name] for name in _ANSWER}
+        check_table_file(answer["out"], *(arguments[name] for name in before))
+        frame, _ = run({name: arguments[name] for name in own}, {name: arguments[name] for name in shared})
+        tell_table(frame, **answer)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, kind, annotation=a, default=d) for name, (a, d) in before.items()]
+    parameters += [one.replace(kind=kind) for one in own.values()]
+    late = {**(after or {}), **_ANSWER}
+    parameters += [inspect.Parameter(name, kind, annotation=a, default=d) for name, (a, d) in late.items()]
+    setattr(command, "__signature__", inspect.Signature(parameters))  # noqa: B010 - typing knows no such attribute
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    del command.__wrapped__
+    return command

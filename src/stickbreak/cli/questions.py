@@ -1,0 +1,258 @@
+"""The commands that ask a model: over time, by category, documents, words, search, similar documents, labels."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stickbreak.cli.asking import Topic, asks_documents, asks_model, load_words_model
+from stickbreak.cli.documents import Documents
+from stickbreak.cli.options import Json, ModelPath
+from stickbreak.cli.output import print_json, print_rows, printable
+from stickbreak.exceptions import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from stickbreak.corpus import Corpus
+
+__all__ = ["by", "documents", "label", "over_time", "search", "similar", "topics_of", "trends", "word_topics", "words"]
+
+_SNIPPET = 200  # characters of a text
+
+_Dates = Annotated[
+    str | None,
+    typer.Option("--dates", metavar="COLUMN", help="Column of the dates. Default: the only one that holds dates."),
+]
+_DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--date-format", metavar="TEXT", help="How dates are written, such as %d.%m.%Y. Default: 2026-11-23 (ISO 8601)."
+    ),
+]
+_Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only documents from this day on.")]
+_Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only documents up to this day.")]
+_OneTopic = Annotated[int, typer.Option("--topic", metavar="NUMBER", help="Number of the topic.")]
+_Number = Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Number of rows.")]
+_Document = Annotated[
+    str, typer.Option("--document", metavar="NAME", help="Name of the document; without names its number from 0.")
+]
+
+
+@asks_documents(keep="dates")
+def over_time(
+    fitted: Any,
+    documents: Documents,
+    dates: _Dates = None,
+    by: Annotated[str, typer.Option("--by", metavar="PERIOD", help="day, week, month, quarter or year.")] = "month",
+    topic: Topic = None,
+    since: _Since = None,
+    until: _Until = None,
+    date_format: _DateFormat = None,
+) -> "pd.DataFrame":
+    """Print the share of each topic in each period, with 95 % intervals.
+
+    The intervals say how much the share would vary with other documents of the
+    same kind.
+    """
+    corpus, days = _dated(documents.corpus, dates, date_format, since, until)
+    table: pd.DataFrame = fitted.topics_over_time(corpus, days, by, topic=topic)
+    return table
+
+
+@asks_documents(keep="dates")
+def trends(
+    fitted: Any,
+    documents: Documents,
+    dates: _Dates = None,
+    topic: Topic = None,
+    since: _Since = None,
+    until: _Until = None,
+    date_format: _DateFormat = None,
+) -> "pd.DataFrame":
+    """Print which topics grow, and by how much in a year, the fastest first.
+
+    low and high are the ends of a 95 % interval of the change. p is small where
+    the share is not constant; it is adjusted for the number of topics.
+    """
+    corpus, days = _dated(documents.corpus, dates, date_format, since, until)
+    table: pd.DataFrame = fitted.topic_trends(corpus, days, topic=topic)
+    return table
+
+
+@asks_documents(keep="column")
+def by(
+    fitted: Any,
+    documents: Documents,
+    column: Annotated[str, typer.Option("--column", metavar="NAME", help="Column of the categories.")],
+    topic: Topic = None,
+) -> "pd.DataFrame":
+    """Print the share of each topic in each category, with 95 % intervals and a test.
+
+    difference is to the documents of all other categories. p is small where that
+    is more than chance; it is adjusted for the number of rows.
+    """
+    table: pd.DataFrame = fitted.topics_by(documents.corpus, column, topic=topic)
+    return table
+
+
+@asks_documents()
+def documents(fitted: Any, documents: Documents, topic: _OneTopic, n: _Number = 10) -> "pd.DataFrame":
+    """Print the documents that show a topic best, with the beginning of their texts."""
+    table: pd.DataFrame = fitted.documents_of(topic, documents.corpus, n)
+    return _with_texts(table, documents)
+
+
+@asks_documents()
+def topics_of(fitted: Any, documents: Documents, document: _Document, n: _Number = 5) -> "pd.DataFrame":
+    """Print the largest topics of a document."""
+    table: pd.DataFrame = fitted.topics_of(_one(documents.corpus, document), n)
+    return table.drop(columns="row")
+
+
+@asks_documents()
+def word_topics(
+    fitted: Any,
+    documents: Documents,
+    document: _Document,
+    n: Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Topics of each word.")] = 1,
+) -> "pd.DataFrame":
+    """Print the topics of each word of a document."""
+    table: pd.DataFrame = fitted.word_topics(_one(documents.corpus, document), n)
+    return table.drop(columns="row")
+
+
+@asks_documents()
+def similar(fitted: Any, documents: Documents, document: _Document, n: _Number = 10) -> "pd.DataFrame":
+    """Print the documents that are most like a document, by their topics.
+
+    distance is that of Hellinger between the topic weights: 0 for the same
+    weights, 1 where no topic is in both.
+    """
+    table: pd.DataFrame = fitted.similar_documents(documents.corpus, _row(documents.corpus, document), n)
+    return _with_texts(table, documents)
+
+
+@asks_model
+def words(
+    fitted: Any,
+    topic: _OneTopic,
+    relevance: Annotated[
+        float,
+        typer.Option(
+            "--relevance",
+            min=0.0,
+            max=1.0,
+            metavar="NUMBER",
+            help="From 0 (words of this topic alone) to 1 (frequent).",
+        ),
+    ] = 0.6,
+    n: _Number = 20,
+) -> "pd.DataFrame":
+    """Print the words of a topic by relevance.
+
+    lift says by how many times a word is more frequent in the topic than in all,
+    share which part of its tokens belongs to the topic.
+    """
+    table: pd.DataFrame = fitted.words_of(topic, relevance, n)
+    return table
+
+
+@asks_model
+def search(
+    fitted: Any,
+    words: Annotated[list[str], typer.Argument(metavar="WORD...", help="Words; * stands for any characters.")],
+) -> "pd.DataFrame":
+    """Print the topics of words: those that have most of their tokens first."""
+    table: pd.DataFrame = fitted.search(words)
+    return table
+
+
+def label(
+    model: ModelPath,
+    labels: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NUMBER=LABEL...", help="Labels to give; NUMBER= takes one away. Without: print them."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Give labels to topics, or print those that were given.
+
+    They are kept in the model, and take the place of words in all tables. For
+    example: stickbreak label MODEL 3=encryption "5=mail and news".
+    """
+    from stickbreak.model.labels import save_labels
+
+    fitted = load_words_model(model)
+    given = dict(_label(text) for text in labels or [])
+    if given:
+        save_labels(fitted.label(given), model)
+    known = fitted.labels_
+    if as_json:
+        print_json({"labels": {str(k): text for k, text in known.items()}})
+    else:
+        print_rows(("topic", "label"), [(str(k), printable(text)) for k, text in known.items()], left=(1,))
+
+
+def _label(text: str) -> tuple[int, str | None]:
+    """Read NUMBER=LABEL."""
+    number, equals, name = text.partition("=")
+    if not equals or not number.strip().isdecimal():
+        raise InputError(f"{text!r} is not a label; give NUMBER=LABEL, such as 3=encryption")
+    return int(number), name.strip() or None
+
+
+def _dated(
+    corpus: "Corpus", dates: str | None, date_format: str | None, since: str | None, until: str | None
+) -> "tuple[Corpus, np.ndarray]":
+    """Return documents of some days, with their days."""
+    import numpy as np
+
+    from stickbreak.questions.columns import days_of
+
+    days = days_of(corpus, dates, date_format)
+    if since is None and until is None:
+        return corpus, days
+    kept = ~np.isnat(days)
+    if since is not None:
+        kept &= days >= _day("--since", since)
+    if until is not None:
+        kept &= days <= _day("--until", until)
+    if not kept.any():
+        raise InputError("no document is of these days; give another --since or --until")
+    return corpus[kept], days[kept]
+
+
+def _day(option: str, text: str) -> "np.datetime64":
+    """Read a day; of a month or a year its first."""
+    import numpy as np
+
+    try:
+        day: Any = np.datetime64(text, "D")
+    except ValueError:
+        day = np.datetime64("NaT")
+    if np.isnat(day):
+        raise InputError(f"{option} is {text!r}, which is not a day; give one as 2026-11-23")
+    return day
+
+
+def _row(corpus: "Corpus", document: str) -> int:
+    """Return the row of a document by its name, or without names by its number."""
+    from stickbreak.questions.similar import row_of
+
+    return row_of(corpus, document)
+
+
+def _one(corpus: "Corpus", document: str) -> "Corpus":
+    """Return one document."""
+    return corpus[[_row(corpus, document)]]
+
+
+def _with_texts(table: "pd.DataFrame", documents: Documents) -> "pd.DataFrame":
+    """Add the beginnings of texts, if there are any; row numbers leave."""
+    texts, rows = documents.texts, table["row"].tolist()
+    found = table.drop(columns="row")
+    if texts is None:
+        return found
+    whole = texts(rows) if callable(texts) else [texts[row] for row in rows]
+    return found.assign(text=[" ".join(text.split())[:_SNIPPET] for text in whole])

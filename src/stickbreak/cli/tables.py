@@ -1,0 +1,125 @@
+"""Tables that answer questions: printed for a person, as JSON or CSV, or written to a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from stickbreak.cli.output import print_json, print_rows, printable, say, show
+from stickbreak.cli.paths import check_output
+from stickbreak.cli.weights import csv_cell, csv_line
+from stickbreak.exceptions import InputError
+from stickbreak.storage.atomic import replace_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["TABLE_FORMATS", "check_table_file", "tell_table"]
+
+TABLE_FORMATS = (".csv", ".json", ".parquet")
+_SHARES = frozenset(("share", "share_here", "low", "high", "difference", "change", "weight", "probability"))
+_DIGITS = {"p": ".2g", "lift": ".1f", "relevance": ".2f", "distance": ".3f"}
+_MOST_CHARACTERS = 200  # of a cell that is shown to a person
+
+
+def check_table_file(path: Path | None, *inputs: Path) -> None:
+    """Refuse a file name whose ending names no format, or that is an input.
+
+    Parameters
+    ----------
+    path : Path or None
+    *inputs : Path
+        Files and folders that the command reads.
+
+    Raises
+    ------
+    InputError
+    """
+    if path is None:
+        return
+    if path.suffix not in TABLE_FORMATS:
+        raise InputError(f"--out {path} has no known ending; use {', '.join(TABLE_FORMATS)}")
+    check_output(path, *inputs)
+
+
+def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | None, rows: int) -> None:
+    """Print a table, or write it to a file.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    as_json, as_csv : bool
+        Print all of it in that format.
+    out : Path or None
+        File to write instead.
+    rows : int
+        Most rows that are printed for a person.
+    """
+    plain = frame.assign(
+        **{name: frame[name].dt.strftime("%Y-%m-%d") for name in frame.columns if frame[name].dtype.kind == "M"}
+    )
+    if out is not None:
+        _write(frame, plain, out)
+        say(f"{len(frame):,} rows written to {out}")
+    elif as_json:
+        print_json({"rows": _records(plain)})
+    elif as_csv:
+        for line in _csv_lines(plain):
+            typer.echo(line, nl=False)
+    else:
+        _print(plain.head(rows))
+        if len(plain) > rows:
+            show(f"and {len(plain) - rows:,} more rows: --csv prints all, --rows NUMBER more")
+
+
+def _print(frame: pd.DataFrame) -> None:
+    """Print rows for a person: shares in percent."""
+    columns = [_cells(name, frame[name]) for name in frame.columns]
+    left = [j for j, name in enumerate(frame.columns) if frame[name].dtype.kind in "OTU"]
+    print_rows([name.replace("_", " ") for name in frame.columns], list(zip(*columns, strict=True)), left=left)
+
+
+def _cells(name: str, column: pd.Series) -> list[str]:
+    """Return what a column shows."""
+    if column.dtype.kind != "f":
+        texts = [printable(" ".join(str(value).split())) for value in column]
+        return [text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "..." for text in texts]
+    form = ".2%" if name in _SHARES else _DIGITS.get(name, ",.12g")
+    return ["" if value != value else format(value, form) for value in column.tolist()]  # NaN is not itself
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows for `print_json`; what is missing becomes null."""
+    columns = {name: [None if value != value else value for value in frame[name].tolist()] for name in frame.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _csv_lines(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a header and a line for each row, with their line ends; a missing number is empty."""
+    yield csv_line(list(frame.columns))
+    for row in zip(*(frame[name].tolist() for name in frame.columns), strict=True):
+        yield csv_line([_csv_value(value) for value in row])
+
+
+def _csv_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return csv_cell(value)
+    return "" if value is None or value != value else value
+
+
+def _write(frame: pd.DataFrame, plain: pd.DataFrame, path: Path) -> None:
+    """Write a table in the format that the file's name says, complete or not at all."""
+    with replace_file(path) as temporary:
+        if path.suffix == ".parquet":
+            frame.to_parquet(temporary, index=False)
+            return
+        with open(temporary, "w", encoding="utf-8", newline="", errors="backslashreplace") as file:
+            if path.suffix == ".csv":
+                file.writelines(_csv_lines(plain))
+            else:
+                json.dump({"rows": _records(plain)}, file, allow_nan=False, indent=1)
+                file.write("\n")

@@ -1,0 +1,173 @@
+"""Columns beside the documents: by their name in `Corpus.metadata`, or given as they are; dates among them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.numerics.arrays import Int
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Days = NDArray[np.datetime64]
+PERIODS = ("day", "week", "month", "quarter", "year")
+_FIRST_YEAR, _LAST_YEAR = 1000, 9999
+
+
+def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
+    """Return a value for each document.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        D documents.
+    given : str or array-like of length D
+        A column of `Corpus.metadata`, or the values.
+    parameter : str
+        The name of what was given, for messages.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or not one value for each document.
+    """
+    import pandas as pd
+
+    if isinstance(given, str):
+        there = () if corpus.metadata is None else tuple(corpus.metadata.column_names)
+        if corpus.metadata is None or given not in there:
+            has = f"has the columns {', '.join(map(repr, there))}" if there else "has no columns beside the documents"
+            raise InputError(
+                f"{parameter} is {given!r}, but the corpus {has}; read it with keep=[{given!r}], or give an array."
+            )
+        return corpus.metadata[given].to_pandas(date_as_object=False).reset_index(drop=True)
+    try:
+        values = pd.Series(given).reset_index(drop=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{parameter} cannot be read ({error}); give a value for each document.") from None
+    if len(values) != len(corpus):
+        raise InputError(
+            f"{parameter} has {len(values)} values for {len(corpus)} documents; give a value for each document."
+        )
+    return values
+
+
+def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
+    """Return the day of each document, with NaT where there is none.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    given : str, array-like or None
+        A column of `Corpus.metadata`, or dates. None: the only column of dates that there is.
+    date_format : str, optional
+        How text is to be read, as `datetime.strptime` has it. By default as ISO 8601: nothing is guessed.
+
+    Returns
+    -------
+    ndarray of datetime64[D], of shape (D,)
+
+    Raises
+    ------
+    InputError
+        If there are no dates, or they cannot be read.
+    """
+    name = _only_column_of_dates(corpus) if given is None else given
+    values = column_of(corpus, name, "dates")
+    days = _days(values, date_format, repr(name) if isinstance(name, str) else "dates")
+    if np.isnat(days).all():
+        raise InputError(f"{name!r:.40} holds no date; give a date for each document.")
+    return days
+
+
+def _only_column_of_dates(corpus: Corpus) -> str:
+    """Return the name of the column of dates; refuse none, and several."""
+    import pyarrow as pa
+
+    schema = () if corpus.metadata is None else corpus.metadata.schema
+    found = [field.name for field in schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
+    if len(found) == 1:
+        return str(found[0])
+    has = f"several columns of dates ({', '.join(found)})" if found else "no column of dates"
+    raise InputError(f"the corpus has {has}; say with dates which column of its metadata it is, or give an array.")
+
+
+def _days(values: pd.Series, date_format: str | None, name: str) -> Days:
+    """Return values of any common kind as days."""
+    import pandas as pd
+
+    if pd.api.types.is_integer_dtype(values.dtype) or _are_whole(values):
+        years = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        known = years[np.isfinite(years)]
+        if known.size and not _FIRST_YEAR <= known.min() <= known.max() <= _LAST_YEAR:
+            raise InputError(f"{name} holds numbers that are not years ({known[0]:.12g}); give dates as 2026-11-23.")
+        since = np.where(np.isfinite(years), years - 1970, 0).astype("timedelta64[Y]")
+        days = (np.datetime64(0, "Y") + since).astype("datetime64[D]")
+        days[~np.isfinite(years)] = np.datetime64("NaT")
+        return days
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        raise InputError(f"{name} holds numbers that are not years; give dates as 2026-11-23.")
+    try:
+        found = pd.to_datetime(values, format=date_format or "ISO8601", utc=True)
+    except (ValueError, TypeError, OverflowError) as error:
+        first = str(error).partition(". ")[0].replace("\n", " ")
+        raise InputError(
+            f"{name} holds what is not a date ({first:.120}); give dates as 2026-11-23, or say with date_format how "
+            'they are written ("%d.%m.%Y").'
+        ) from None
+    return found.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
+
+
+def _are_whole(values: pd.Series) -> bool:
+    """Whether numbers are whole but for missing ones, as years with gaps are."""
+    if values.dtype.kind != "f":
+        return False
+    known = values[values.notna()]
+    return bool(len(known)) and bool((known == known.round()).all())
+
+
+def period_starts(days: Days, by: str) -> Days:
+    """Return the first day of the period of each day; weeks begin on Monday.
+
+    Parameters
+    ----------
+    days : ndarray of datetime64[D]
+    by : {"day", "week", "month", "quarter", "year"}
+
+    Raises
+    ------
+    InputError
+        If there is no such period.
+
+    Examples
+    --------
+    >>> days = np.array(["2026-11-23", "2026-11-22", "NaT"], "datetime64[D]")
+    >>> [period_starts(days, by).astype(str).tolist()[:2] for by in ("week", "quarter")]
+    [['2026-11-23', '2026-11-16'], ['2026-10-01', '2026-10-01']]
+    """
+    if by not in PERIODS:
+        raise InputError(f"by is {by!r}; give one of {', '.join(map(repr, PERIODS))}.")
+    known = ~np.isnat(days)
+    starts = days.copy()
+    if by == "week":
+        number = days[known].astype(np.int64)
+        starts[known] = (number - (number + 3) % 7).astype("datetime64[D]")  # day 0 was a Thursday
+    elif by == "quarter":
+        month = days[known].astype("datetime64[M]").astype(np.int64)
+        starts[known] = (month - month % 3).astype("datetime64[M]").astype("datetime64[D]")
+    elif by != "day":
+        starts[known] = days[known].astype({"month": "datetime64[M]", "year": "datetime64[Y]"}[by])
+    return starts
+
+
+def numbered(values: Any) -> tuple[Int, Any]:
+    """Return the number of the group of each value, -1 for none, and the groups in ascending order."""
+    import pandas as pd
+
+    codes, groups = pd.factorize(values, sort=True)
+    return codes.astype(np.int64), groups

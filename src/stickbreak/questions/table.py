@@ -1,0 +1,75 @@
+"""The topics of a model as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stickbreak.corpus import Corpus
+from stickbreak.prediction.topics import FlatTopics
+from stickbreak.questions.documents import keep_best, wilson_lower_bound
+from stickbreak.questions.weights import Asked, weight_blocks
+from stickbreak.questions.words import relevant_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_EXAMPLES = 3
+
+
+def topics_table(topics: FlatTopics, corpus: Corpus | None, asked: Asked, n_words: int) -> pd.DataFrame:
+    """Return what can be said of each topic in one line.
+
+    Parameters
+    ----------
+    topics : fitted model
+    corpus : Corpus or None
+        Documents to be described, too.
+    asked : Asked
+    n_words : int
+
+    Returns
+    -------
+    DataFrame
+        A row for each topic: topic, label, share (of the tokens of the fit), weight (that the model expects in a new
+        collection), words (the most relevant). With a corpus also share_here (of its tokens), documents (in which the
+        topic is the largest of these) and examples (names of the documents that show it best).
+    """
+    import pandas as pd
+
+    numbers = asked.numbers
+    shown = topics.shown_topics(1, most=max(numbers.size, 1))
+    order = {int(k): i for i, k in enumerate(shown.numbers)}
+    at = np.array([order[int(k)] for k in numbers], dtype=np.int64)
+    words = [" ".join(topics.vocabulary_[w] for w in row) for row in relevant_words(topics, numbers, n_words)]
+    columns = {
+        "topic": numbers,
+        "label": list(asked.labels),
+        "share": shown.shares[at],
+        "weight": shown.weights[at],
+        "words": words,
+    }
+    if corpus is not None:
+        columns |= _in_documents(topics, corpus, numbers)
+    return pd.DataFrame(columns)
+
+
+def _in_documents(topics: FlatTopics, corpus: Corpus, numbers: np.ndarray) -> dict[str, object]:
+    """Return the columns that a corpus adds."""
+    lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+    tokens, largest = np.zeros(numbers.size), np.zeros(numbers.size, dtype=np.int64)
+    shape = numbers.size, min(_EXAMPLES, len(corpus))
+    best = np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf), np.zeros(shape)
+    for rows, weights in weight_blocks(topics, corpus, numbers, np.flatnonzero(lengths > 0)):
+        N = lengths[rows]
+        tokens += N @ weights
+        led = weights.max(axis=1) > 0  # of a tree, documents may have none of the topics shown
+        largest += np.bincount(weights[led].argmax(axis=1), minlength=numbers.size)
+        keep_best(best, rows, wilson_lower_bound(weights, N[:, None]), weights)
+    names, total = corpus.document_names, lengths.sum()
+    return {
+        "share_here": tokens / total if total else tokens,
+        "documents": largest,
+        "examples": [", ".join(names[d] for d in row if d >= 0) for row in best[0]],
+    }

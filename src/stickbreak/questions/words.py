@@ -1,0 +1,160 @@
+"""The words of a topic by their relevance, and the topics of words.
+
+Sievert and Shirley, LDAvis: a method for visualizing and interpreting topics (2014).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from fnmatch import translate
+from re import compile as pattern_of
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.requirements import check_whole
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.prediction.fitted import document_blocks
+from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.words import top_word_indices
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RELEVANCE = 0.6
+
+
+def relevance(phi: Float, log_shares: Float, weight: float) -> Float:
+    """Return lambda log phi_kw + (1 - lambda) log(phi_kw / p_w), a row for each topic.             math.md (Q5)
+
+    Parameters
+    ----------
+    phi : ndarray of shape (n, W)
+        Word distributions.
+    log_shares : ndarray of shape (W,)
+        log p_w; infinite for words that no document of the fit has: their relevance is minus infinity.
+    weight : float
+        lambda, from 0 (lift) to 1 (probability).
+    """
+    known = np.isfinite(log_shares)
+    with np.errstate(divide="ignore"):
+        return np.where(known, np.log(phi) - (1 - weight) * np.where(known, log_shares, 0.0), -np.inf)
+
+
+def log_word_shares(topics: FlatTopics) -> Float:
+    """Return log p_w, with infinity for words that no document of the fit has."""
+    shares = topics.word_shares()
+    with np.errstate(divide="ignore"):
+        return np.where(shares > 0, np.log(shares), np.inf)
+
+
+def relevant_words(topics: FlatTopics, numbers: Int, n_words: int, weight: float = RELEVANCE) -> list[Int]:
+    """Return the most relevant words of some topics, ties by column.                               math.md (Q5)
+
+    Parameters
+    ----------
+    topics : fitted model
+    numbers : ndarray of int
+        Topics.
+    n_words : int
+        Maximum number of words.
+    weight : float
+    """
+    log_shares, found = log_word_shares(topics), []
+    for block in document_blocks(numbers.size, log_shares.size):
+        for row in relevance(topics.word_distributions(numbers[block]), log_shares, weight):
+            (top,) = top_word_indices(row[None], n_words)
+            found.append(top[np.isfinite(row[top])].astype(np.int64))
+    return found
+
+
+def words_of(topics: FlatTopics, topic: int, weight: float = RELEVANCE, n: int = 20) -> pd.DataFrame:
+    """Return the most relevant words of a topic.                                                   math.md (Q5)
+
+    Parameters
+    ----------
+    topics : fitted model
+    topic : int
+    weight : float
+        From 0 (words that are in no other topic first) to 1 (frequent words first).
+    n : int
+
+    Returns
+    -------
+    DataFrame
+        A row for each word: word, relevance, probability (in the topic), lift (by how many times it is more frequent
+        there than in all), share (of the tokens of this word that belong to the topic).
+    """
+    import pandas as pd
+
+    if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 <= weight <= 1:
+        raise InputError(f"relevance is {weight!r}; give a number from 0 to 1.")
+    check_whole("n", n, 1)
+    (phi,), log_shares = topics.word_distributions([topic]), log_word_shares(topics)
+    (best,) = relevant_words(topics, np.array([topic]), n, float(weight))
+    numbers, _, joint = topics.topics_of_words(best)
+    return pd.DataFrame(
+        {
+            "word": [topics.vocabulary_[w] for w in best],
+            "relevance": relevance(phi, log_shares, float(weight))[best],
+            "probability": phi[best],
+            "lift": phi[best] / np.exp(log_shares[best]),
+            "share": (joint[numbers == topic].sum(axis=0) / joint.sum(axis=0)) if best.size else np.empty(0),
+        }
+    )
+
+
+def search(topics: FlatTopics, words: str | Iterable[str]) -> tuple[Int, Float, Float]:
+    """Find topics by words: where the tokens of these words are.                                   math.md (Q6)
+
+    Parameters
+    ----------
+    topics : fitted model
+    words : str or iterable of str
+        Words of the model; * stands for any characters.
+
+    Returns
+    -------
+    numbers : ndarray of int, of shape (m,)
+        The topics, that of the largest share first.
+    shares : ndarray of shape (m,)
+        Mean over the words of the share of their tokens that the topic has.
+    lift : ndarray of shape (m,)
+        By how many times the words are more frequent in the topic than in all, together.
+
+    Raises
+    ------
+    InputError
+        If the model does not know a word; the message names similar ones.
+    """
+    asked = words.split() if isinstance(words, str) else [str(word) for word in words]
+    if not asked:
+        raise InputError("there is no word to search for; give one or more words.")
+    columns = [_matching(topics.vocabulary_, word) for word in asked]
+    numbers, sizes, joint = topics.topics_of_words(np.concatenate(columns))
+    first = np.append(0, np.cumsum([found.size for found in columns])[:-1])
+    by_word = np.add.reduceat(joint, first, axis=1)
+    totals = by_word.sum(axis=0)
+    if not (totals > 0).all():
+        raise InputError(f"no topic has {asked[int(np.argmin(totals))]!r}; give another word.")
+    shares = (by_word / totals).mean(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lift = by_word.sum(axis=1) / totals.sum() / sizes
+    order = np.argsort(-shares, kind="stable")
+    return numbers[order], shares[order], lift[order]
+
+
+def _matching(vocabulary: tuple[str, ...], word: str) -> Int:
+    """Return the columns of the words that a word, or one with *, stands for."""
+    if "*" in word:
+        fits = pattern_of(translate(word)).match
+        found = np.array([column for column, known in enumerate(vocabulary) if fits(known)], dtype=np.int64)
+    else:
+        found = np.array([vocabulary.index(word)] if word in vocabulary else [], dtype=np.int64)
+    if not found.size:
+        near = get_close_matches(word.replace("*", ""), vocabulary, 3)
+        advice = f"did you mean {' or '.join(map(repr, near))}?" if near else "give another word."
+        raise InputError(f"the model has no word {word!r}; {advice}")
+    return found

@@ -1,0 +1,190 @@
+"""The commands that ask a model give what its methods give."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import stickbreak
+from stickbreak.corpus import write_corpus
+
+
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory, records):
+    """The documents with dates and themes; one has neither."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("dated") / "dated.jsonl"
+    days = np.datetime64("2020-01-01") + np.sort(rng.integers(0, 1500, len(records)))
+    rows = [
+        {**record, "when": str(day), "kind": "=" + record["id"].split("-")[0]}
+        for record, day in zip(records, days, strict=True)
+    ]
+    rows[5] |= {"when": None, "kind": None}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def fitted(model):
+    return stickbreak.load(model)
+
+
+@pytest.fixture(scope="module")
+def corpus(dated, fitted):
+    return stickbreak.corpus.read(dated, vocabulary=fitted.vocabulary_, keep=["when", "kind"], text_field="text")
+
+
+def frame(told):
+    return pd.DataFrame(json.loads(told.stdout)["rows"])
+
+
+def same(told, expected):
+    expected = expected.drop(columns="row", errors="ignore").copy()
+    if "period" in expected:
+        expected["period"] = expected["period"].dt.strftime("%Y-%m-%d")
+    pd.testing.assert_frame_equal(frame(told).drop(columns="text", errors="ignore"), expected, check_dtype=False)
+
+
+def test_commands_with_documents_give_what_methods_give(run, model, dated, fitted, corpus):
+    both = (model, dated, "--text-field", "text", "--quiet", "--json")
+    same(run("over-time", *both, "--by", "year"), fitted.topics_over_time(corpus, by="year"))
+    same(run("over-time", *both, "--dates", "when", "--topic", "1"), fitted.topics_over_time(corpus, topic=1))
+    same(run("trends", *both), fitted.topic_trends(corpus))
+    same(run("by", *both, "--column", "kind"), fitted.topics_by(corpus, "kind"))
+    same(run("documents", *both, "--topic", "0", "-n", "3"), fitted.documents_of(0, corpus, 3))
+    same(run("topics-of", *both, "--document", "law-3", "-n", "2"), fitted.topics_of(corpus[[11]], 2))
+    same(run("word-topics", *both, "--document", "law-3"), fitted.word_topics(corpus[[11]]))
+    same(run("similar", *both, "--document", "law-3", "-n", "2"), fitted.similar_documents(corpus, "law-3", 2))
+
+
+def test_commands_without_documents_give_what_methods_give(run, model, fitted):
+    same(run("words", model, "--topic", "1", "--relevance", "0.2", "-n", "4", "--json"), fitted.words_of(1, 0.2, 4))
+    same(run("search", model, "ship", "cour*", "--json"), fitted.search(["ship", "cour*"]))
+
+
+def test_days_can_be_chosen(run, model, dated, fitted, corpus):
+    days = corpus.metadata["when"].to_pandas().astype("datetime64[s]")
+    kept = ((days >= "2021-01-01") & (days <= "2022-06-30")).to_numpy()
+    options = ("--since", "2021", "--until", "2022-06-30", "--quiet", "--json")
+    same(run("trends", model, dated, *options), fitted.topic_trends(corpus[kept]))
+    same(
+        run("over-time", model, dated, "--by", "quarter", *options), fitted.topics_over_time(corpus[kept], by="quarter")
+    )
+
+
+def test_tables_are_printed_with_percentages_and_cut(run, model, dated, caplog):
+    told = run("over-time", model, dated, "--rows", "3")
+    lines = told.stdout.splitlines()
+    assert lines[0].split() == ["topic", "label", "period", "share", "low", "high", "tokens", "documents"]
+    assert len(lines) == 5
+    assert "%" in lines[1]
+    assert lines[4].endswith("more rows: --csv prints all, --rows NUMBER more")
+    assert [record.getMessage() for record in caplog.records] == ["1 document has no date and is left out"]
+    assert "90 documents" in told.stderr
+
+
+def test_csv_is_complete_and_safe_for_spreadsheets(run, model, dated, fitted, corpus):
+    told = run("by", model, dated, "--column", "kind", "--csv", "--quiet")
+    rows = list(csv.DictReader(io.StringIO(told.stdout)))
+    expected = fitted.topics_by(corpus, "kind")
+    assert len(rows) == len(expected)
+    assert [float(row["share"]) for row in rows] == expected["share"].tolist()
+    assert rows[0]["category"] == "'=kitchen", "a formula becomes text"
+    assert rows[0]["label"] == expected["label"][0]
+
+
+def test_files_hold_the_table(run, refuse, model, dated, fitted, corpus, tmp_path):
+    expected = fitted.topics_over_time(corpus, by="year")
+    for name in ("t.csv", "t.json", "t.parquet"):
+        told = run("over-time", model, dated, "--by", "year", "--quiet", "--out", tmp_path / name)
+        assert told.stdout == ""
+        assert f"{len(expected)} rows written to {tmp_path / name}" in told.stderr
+    found = pd.read_csv(tmp_path / "t.csv", parse_dates=["period"])
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    assert len(json.loads((tmp_path / "t.json").read_text())["rows"]) == len(expected)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), expected, check_dtype=False)
+    assert "has no known ending; use .csv, .json, .parquet" in refuse(
+        "trends", model, dated, "--out", tmp_path / "t.txt"
+    )
+
+
+def test_documents_are_shown_with_the_beginning_of_their_texts(run, model, dated, records):
+    table = frame(run("documents", model, dated, "--topic", "0", "-n", "2", "--quiet", "--json"))
+    texts = {record["id"]: record["text"] for record in records}
+    assert [texts[name][:200] for name in table["document"]] == table["text"].tolist()
+
+
+def test_a_corpus_folder_brings_its_columns(run, model, fitted, corpus, tmp_path):
+    write_corpus(corpus, tmp_path / "c")
+    same(run("by", model, tmp_path / "c", "--column", "kind", "--quiet", "--json"), fitted.topics_by(corpus, "kind"))
+    same(run("trends", model, tmp_path / "c", "--quiet", "--json"), fitted.topic_trends(corpus))
+
+
+def test_labels_are_kept_in_the_model_and_all_else_there_stays(run, refuse, model, dated, tmp_path):
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(model, copy)
+    before = {file.name: file.read_bytes() for file in copy.iterdir()}
+    told = run("label", copy, "0=first", "1= the second one")
+    assert told.stdout.splitlines() == ["topic  label", "    0  first", "    1  the second one"]
+    after = {file.name: file.read_bytes() for file in copy.iterdir()}
+    assert after.keys() == before.keys()
+    assert [name for name in before if before[name] != after[name]] == ["model.json"]
+    assert stickbreak.load(copy).labels_ == {0: "first", 1: "the second one"}
+    np.testing.assert_array_equal(stickbreak.load(copy).topic_word_, stickbreak.load(model).topic_word_)
+    assert set(frame(run("trends", copy, dated, "--topic", "0", "--json", "-q"))["label"]) == {"first"}
+    assert json.loads(run("label", copy, "1=", "--json").stdout) == {"labels": {"0": "first"}}
+    assert json.loads(run("label", copy, "--json").stdout) == {"labels": {"0": "first"}}
+    for wrong, message in (("first", "give NUMBER=LABEL"), ("99=a", "99"), ("1=first", "have the same label 'first'")):
+        assert message in refuse("label", copy, wrong)
+    assert stickbreak.load(copy).labels_ == {0: "first"}
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("by", "--column", "colour"), "has no field 'colour'; name another one"),
+        (("over-time", "--dates", "kind"), "holds what is not a date"),
+        (("over-time", "--by", "decade"), "by is 'decade'; give one of 'day'"),
+        (("trends", "--since", "soon"), "--since is 'soon', which is not a day"),
+        (("trends", "--since", "2099"), "no document is of these days"),
+        (("trends", "--topic", "99"), "99"),
+        (("similar", "--document", "nobody"), "no document of the corpus has the name 'nobody'"),
+    ],
+)
+def test_what_cannot_be_answered_is_told_in_a_sentence(refuse, model, dated, command, message):
+    name, *options = command
+    assert message in refuse(name, model, dated, *options, "--quiet")
+
+
+def test_a_tree_answers_too(run, tree_model, dated):
+    tree = stickbreak.load(tree_model)
+    k = int(tree.leaves_[0])
+    assert len(frame(run("by", tree_model, dated, "--column", "kind", "-q", "--json"))) == 3 * min(100, tree.n_topics_)
+    assert len(frame(run("documents", tree_model, dated, "--topic", k, "-n", "2", "-q", "--json"))) == 2
+    assert len(frame(run("topics-of", tree_model, dated, "--document", "law-3", "-q", "--json")))
+
+
+def test_a_model_of_vectors_has_no_words_to_ask_for(run, refuse, tmp_path):
+    np.save(tmp_path / "vectors.npy", np.random.default_rng(0).normal(size=(80, 2)))
+    run(
+        "fit",
+        tmp_path / "vectors.npy",
+        "--method",
+        "gaussian-mixture",
+        "--laps",
+        "2",
+        "--no-report",
+        "--out",
+        tmp_path / "m",
+    )
+    for command in (
+        ("words", tmp_path / "m", "--topic", "0"),
+        ("label", tmp_path / "m"),
+        ("trends", tmp_path / "m", tmp_path / "vectors.npy"),
+    ):
+        assert "a model of vectors; questions are for models of words" in refuse(*command)
