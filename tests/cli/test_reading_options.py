@@ -12,6 +12,7 @@ FIT = ["--topics", "3", "--laps", "2", "--jobs", "1", "--max-df", "1.0", "--no-r
 
 class Model:
     vocabulary_ = ("bread", "butter")
+    text_options_ = None
 
 
 def table(path, delimiter):

@@ -1,9 +1,9 @@
-"""How documents are read; remembered beside the model, so that new ones are read the same way."""
+"""How files of documents are read; remembered beside the model. How texts are counted, the model knows itself."""
 
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -213,7 +213,6 @@ class InputSettings:
             "text_field": self.text_field,
             "name_field": self.name_field,
             "fixed_vocabulary": self.vocabulary is not None,
-            "text": None if self.text is None else asdict(self.text),
             "word_counts": list(counts),
         }
         rows = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in known.items())  # counts in one line
@@ -261,9 +260,9 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     path : Path
         File or folder.
     model_folder : Path
-        Where the model is; the text options are taken from there.
+        Where the model is; how the files of its fit were read is remembered there.
     model : fitted model
-        Any family.
+        Any family. It knows how the texts of its fit were counted.
     given : InputSettings
         What the command line says; it goes before what is remembered. Its `text` is not read.
 
@@ -288,7 +287,7 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     if not settings._holds_text(path):
         corpus, n_outside = align(settings.read(path), model.vocabulary_)
         return Documents(corpus, n_outside, None, remembered.word_counts)
-    options = remembered.text or TextOptions()
+    options = model.text_options_ or remembered.text or TextOptions()
     texts = settings.texts(path)
     if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
         from stickbreak.corpus import read
@@ -335,7 +334,7 @@ class _Remembered:
     file: FileReading
     text_field: str | None
     name_field: str | None
-    text: "TextOptions | None"
+    text: "TextOptions | None"  # of settings that were written before models knew it
     fixed_vocabulary: bool
     word_counts: tuple[float, ...] | None
 
@@ -358,7 +357,7 @@ class _Remembered:
                 FileReading.from_plain(known),
                 known["text_field"],
                 known["name_field"],
-                None if known["text"] is None else TextOptions(**known["text"]),
+                None if known.get("text") is None else TextOptions.from_plain(known["text"]),
                 bool(known["fixed_vocabulary"]),
                 _checked_counts(known.get("word_counts"), n_words),  # older settings have none
             )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -72,6 +72,25 @@ class TextOptions:
         ):
             raise InputError(f"strip_accents is {self.strip_accents!r:.40}; give 'ascii', 'unicode' or None")
         _check_pattern(self.token_pattern)
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return the options for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, known: Mapping[str, Any]) -> Self:
+        """Return what `as_plain` returned; options that an older version did not have keep their defaults.
+
+        Parameters
+        ----------
+        known : mapping
+
+        Raises
+        ------
+        TypeError, InputError
+            If it is something else.
+        """
+        return cls(**known)
 
 
 def checked_options(text: object) -> TextOptions:

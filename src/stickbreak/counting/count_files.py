@@ -218,7 +218,12 @@ def _write(
     layout = Layout.of([part.forms() for part in parts] if counting.keep else [])
     n_words = len(columns.words)
     with corpus_writer(
-        target, n_words, vocabulary=columns.words, most_entries=columns.n_entries, overwrite=overwrite
+        target,
+        n_words,
+        vocabulary=columns.words,
+        most_entries=columns.n_entries,
+        text_options=counting.options,
+        overwrite=overwrite,
     ) as writer:
         add_parts(writer, parts, columns, named=named, layout=layout, told=told)
         n_tokens = int(writer.n_tokens)
