@@ -212,6 +212,21 @@ def test_english_and_own_stop_words_join(run, tmp_path, fast):
     assert stickbreak.load(tmp_path / "m").vocabulary_ == ("bread", "sail")
 
 
+def test_stop_words_of_languages_join(run, refuse, tmp_path, fast):
+    path = tmp_path / "d.txt"
+    path.write_text("der Hafen und the ship\nthe bread und das Schiff\nder Hafen, das Brot\n" * 9)
+    words = tmp_path / "stop.txt"
+    words.write_text("Brot")
+    left = {"german": "bread brot hafen schiff ship the", f"german+english+{words}": "bread hafen schiff ship"}
+    for given, vocabulary in left.items():
+        options = ["--stop-words", given, "--max-df", "1.0", "--force"]
+        run("fit", path, "--out", tmp_path / "m", "--no-report", *options, *fast)
+        assert " ".join(stickbreak.load(tmp_path / "m").vocabulary_) == vocabulary
+    assert "give a language (english, german, ...), none" in refuse(
+        "fit", path, "--out", tmp_path / "n", "--stop-words", "klingon"
+    )
+
+
 def test_given_words_alone_are_counted(run, documents, tmp_path, fast):
     words = tmp_path / "words.txt"
     words.write_text("sail\nbread\nship\ncourt\n")

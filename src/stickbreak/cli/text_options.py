@@ -75,17 +75,22 @@ def _number_or_share(option: str, text: str) -> int | float:
 
 
 def _stop_words(text: str, limits: "ReadLimits") -> str | tuple[str, ...] | None:
-    """Read english, none, FILE or english+FILE."""
-    if text == "english":
-        return "english"
-    if text == "none":
-        return None
-    words = _words_of(Path(text.removeprefix("english+")), limits)
-    if text.startswith("english+"):
-        from stickbreak.cli.stop_words import english_and
+    """Read LANGUAGE, none, FILE, or some of them with + between them, the file last."""
+    if text in ("english", "none"):
+        return None if text == "none" else text
+    from stickbreak.corpus import languages, stop_words_of
 
-        return english_and(words)
-    return words
+    named, rest, known = [], text, languages()
+    while rest:
+        first, _, others = rest.partition("+")
+        if first not in known:
+            break
+        named.append(first)
+        rest = others
+    if len(named) == 1 and not rest:
+        return named[0]
+    words = set(_words_of(Path(rest), limits)) if rest or not named else set()
+    return tuple(sorted(words.union(*map(stop_words_of, named))))
 
 
 def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
@@ -93,7 +98,8 @@ def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
 
     if not file.exists():
         raise ReadError(
-            f"--stop-words: {file} cannot be read (it does not exist); give english, none or an existing file of words"
+            f"--stop-words: {file} cannot be read (it does not exist); give a language (english, german, ...), none or "
+            "an existing file of words"
         )
     try:
         return tuple(word for line in decoded_lines(file, limits=limits) for word in line.split())

@@ -11,15 +11,14 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.csr import in_columns
 from stickbreak.corpus.reading.text_blocks import TextBlock
+from stickbreak.corpus.stop_word_lists import stop_words_of
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.unicode_words import unicode_words
 from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.corpus.word_table import WordTable
 from stickbreak.exceptions import InvalidCorpus
 
-__all__ = ["count_all", "count_blocks", "english_stop_words"]
-
-_CONTRACTIONS = "ain aren couldn didn doesn don hadn hasn isn mightn mustn needn shouldn wasn weren wouldn"
+__all__ = ["count_all", "count_blocks", "ignored_words"]
 
 
 def count_all(
@@ -86,8 +85,7 @@ def _longest(options: TextOptions, words: Sequence[str] | None) -> int:
 
 
 def _table(options: TextOptions, words: Sequence[str] | None) -> WordTable:
-    stop_words = english_stop_words() if options.stop_words == "english" else options.stop_words or ()
-    ignored = stop_words if words is None else ()
+    ignored = ignored_words(options) if words is None else ()
     return WordTable(ignored, lowercase=bool(options.lowercase), prepare=_preparation(options))
 
 
@@ -101,11 +99,10 @@ def _of_vocabulary(
     return in_columns(counts, np.array([column_of.get(word, -1) for word in found], np.int64), len(words)), list(words)
 
 
-def english_stop_words() -> frozenset[str]:
-    """Return what `stop_words="english"` stands for: scikit-learn's list and the stems of contractions."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return ENGLISH_STOP_WORDS | set(_CONTRACTIONS.split())
+def ignored_words(options: TextOptions) -> frozenset[str]:
+    """Return the words that options leave out."""
+    given = options.stop_words
+    return stop_words_of(given) if isinstance(given, str) else frozenset(given or ())
 
 
 def _preparation(options: TextOptions) -> Callable[[str], str]:
@@ -150,7 +147,7 @@ def _vectorizer(options: TextOptions, vocabulary: Sequence[str] | None, longest:
         "strip_accents": options.strip_accents,
         "dtype": np.int32,
     }
-    stop_words = set(english_stop_words() if options.stop_words == "english" else options.stop_words or ())
+    stop_words = set(ignored_words(options))
     analyzer = CountVectorizer(**settings).build_analyzer()
     stop_words |= {token for word in stop_words for token in analyzer(word)}
     if vocabulary is not None:  # stop words matter only between the words of an n-gram

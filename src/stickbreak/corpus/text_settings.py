@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from stickbreak.corpus.stop_word_lists import ENGLISH, stop_words_of
 from stickbreak.exceptions import InputError
 
 __all__ = ["TextOptions", "checked_options"]
@@ -21,9 +22,10 @@ class TextOptions:
 
     Attributes
     ----------
-    stop_words : "english", tuple of str or None
-        Words to leave out. "english" is scikit-learn's list, together with the stems of contractions
-        ("don", "doesn", ...). Your own words are lowercased and tokenized like the text.
+    stop_words : str, tuple of str or None
+        Words to leave out: a language ("english", "german", ...: see `stickbreak.corpus.languages`), or your own. They
+        are lowercased and tokenized like the text. For both together give
+        `[*stickbreak.corpus.stop_words_of("german"), "firma"]`.
     min_df : int or float
         Leave out words that are in fewer documents (an int is a number of documents, a float a share of
         them). A number is lowered for small collections, to at most one document in twenty, and at least 1.
@@ -114,11 +116,14 @@ def _is_whole(value: Any, least: int) -> bool:
 
 
 def _checked_stop_words(value: Any) -> str | tuple[str, ...] | None:
-    if value is None or (isinstance(value, str) and value == "english"):
+    if value is None or (isinstance(value, str) and value == ENGLISH):
         return value
-    words = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+    if isinstance(value, str):
+        stop_words_of(value)  # refuses what is no language
+        return str(value)
+    words = tuple(value) if isinstance(value, Iterable) else None
     if words is None or not all(isinstance(word, str) for word in words):
-        raise InputError(f"stop_words is {value!r:.40}; give 'english', None or a list of words")
+        raise InputError(f"stop_words is {value!r:.40}; give the name of a language, None or a list of words")
     return words
 
 

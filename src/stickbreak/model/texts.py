@@ -106,14 +106,14 @@ def count_for_fit(X: Any, text: str | None, options: TextOptions | None) -> Corp
     ----------
     X : data frame, where `text` is given, or texts
     text : str or None
-        The column.
+        The column of the texts.
     options : TextOptions or None
         None: the defaults.
 
     Raises
     ------
     InputError
-        If X holds no texts, or `text` is no column of it.
+        If X holds no texts, or `text` is not a column of it.
     """
     options = TextOptions() if options is None else options
     if text is not None:
