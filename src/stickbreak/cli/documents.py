@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from stickbreak.cli.file_reading import FileReading
+from stickbreak.cli.text_options import named_tokenizer
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.storage.atomic import replace_file
 
@@ -40,6 +41,8 @@ class InputSettings:
         Of images: side of a patch, and most patches of each.
     keep : "all", list of str or None
         Fields that are kept beside the counts.
+    tokenizer : str or None
+        For a fitted model: the function that cut the texts of its fit into words.
     """
 
     format: str | None = None
@@ -54,6 +57,7 @@ class InputSettings:
     patch_size: int | None = None
     n_patches: int | None = None
     keep: str | list[str] | None = None
+    tokenizer: str | None = None
 
     @property
     def known_encoding(self) -> str:
@@ -117,6 +121,7 @@ class InputSettings:
             "--name-field": self.name_field,
             "--vocabulary": self.vocabulary,
             "--keep": self.keep,
+            "--tokenizer": self.tokenizer,
         }
         for option, value in given.items():
             if value is not None:
@@ -288,6 +293,8 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
         corpus, n_outside = align(settings.read(path), model.vocabulary_)
         return Documents(corpus, n_outside, None, remembered.word_counts)
     options = model.text_options_ or remembered.text or TextOptions()
+    if given.tokenizer is not None:
+        options = replace(options, tokenizer=named_tokenizer(given.tokenizer))
     texts = settings.texts(path)
     if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
         from stickbreak.corpus import read

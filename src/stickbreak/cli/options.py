@@ -258,6 +258,23 @@ TokenPattern = Annotated[
         "--token-pattern", metavar="PATTERN", rich_help_panel=TEXT, help="Regular expression that a word matches."
     ),
 ]
+Phrases = Annotated[
+    bool,
+    typer.Option(
+        "--phrases",
+        rich_help_panel=TEXT,
+        help="Find phrases of two words, such as new york, and count them as words.",
+    ),
+]
+Tokenizer = Annotated[
+    str | None,
+    typer.Option(
+        "--tokenizer",
+        metavar="MODULE:FUNCTION",
+        rich_help_panel=TEXT,
+        help="Python function from a text to a list of words, for languages without spaces: jieba:lcut.",
+    ),
+]
 KeepCase = Annotated[
     bool,
     typer.Option(

@@ -1,7 +1,9 @@
 """From the options of text to counts on the command line to those of the library."""
 
+import os
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stickbreak.exceptions import InputError, ReadError
 
@@ -20,6 +22,9 @@ def text_options(
     keep_case: bool,
     strip_accents: str | None,
     limits: "ReadLimits",
+    *,
+    phrases: bool = False,
+    tokenizer: str | None = None,
 ) -> "TextOptions":
     """Build the library's options from those of the command line.
 
@@ -29,6 +34,8 @@ def text_options(
         As the options of the same names.
     limits : ReadLimits
         Of a file of stop words.
+    phrases, tokenizer
+        As the options of the same names.
 
     Returns
     -------
@@ -54,7 +61,24 @@ def text_options(
         token_pattern=token_pattern,
         lowercase=not keep_case,
         strip_accents=strip_accents,
+        phrases=phrases,
+        tokenizer=named_tokenizer(tokenizer),
     )
+
+
+def named_tokenizer(name: str | None) -> Any:
+    """Import the function that --tokenizer names, which may be in a file of the current folder."""
+    if name is None:
+        return None
+    from stickbreak.corpus.tokenizers import tokenizer_of
+
+    sys.path.insert(0, os.getcwd())
+    try:
+        return tokenizer_of(name)
+    except InputError as error:
+        raise InputError(f"--{error}") from error
+    finally:
+        sys.path.remove(os.getcwd())
 
 
 def kept_fields(keep: str | None) -> str | list[str] | None:

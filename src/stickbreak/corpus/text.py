@@ -15,7 +15,7 @@ from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import in_columns
 from stickbreak.corpus.pruning import kept_words
 from stickbreak.corpus.text_columns import column_of, is_frame, kept_columns, texts_in
-from stickbreak.corpus.text_counter import count_all
+from stickbreak.corpus.text_counter import count_all, found_phrases
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError, InvalidCorpus
 
@@ -77,7 +77,15 @@ def count_texts(
     metadata = None
     if text is not None or keep is not None:
         texts, metadata = _of_frame(texts, text, keep)
-    counts, words = count_all(normalised(_checked_texts(texts)), options, vocabulary)
+    ready = normalised(_checked_texts(texts))
+    if options.phrases is True:
+        if vocabulary is not None:
+            raise InputError(
+                "phrases=True finds new words, but the vocabulary is given; give a list of phrases instead"
+            )
+        counts, words, options = found_phrases(ready, options)
+    else:
+        counts, words = count_all(ready, options, vocabulary)
     if vocabulary is None:
         document_frequency = np.bincount(counts.indices, minlength=len(words))
         totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)

@@ -127,6 +127,11 @@ def count_files(
     Corpus(4 documents, 3 words, 8 tokens)
     """
     options = checked_options(text)
+    if options.phrases is True:
+        raise InputError(
+            "phrases=True needs all texts at once, which count_files does not hold; give a list of phrases, such as "
+            "text_options.phrases of a corpus that stickbreak.corpus.read made of a part of them"
+        )
     settings = ReadSettings.checked(
         format=format,
         text_field=text_field,
