@@ -22,7 +22,7 @@ def find_phrases(
 ) -> list[tuple[str, str]]:
     """Find the phrases of a collection.
 
-    Pairs of one word twice are no phrases, nor are those with a word that holds a blank.
+    A pair of one word twice is not a phrase, nor is one with a word that holds a blank.
 
     Parameters
     ----------

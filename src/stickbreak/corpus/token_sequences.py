@@ -51,7 +51,7 @@ class TokenSequences:
     Attributes
     ----------
     ids : ndarray of int32
-        The number of each word; -1 where two words are no neighbours, and before each text.
+        The number of each word; -1 where two words do not stand together, and before each text.
     starts : ndarray of int64 of shape (D + 1,)
         Where each text begins.
     words : list of str
@@ -72,9 +72,9 @@ class TokenSequences:
         ----------
         texts : iterable of str
         split : callable
-            Returns the words of a text, with None where two are no neighbours.
+            Returns the words of a text, with None where two do not stand together.
         ignored : frozenset of str
-            Words that are left out; those on their two sides are no neighbours.
+            Words that are left out; those on their two sides do not stand together.
         """
         number: dict[str, int] = {}
         ids, starts = array("i"), array("q")
