@@ -9,7 +9,7 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import TextOptions, count_texts, open_corpus, read, write_corpus
-from stickbreak.corpus.phrases import LEAST_COUNT, LEAST_SCORE, find_phrases
+from stickbreak.corpus.phrases import LEAST_COUNT, LEAST_SCORE, _pair_counts, find_phrases
 from stickbreak.corpus.token_sequences import TokenSequences, neighbours
 from stickbreak.exceptions import InputError
 
@@ -68,6 +68,20 @@ def test_phrases_are_those_of_the_equation(seed):
     joined = {tuple(word.split()) for word in sequences(texts).joined(expected).words if " " in word}
     assert find_phrases(sequences(texts), 1) == sorted(joined)
     assert find_phrases(sequences(texts), 1, block=7) == sorted(joined)
+
+
+def test_pairs_are_counted_alike_in_blocks_of_any_size():
+    texts = sequences([*planted(n=20), "fan fan club"])
+    frequent = np.ones(len(texts.words), bool)
+    keys, counts = _pair_counts(texts, frequent, 1 << 20, 1 << 20)
+    slow = Counter(
+        (a, b) for a, b in pairwise(texts.ids.tolist()) if min(a, b) >= 0 and a != b
+    )  # between texts there is a -1
+    V = len(texts.words)
+    assert {(key // V, key % V): n for key, n in zip(keys.tolist(), counts.tolist(), strict=True)} == slow
+    for block in (1, 7, 100):
+        for found, expected in zip(_pair_counts(texts, frequent, block, 1 << 20), (keys, counts), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_rare_pairs_are_forgotten_where_there_are_too_many():
