@@ -194,7 +194,6 @@ def test_unknown_or_repeated_hyperparameter_to_learn_is_refused(learn, words):
 
 def test_text_instead_of_counts_is_refused():
     refused(lambda: Corpus.from_counts(["a cat", "a dog"]), "text", "count_texts", kind=InvalidCorpus)
-    refused(lambda: small().fit(["a cat", "a dog"]), "text", "count_texts", kind=InvalidCorpus)
 
 
 def test_counts_too_large_for_their_type_are_refused():

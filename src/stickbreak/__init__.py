@@ -14,6 +14,8 @@ import os
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from stickbreak import corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.collapsed import CollapsedHDP
@@ -72,10 +74,19 @@ _Model = TypeVar("_Model", bound="TopicModel | VectorModel")
 
 
 @overload
-def load(path: str | os.PathLike[str]) -> TopicModel | VectorModel: ...
+def load(
+    path: str | os.PathLike[str], *, tokenizer: Callable[[str], Iterable[str]] | None = None
+) -> TopicModel | VectorModel: ...
 @overload
-def load(path: str | os.PathLike[str], kind: type[_Model]) -> _Model: ...
-def load(path: str | os.PathLike[str], kind: type[Any] | None = None) -> Any:
+def load(
+    path: str | os.PathLike[str], kind: type[_Model], *, tokenizer: Callable[[str], Iterable[str]] | None = None
+) -> _Model: ...
+def load(
+    path: str | os.PathLike[str],
+    kind: type[Any] | None = None,
+    *,
+    tokenizer: Callable[[str], Iterable[str]] | None = None,
+) -> Any:
     """Load a fitted model that `save` wrote; nothing in the folder is executed.
 
     Parameters
@@ -85,6 +96,10 @@ def load(path: str | os.PathLike[str], kind: type[Any] | None = None) -> Any:
     kind : class, optional
         The estimator that the folder must hold, for example `stickbreak.CollapsedHDP`. Type checkers then know the
         class of the result. Default: any model.
+    tokenizer : callable, optional
+        The function that cut the texts of the fit into words, where it had one of your own
+        (`TextOptions(tokenizer=...)`). The model only holds its name, and never imports it. It is needed to count new
+        texts, and not for anything else.
 
     Returns
     -------
@@ -94,7 +109,7 @@ def load(path: str | os.PathLike[str], kind: type[Any] | None = None) -> Any:
     Raises
     ------
     InputError
-        If `kind` is not an estimator of stickbreak.
+        If `kind` is not an estimator of stickbreak, or a tokenizer is given to a model that was fitted without one.
     ModelFormatError
         If the folder is not a saved model, is damaged, was written by a newer version, or holds another kind of model.
 
@@ -121,7 +136,15 @@ def load(path: str | os.PathLike[str], kind: type[Any] | None = None) -> Any:
         raise ModelFormatError(
             f"{path} holds a {found}, not a {kind.__name__}; give kind=stickbreak.{found}, or leave `kind` out."
         )
-    return estimator._load(path)
+    model = estimator._load(path)
+    if tokenizer is not None:
+        from dataclasses import replace
+
+        options = getattr(model, "text_options_", None)
+        if options is None or options.tokenizer is None:
+            raise InputError(f"{path} was fitted without a tokenizer; leave `tokenizer` out.")
+        model.text_options_ = replace(options, tokenizer=tokenizer)
+    return model
 
 
 # Type checkers do not see this function: to them every misspelt name would be one of the package.

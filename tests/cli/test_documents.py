@@ -10,6 +10,10 @@ from stickbreak.exceptions import InputError, ModelFormatError
 
 class Model:
     vocabulary_ = ("bread", "butter", "the")
+    text_options_ = None
+
+    def __init__(self, options=None):
+        self.text_options_ = options
 
 
 def text_file(tmp_path, *texts):
@@ -48,19 +52,19 @@ def test_documents_without_any_common_word_are_refused():
 
 def test_settings_beside_a_model_come_back(tmp_path):
     options = TextOptions(min_df=0.25, ngram_range=(1, 2), token_pattern=r"\w+", lowercase=False)
-    InputSettings(text_field="body", text=options).remember(tmp_path, None, [1, 1, 1])
+    InputSettings(text_field="body").remember(tmp_path, None, [1, 1, 1])
     path = tmp_path / "new.csv"
     path.write_text("body,remark,id\nBread the bread,butter,1\n")
-    found = read_for_model(path, tmp_path, Model(), InputSettings())
+    found = read_for_model(path, tmp_path, Model(options), InputSettings())
     assert found.corpus.counts.toarray().tolist() == [[1, 0, 1]]  # the case is kept: "Bread" is another word
     assert found.n_outside is None
     assert found.texts([0]) == ["Bread the bread"]
 
 
 def test_new_text_is_not_pruned_and_outside_words_are_counted(tmp_path):
-    InputSettings(text=TextOptions(min_df=5, max_df=0.1, max_features=1)).remember(tmp_path, None, [1, 1, 1])
+    options = TextOptions(min_df=5, max_df=0.1, max_features=1)
     path = text_file(tmp_path, "bread and jam", *["butter"] * 99)
-    found = read_for_model(path, tmp_path, Model(), InputSettings())
+    found = read_for_model(path, tmp_path, Model(options), InputSettings())
     assert found.corpus.counts.toarray().sum(axis=0).tolist() == [1, 99, 0]
     assert found.n_outside == 1  # "jam"; "and" is a stop word
     assert "1 word (1.0%) is not" in found.outside_sentence()
@@ -70,7 +74,7 @@ def test_both_ways_of_reading_new_text_agree(tmp_path, documents, model):
     words = read(documents).words[3:20]
 
     class Some:
-        vocabulary_ = words
+        vocabulary_, text_options_ = words, None
 
     found = read_for_model(documents, model, Some(), InputSettings())
     direct = read(documents, vocabulary=words)
@@ -81,7 +85,7 @@ def test_both_ways_of_reading_new_text_agree(tmp_path, documents, model):
 def test_given_words_are_counted_even_if_they_are_stop_words(tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("bread\nbutter\nthe\n")
-    InputSettings(vocabulary=words, text=TextOptions()).remember(tmp_path, None, [1, 1, 1])
+    InputSettings(vocabulary=words).remember(tmp_path, None, [1, 1, 1])
     found = read_for_model(text_file(tmp_path, "the bread"), tmp_path, Model(), InputSettings())
     assert found.corpus.counts.toarray().tolist() == [[1, 0, 1]]
 
@@ -89,6 +93,20 @@ def test_given_words_are_counted_even_if_they_are_stop_words(tmp_path):
 def test_a_model_without_settings_reads_with_the_defaults(tmp_path):
     found = read_for_model(text_file(tmp_path, "Bread!"), tmp_path, Model(), InputSettings())
     assert found.corpus.counts.toarray().tolist() == [[1, 0, 0]]
+
+
+def test_options_beside_an_older_model_are_still_read(tmp_path):
+    InputSettings().remember(tmp_path, None, [1, 1, 1])
+    known = json.loads((tmp_path / "input.json").read_text())
+    assert "text" not in known
+    older = known | {"text": {"stop_words": ["bread"], "min_df": 2, "lowercase": False}}
+    (tmp_path / "input.json").write_text(json.dumps(older))
+    found = read_for_model(text_file(tmp_path, "the bread Bread"), tmp_path, Model(), InputSettings())
+    assert found.corpus.counts.toarray().tolist() == [[0, 0, 1]]
+    known_by_the_model = read_for_model(
+        text_file(tmp_path, "the bread Bread"), tmp_path, Model(TextOptions(stop_words=None)), InputSettings()
+    )
+    assert known_by_the_model.corpus.counts.toarray().tolist() == [[2, 0, 1]]
 
 
 def test_counts_have_no_texts(tmp_path):

@@ -185,11 +185,13 @@ def test_text_options_change_the_vocabulary(run, documents, tmp_path, fast):
     words.write_text("bread butter\n")
     options = ["--stop-words", words, "--max-features", "12", "--min-df", "0.05", "--ngram-max", "2"]
     run("fit", documents, "--out", tmp_path / "m", "--no-report", *options, *fast)
-    vocabulary = stickbreak.load(tmp_path / "m").vocabulary_
+    model = stickbreak.load(tmp_path / "m")
+    vocabulary = model.vocabulary_
     assert len(vocabulary) == 12
     assert not {"bread", "butter"} & set(vocabulary)
-    known = json.loads((tmp_path / "m" / "input.json").read_text())
-    assert known["text"]["ngram_range"] == [1, 2]
+    assert model.text_options_.ngram_range == (1, 2)
+    assert "text" not in json.loads((tmp_path / "m" / "input.json").read_text())
+    assert model.transform(["a new text with soap"]).shape == (1, model.n_topics_)
 
 
 def test_shortest_ngrams_can_be_left_out(run, refuse, documents, tmp_path, fast):

@@ -12,6 +12,7 @@ FIT = ["--topics", "3", "--laps", "2", "--jobs", "1", "--max-df", "1.0", "--no-r
 
 class Model:
     vocabulary_ = ("bread", "butter")
+    text_options_ = None
 
 
 def table(path, delimiter):
@@ -134,7 +135,7 @@ def test_uncut_sentences_are_warned_of_on_the_screen(process, tmp_path):
     (tmp_path / "d.txt").write_text("".join(text.format(chr(0x4E00 + i)) for i in range(30)), encoding="utf-8")
     done = process("fit", tmp_path / "d.txt", "--out", tmp_path / "model", *FIT)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("cut the texts into words first") == 1
+    assert done.stderr.count("give a function that cuts texts into words") == 1
 
 
 def test_words_of_other_encodings_reach_the_settings(tmp_path):

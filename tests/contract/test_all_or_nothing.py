@@ -27,7 +27,7 @@ def names_of(X):
 def fails(model, X, how, folder):
     """Make a fit fail in one of the ways; the first three change nothing, the others end in mid-work."""
     if how == "bad X":
-        model.fit(["a text", "another"])
+        model.fit([["a text"], ["another"]])
     if how == "bad X of other words":
         broken = names_of(X)
         if isinstance(broken, Corpus):

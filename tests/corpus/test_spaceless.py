@@ -37,8 +37,8 @@ def test_sentences_taken_for_words_are_warned_of(caplog, language, pairs, patter
     count_texts([f"{UNCUT[language]} bread {UNCUT[language]}"], options)
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert "language written without spaces; cut the texts into words first" in record.getMessage()
-    assert r"[^\W\d_]{2,}" in record.getMessage()
+    assert "language written without spaces; give a function that cuts texts into words" in record.getMessage()
+    assert "--tokenizer jieba:lcut" in record.getMessage()
 
 
 @pytest.mark.parametrize("pattern", [None, r"[^\W\d_]{2,}", r"\S+", r"\w"])
@@ -51,12 +51,12 @@ def test_words_are_not_warned_of(caplog, language, pattern):
 def test_pruned_sentences_are_refused_with_the_same_advice():
     texts = [f"{UNCUT['Chinese'][:8]}{chr(0x4E00 + i)}{UNCUT['Chinese'][8:10]}" for i in range(100)]
     with pytest.raises(
-        InvalidCorpus, match=r"no word is left of 100 in 100 documents: .* cut the texts into words first"
+        InvalidCorpus, match=r"no word is left of 100 in 100 documents: .* give a function that cuts texts into words"
     ):
         count_texts(texts, TextOptions(min_df=5))
 
 
-def test_the_pattern_of_the_advice_keeps_short_words():
+def test_a_pattern_of_two_letters_keeps_short_words():
     words = count_texts([CUT["Chinese"]], TextOptions(min_df=1, max_df=1.0, token_pattern=r"[^\W\d_]{2,}")).words
     assert {"昨天", "超市", "面包", "黄油"} <= set(words)
     assert "面包" not in count_texts([CUT["Chinese"]], ALL).words

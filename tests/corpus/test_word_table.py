@@ -13,7 +13,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from stickbreak.corpus import TextOptions, count_texts, word_table
 from stickbreak.corpus.reading.text_blocks import blocks_of
-from stickbreak.corpus.text_counter import count_blocks, english_stop_words
+from stickbreak.corpus.stop_word_lists import stop_words_of
+from stickbreak.corpus.text_counter import count_blocks
 from stickbreak.corpus.unicode_words import character_runs, unicode_words
 from stickbreak.exceptions import InvalidCorpus
 
@@ -63,7 +64,7 @@ def test_table_counts_what_the_regular_expression_finds(texts, lowercase, strip_
 def test_stop_words_are_passed_over(words):
     texts = [" ".join(words), " ".join(words[::2])]
     options = dataclasses.replace(EVERYTHING, stop_words="english")
-    assert counts_of(texts, options) == slow_counts(texts, options, english_stop_words())
+    assert counts_of(texts, options) == slow_counts(texts, options, stop_words_of("english"))
 
 
 def test_every_character_is_of_the_kind_that_the_regular_expression_says():

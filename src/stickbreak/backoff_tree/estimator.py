@@ -124,6 +124,8 @@ class BackoffTreeTopics(FittedTree):
         Why the fit ended.
     vocabulary_ : tuple of str
         The words.
+    text_options_, text_column_ : TextOptions or None, str or None
+        How the texts of the fit were counted, and their column in its data frame. None where it was given counts.
 
     References
     ----------
@@ -198,7 +200,7 @@ class BackoffTreeTopics(FittedTree):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit.
         k : int
             Number of leaves that each leaf becomes.

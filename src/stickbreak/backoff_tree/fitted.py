@@ -297,7 +297,7 @@ class FittedTree(TopicModel):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
 
         Returns
         -------

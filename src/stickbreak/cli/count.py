@@ -28,6 +28,7 @@ from stickbreak.cli.options import (
     StopWords,
     StripAccents,
     TextField,
+    Tokenizer,
     TokenPattern,
     Vocabulary,
     Workers,
@@ -65,6 +66,7 @@ def count(
     token_pattern: TokenPattern = None,
     keep_case: KeepCase = False,
     strip_accents: StripAccents = None,
+    tokenizer: Tokenizer = None,
     workers: Workers = None,
     cluster: Cluster = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing corpus folder.")] = False,
@@ -84,8 +86,9 @@ def count(
         check_input(Path(given))
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     text = text_options(
-        stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits
-    )
+        stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits,
+        tokenizer=tokenizer,
+    )  # fmt: skip
     if not quiet:
         say("counting (the first count on a machine also compiles, which takes some seconds) ...")
     from stickbreak.counting import count_files

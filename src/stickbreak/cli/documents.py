@@ -1,13 +1,14 @@
-"""How documents are read; remembered beside the model, so that new ones are read the same way."""
+"""How files of documents are read; remembered beside the model. How texts are counted, the model knows itself."""
 
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from stickbreak.cli.file_reading import FileReading
+from stickbreak.cli.text_options import named_tokenizer
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.storage.atomic import replace_file
 
@@ -40,6 +41,8 @@ class InputSettings:
         Of images: side of a patch, and most patches of each.
     keep : "all", list of str or None
         Fields that are kept beside the counts.
+    tokenizer : str or None
+        For a fitted model: the function that cut the texts of its fit into words.
     """
 
     format: str | None = None
@@ -54,6 +57,7 @@ class InputSettings:
     patch_size: int | None = None
     n_patches: int | None = None
     keep: str | list[str] | None = None
+    tokenizer: str | None = None
 
     @property
     def known_encoding(self) -> str:
@@ -117,6 +121,7 @@ class InputSettings:
             "--name-field": self.name_field,
             "--vocabulary": self.vocabulary,
             "--keep": self.keep,
+            "--tokenizer": self.tokenizer,
         }
         for option, value in given.items():
             if value is not None:
@@ -213,7 +218,6 @@ class InputSettings:
             "text_field": self.text_field,
             "name_field": self.name_field,
             "fixed_vocabulary": self.vocabulary is not None,
-            "text": None if self.text is None else asdict(self.text),
             "word_counts": list(counts),
         }
         rows = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in known.items())  # counts in one line
@@ -261,9 +265,9 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     path : Path
         File or folder.
     model_folder : Path
-        Where the model is; the text options are taken from there.
+        Where the model is; how the files of its fit were read is remembered there.
     model : fitted model
-        Any family.
+        Any family. It knows how the texts of its fit were counted.
     given : InputSettings
         What the command line says; it goes before what is remembered. Its `text` is not read.
 
@@ -288,7 +292,9 @@ def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSetti
     if not settings._holds_text(path):
         corpus, n_outside = align(settings.read(path), model.vocabulary_)
         return Documents(corpus, n_outside, None, remembered.word_counts)
-    options = remembered.text or TextOptions()
+    options = model.text_options_ or remembered.text or TextOptions()
+    if given.tokenizer is not None:
+        options = replace(options, tokenizer=named_tokenizer(given.tokenizer))
     texts = settings.texts(path)
     if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
         from stickbreak.corpus import read
@@ -336,7 +342,7 @@ class _Remembered:
     file: FileReading
     text_field: str | None
     name_field: str | None
-    text: "TextOptions | None"
+    text: "TextOptions | None"  # of settings that were written before models knew it
     fixed_vocabulary: bool
     word_counts: tuple[float, ...] | None
 
@@ -359,7 +365,7 @@ class _Remembered:
                 FileReading.from_plain(known),
                 known["text_field"],
                 known["name_field"],
-                None if known["text"] is None else TextOptions(**known["text"]),
+                None if known.get("text") is None else TextOptions.from_plain(known["text"]),
                 bool(known["fixed_vocabulary"]),
                 _checked_counts(known.get("word_counts"), n_words),  # older settings have none
             )

@@ -24,6 +24,7 @@ from stickbreak.cli.options import (
     Scratch,
     Seed,
     TextField,
+    Tokenizer,
     Vocabulary,
     Workers,
 )
@@ -63,6 +64,7 @@ def evaluate(
     vocabulary: Vocabulary = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    tokenizer: Tokenizer = None,
     group_field: GroupField = None,
     patch_size: PatchSize = None,
     patches: MostPatches = None,
@@ -90,7 +92,18 @@ def evaluate(
     fitted, material = load_model(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(
-        format, text_field, name_field, encoding, vocabulary, None, delimiter, limits, group_field, patch_size, patches
+        format,
+        text_field,
+        name_field,
+        encoding,
+        vocabulary,
+        None,
+        delimiter,
+        limits,
+        group_field,
+        patch_size,
+        patches,
+        tokenizer=tokenizer,
     )
     read = material.read_for(documents, model, fitted, given)
     with on_workers:

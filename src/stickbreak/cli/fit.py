@@ -140,6 +140,8 @@ def fit(
     token_pattern: o.TokenPattern = None,
     keep_case: o.KeepCase = False,
     strip_accents: o.StripAccents = None,
+    phrases: o.Phrases = False,
+    tokenizer: o.Tokenizer = None,
     method: MethodName = DEFAULT,
     jobs: o.Jobs = None,
     workers: o.FitWorkers = None,
@@ -198,8 +200,9 @@ def fit(
     job.check()
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     text = text_options(
-        stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits
-    )
+        stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits,
+        phrases=phrases, tokenizer=tokenizer,
+    )  # fmt: skip
     settings = InputSettings(
         format,
         text_field,

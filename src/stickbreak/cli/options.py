@@ -203,7 +203,7 @@ StopWords = Annotated[
         "--stop-words",
         metavar="WORDS",
         rich_help_panel=TEXT,
-        help="Words to drop: english, none, a file, or english+FILE.",
+        help="Words to drop: a language (english, german, ...), none, a file, or english+FILE.",
     ),
 ]
 MinDf = Annotated[
@@ -256,6 +256,23 @@ TokenPattern = Annotated[
     str | None,
     typer.Option(
         "--token-pattern", metavar="PATTERN", rich_help_panel=TEXT, help="Regular expression that a word matches."
+    ),
+]
+Phrases = Annotated[
+    bool,
+    typer.Option(
+        "--phrases",
+        rich_help_panel=TEXT,
+        help="Find phrases of two words, such as new york, and count them as words.",
+    ),
+]
+Tokenizer = Annotated[
+    str | None,
+    typer.Option(
+        "--tokenizer",
+        metavar="MODULE:FUNCTION",
+        rich_help_panel=TEXT,
+        help="Python function from a text to a list of words, for languages without spaces: jieba:lcut.",
     ),
 ]
 KeepCase = Annotated[

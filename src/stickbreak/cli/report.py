@@ -23,6 +23,7 @@ from stickbreak.cli.options import (
     PatchSize,
     Quiet,
     TextField,
+    Tokenizer,
     Vocabulary,
 )
 from stickbreak.cli.output import print_json, say
@@ -40,6 +41,7 @@ def report(
     vocabulary: Vocabulary = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    tokenizer: Tokenizer = None,
     group_field: GroupField = None,
     patch_size: PatchSize = None,
     patches: MostPatches = None,
@@ -55,7 +57,18 @@ def report(
     fitted, material = load_model(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(
-        format, text_field, name_field, encoding, vocabulary, None, delimiter, limits, group_field, patch_size, patches
+        format,
+        text_field,
+        name_field,
+        encoding,
+        vocabulary,
+        None,
+        delimiter,
+        limits,
+        group_field,
+        patch_size,
+        patches,
+        tokenizer=tokenizer,
     )
     read = material.read_for(documents, model, fitted, given)
     if not quiet:

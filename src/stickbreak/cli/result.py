@@ -26,8 +26,8 @@ __all__ = ["FitResult"]
 _WORDS = 10  # of each topic in the table
 _FEW_DOCUMENTS = 100
 _CUT_SHORT, _AT_THE_LIMIT = "interrupted", "reached the limit"  # how the reasons begin that more passes would mend
-_READ_AGAIN = ("max_document_bytes", "max_unpacked_bytes", "max_declared")
-"""Options of `fit` that `transform` needs again: a model does not remember limits, as it may come from a stranger."""
+_READ_AGAIN = ("max_document_bytes", "max_unpacked_bytes", "max_declared", "tokenizer")
+"""Options of `fit` that `transform` needs again: a model has no limits and no code, as it may come from a stranger."""
 
 
 @dataclass(frozen=True, slots=True)

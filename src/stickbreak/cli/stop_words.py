@@ -35,6 +35,6 @@ def english_and(words: Iterable[str]) -> tuple[str, ...]:
     tuple of str
         Sorted.
     """
-    from stickbreak.corpus.text_counter import english_stop_words
+    from stickbreak.corpus import stop_words_of
 
-    return tuple(sorted(english_stop_words() | set(words)))
+    return tuple(sorted(stop_words_of("english") | set(words)))

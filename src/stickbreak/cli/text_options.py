@@ -1,7 +1,9 @@
 """From the options of text to counts on the command line to those of the library."""
 
+import os
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stickbreak.exceptions import InputError, ReadError
 
@@ -20,6 +22,9 @@ def text_options(
     keep_case: bool,
     strip_accents: str | None,
     limits: "ReadLimits",
+    *,
+    phrases: bool = False,
+    tokenizer: str | None = None,
 ) -> "TextOptions":
     """Build the library's options from those of the command line.
 
@@ -29,6 +34,8 @@ def text_options(
         As the options of the same names.
     limits : ReadLimits
         Of a file of stop words.
+    phrases, tokenizer
+        As the options of the same names.
 
     Returns
     -------
@@ -54,7 +61,24 @@ def text_options(
         token_pattern=token_pattern,
         lowercase=not keep_case,
         strip_accents=strip_accents,
+        phrases=phrases,
+        tokenizer=named_tokenizer(tokenizer),
     )
+
+
+def named_tokenizer(name: str | None) -> Any:
+    """Import the function that --tokenizer names, which may be in a file of the current folder."""
+    if name is None:
+        return None
+    from stickbreak.corpus.tokenizers import tokenizer_of
+
+    sys.path.insert(0, os.getcwd())
+    try:
+        return tokenizer_of(name)
+    except InputError as error:
+        raise InputError(f"--{error}") from error
+    finally:
+        sys.path.remove(os.getcwd())
 
 
 def kept_fields(keep: str | None) -> str | list[str] | None:
@@ -75,17 +99,22 @@ def _number_or_share(option: str, text: str) -> int | float:
 
 
 def _stop_words(text: str, limits: "ReadLimits") -> str | tuple[str, ...] | None:
-    """Read english, none, FILE or english+FILE."""
-    if text == "english":
-        return "english"
-    if text == "none":
-        return None
-    words = _words_of(Path(text.removeprefix("english+")), limits)
-    if text.startswith("english+"):
-        from stickbreak.cli.stop_words import english_and
+    """Read LANGUAGE, none, FILE, or some of them with + between them, the file last."""
+    if text in ("english", "none"):
+        return None if text == "none" else text
+    from stickbreak.corpus import languages, stop_words_of
 
-        return english_and(words)
-    return words
+    named, rest, known = [], text, languages()
+    while rest:
+        first, _, others = rest.partition("+")
+        if first not in known:
+            break
+        named.append(first)
+        rest = others
+    if len(named) == 1 and not rest:
+        return named[0]
+    words = set(_words_of(Path(rest), limits)) if rest or not named else set()
+    return tuple(sorted(words.union(*map(stop_words_of, named))))
 
 
 def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
@@ -93,7 +122,8 @@ def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
 
     if not file.exists():
         raise ReadError(
-            f"--stop-words: {file} cannot be read (it does not exist); give english, none or an existing file of words"
+            f"--stop-words: {file} cannot be read (it does not exist); give a language (english, german, ...), none or "
+            "an existing file of words"
         )
     try:
         return tuple(word for line in decoded_lines(file, limits=limits) for word in line.split())

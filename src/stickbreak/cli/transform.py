@@ -25,6 +25,7 @@ from stickbreak.cli.options import (
     Quiet,
     Scratch,
     TextField,
+    Tokenizer,
     Vocabulary,
     Workers,
 )
@@ -48,6 +49,7 @@ def transform(
     vocabulary: Vocabulary = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    tokenizer: Tokenizer = None,
     group_field: GroupField = None,
     patch_size: PatchSize = None,
     patches: MostPatches = None,
@@ -78,7 +80,18 @@ def transform(
     material.check_weight_file(fitted, out)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(
-        format, text_field, name_field, encoding, vocabulary, None, delimiter, limits, group_field, patch_size, patches
+        format,
+        text_field,
+        name_field,
+        encoding,
+        vocabulary,
+        None,
+        delimiter,
+        limits,
+        group_field,
+        patch_size,
+        patches,
+        tokenizer=tokenizer,
     )
     try:
         read = material.read_for(documents, model, fitted, given)

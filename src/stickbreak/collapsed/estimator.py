@@ -166,6 +166,8 @@ class CollapsedHDP(FittedCollapsed):
         Why the fit ended.
     vocabulary_ : tuple of str
         The words.
+    text_options_, text_column_ : TextOptions or None, str or None
+        How the texts of the fit were counted, and their column in its data frame. None where it was given counts.
 
     References
     ----------
@@ -368,7 +370,7 @@ class CollapsedHDP(FittedCollapsed):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
 
         Returns
         -------

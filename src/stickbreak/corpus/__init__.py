@@ -12,6 +12,7 @@ from stickbreak.corpus.reading.limits import ReadLimits
 from stickbreak.corpus.reading.patches import patches_of, read_patches
 from stickbreak.corpus.reading.readers import read, read_texts
 from stickbreak.corpus.reading.vector_sources import VECTOR_FORMATS, VectorTable, read_vectors
+from stickbreak.corpus.stop_word_lists import languages, stop_words_of
 from stickbreak.corpus.text import count_texts
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.vector_folder import open_vectors, write_vectors
@@ -30,6 +31,7 @@ __all__ = [
     "VectorTable",
     "align",
     "count_texts",
+    "languages",
     "make_batches",
     "open_corpus",
     "open_vectors",
@@ -43,6 +45,7 @@ __all__ = [
     "read_patches",
     "read_texts",
     "read_vectors",
+    "stop_words_of",
     "toy_bars",
     "write_corpus",
     "write_vectors",

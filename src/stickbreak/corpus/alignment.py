@@ -108,4 +108,4 @@ def in_columns(corpus: Corpus, column: np.ndarray, words: tuple[str, ...]) -> Co
         shape=(corpus.n_documents, len(words)),
     )
     counts.sort_indices()  # the oldest SciPy leaves them in the order of the entries
-    return Corpus(counts, words, corpus.names, corpus.metadata)
+    return Corpus(counts, words, corpus.names, corpus.metadata, text_options=corpus.text_options)

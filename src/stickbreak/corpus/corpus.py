@@ -13,6 +13,7 @@ from stickbreak.corpus.csr import assemble_csr, row_sums
 from stickbreak.corpus.halves import split_halves
 from stickbreak.corpus.metadata import checked_metadata
 from stickbreak.corpus.selection import held_out_rows, selected_rows
+from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.validation import canonical_counts, checked_names, checked_vocabulary
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ class Corpus:
         Columns beside the documents, a row for each: dates, categories.
     place : Place or None
         Where the counts are stored, if they are those of a corpus folder.
+    text_options : TextOptions or None
+        How texts became these counts; None where they were given as counts. A model that is fitted to this corpus
+        counts new texts in the same way.
 
     Examples
     --------
@@ -58,6 +62,7 @@ class Corpus:
     names: tuple[str, ...] | None = None
     metadata: pa.Table | None = None
     place: Place | None = None
+    text_options: TextOptions | None = None
 
     @classmethod
     def from_counts(
@@ -93,9 +98,10 @@ class Corpus:
             If X is not two-dimensional, has no documents or no words, or holds a negative, infinite or
             missing count, or if the vocabulary, the names or the metadata do not fit.
         """
+        options = None
         if isinstance(X, Corpus):
             counts, vocabulary, names = X.counts, _first(vocabulary, X.vocabulary), _first(names, X.names)
-            metadata = X.metadata if metadata is None else metadata
+            metadata, options = X.metadata if metadata is None else metadata, X.text_options
             if vocabulary is X.vocabulary and names is X.names and metadata is X.metadata:
                 return X
         else:
@@ -105,7 +111,7 @@ class Corpus:
         if metadata is not None:
             metadata = checked_metadata(metadata, counts.shape[0])
         words = checked_vocabulary(vocabulary, counts.shape)
-        return cls(counts, words, checked_names(names, counts.shape), metadata)
+        return cls(counts, words, checked_names(names, counts.shape), metadata, text_options=options)
 
     @property
     def n_documents(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,20 @@ import numpy as np
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
-from stickbreak.corpus.folder_writer import META, METADATA, VERSION, corpus_writer, is_corpus_folder
+from stickbreak.corpus.folder_writer import META, METADATA, TEXT, VERSION, corpus_writer, is_corpus_folder
 from stickbreak.corpus.place import Place
+from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.parquet_file import readable
 from stickbreak.corpus.stored import open_array, read_meta, read_strings
+from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.places import PathLike
 
 __all__ = ["is_corpus_folder", "open_corpus", "opened", "place_of_folder", "write_corpus"]
 
 _LARGEST_COUNT = np.iinfo(np.int32).max
+_MOST_OPTIONS = 1 << 26  # bytes of a file of options, which may hold lists of words
 _BLOCK = 1 << 22  # entries of an array that are checked at once
 _ARRAYS = ("data", "indices", "indptr")
 _FIELDS = ("n_documents", "n_words", "n_entries", "vocabulary", "names")
@@ -58,6 +62,7 @@ def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> Non
         vocabulary=corpus.vocabulary,
         most_entries=int(counts.nnz),
         dtype=counts.data.dtype,
+        text_options=corpus.text_options,
         overwrite=overwrite,
     ) as writer:
         writer.add(counts, corpus.names, corpus.metadata)
@@ -105,7 +110,22 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
         raise ReadError(f"{folder} is damaged: vocabulary.jsonl holds a word twice; write the corpus again")
     names = read_strings(folder / "names.jsonl", D, "corpus", limits) if meta["names"] else None
     metadata = _read_metadata(folder, D) if meta.get("metadata") else None
-    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, metadata, place_of_folder(folder, W, D))
+    options = _read_text_options(folder) if meta.get("text_options") else None
+    place = place_of_folder(folder, W, D)
+    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, metadata, place, options)
+
+
+def _read_text_options(folder: Path) -> TextOptions:
+    """Read how texts became the counts."""
+    file = folder / TEXT
+    with reading(file), open(file, "rb") as handle:
+        content = handle.read(_MOST_OPTIONS + 1)
+    try:
+        if len(content) > _MOST_OPTIONS:
+            raise ValueError("it is far too large")
+        return TextOptions.from_plain(json.loads(content))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ReadError(f"{file} is damaged ({error!s:.80}); write the corpus again") from error
 
 
 def _read_metadata(folder: Path, n_documents: int) -> Any:

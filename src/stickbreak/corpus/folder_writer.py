@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.stored import append_strings
+from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import WriteError
 from stickbreak.storage.atomic import replace_folder
 from stickbreak.storage.places import PathLike
@@ -19,10 +20,10 @@ from stickbreak.storage.places import PathLike
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["META", "METADATA", "VERSION", "CorpusWriter", "corpus_writer", "is_corpus_folder"]
+__all__ = ["META", "METADATA", "TEXT", "VERSION", "CorpusWriter", "corpus_writer", "is_corpus_folder"]
 
 VERSION = 1
-META, METADATA = "corpus.json", "metadata.parquet"
+META, METADATA, TEXT = "corpus.json", "metadata.parquet", "text_options.json"
 _ROWS = 1 << 16  # of a row group of the metadata
 
 
@@ -34,6 +35,7 @@ def corpus_writer(
     vocabulary: Sequence[str] | None,
     most_entries: int,
     dtype: Any = np.int32,
+    text_options: TextOptions | None = None,
     overwrite: bool = False,
 ) -> Iterator[CorpusWriter]:
     """Write a corpus folder, completely or not at all.
@@ -50,6 +52,8 @@ def corpus_writer(
         Upper bound of the number of entries: indices have 64 bits where 32 would not do for it.
     dtype : dtype
         int32 for counts, float64 for weights.
+    text_options : TextOptions, optional
+        How texts became these counts.
     overwrite : bool
         Whether an existing corpus folder may be replaced. Anything else is never replaced.
 
@@ -72,8 +76,10 @@ def corpus_writer(
         if vocabulary is not None:
             with open(folder / "vocabulary.jsonl", "wb") as file:
                 append_strings(file, vocabulary)
+        if text_options is not None:
+            (folder / TEXT).write_text(json.dumps(text_options.as_plain(), indent=1) + "\n", encoding="ascii")
         yield writer
-        writer.finish(vocabulary=vocabulary is not None)
+        writer.finish(vocabulary=vocabulary is not None, text_options=text_options is not None)
 
 
 class CorpusWriter:
@@ -120,7 +126,7 @@ class CorpusWriter:
                 self._metadata = _MetadataFile(self._folder / METADATA, metadata.schema, self._files)
             self._metadata.append(metadata)
 
-    def finish(self, *, vocabulary: bool) -> None:
+    def finish(self, *, vocabulary: bool, text_options: bool) -> None:
         """Complete the files."""
         for array in (self._data, self._indices, self._indptr):
             array.finish()
@@ -137,6 +143,7 @@ class CorpusWriter:
             "vocabulary": vocabulary,
             "names": self._names is not None,
             "metadata": self._metadata is not None,
+            "text_options": text_options,
         }
         (self._folder / META).write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Mistake", "mistake_in", "obvious_mistake"]
+__all__ = ["Mistake", "first_entry", "mistake_in", "obvious_mistake"]
 
 _COUNT = "count them first: stickbreak.corpus.count_texts"
 _TABLE = "give an array, a sparse matrix, a data frame or a Corpus"
@@ -60,7 +60,7 @@ def obvious_mistake(X: Any) -> Mistake | None:
     if hasattr(X, "offsets") and hasattr(X, "group_sizes"):
         return Mistake("X is GroupedVectors", "fit vectors with GaussianHDP, or give a Corpus")
     if isinstance(X, Sequence) or getattr(X, "ndim", None) == 1:
-        first = _first(X)
+        first = first_entry(X)
         if isinstance(first, str):
             return Mistake("X holds texts", f"{_COUNT}(X)")
         if isinstance(first, bytes):
@@ -84,7 +84,7 @@ def mistake_in(X: Any) -> Mistake | None:
         return _text_column(X)
     if isinstance(X, np.ndarray):
         return _text_entry(X) if X.dtype.kind in "USO" and X.ndim == 2 else None
-    if isinstance(X, Sequence) and isinstance(_first(_first(X)), str | bytes):
+    if isinstance(X, Sequence) and isinstance(first_entry(first_entry(X)), str | bytes):
         return Mistake("X holds lists of words", "count them with stickbreak.corpus.count_texts(map(' '.join, X))")
     return None
 
@@ -94,8 +94,9 @@ def _text_column(table: Any) -> Mistake | None:
     names = list(getattr(table, "column_names", None) or table.columns)
     for j, name in enumerate(names):
         column = table.iloc[:, j] if hasattr(table, "iloc") else table[name]
-        if isinstance(_first(np.asarray(column)), str | bytes):
-            return Mistake(f"column {name!r} of X holds texts", f"{_COUNT}(X[{name!r}]), or leave that column out")
+        if isinstance(first_entry(np.asarray(column)), str | bytes):
+            advice = f"fit them with fit(X, text={name!r}), or {_COUNT}(X, text={name!r}), or leave that column out"
+            return Mistake(f"column {name!r} of X holds texts", advice)
     return None
 
 
@@ -110,7 +111,7 @@ def _text_entry(array: np.ndarray) -> Mistake | None:
     return None
 
 
-def _first(values: Any) -> Any:
+def first_entry(values: Any) -> Any:
     """Return the first entry that is not missing; None where there is none to be seen."""
     if not isinstance(values, Iterable) or isinstance(values, str | bytes):
         return None

@@ -12,7 +12,7 @@ from stickbreak.corpus.spaceless import UNCUT, is_uncut
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InvalidCorpus
 
-__all__ = ["kept_words"]
+__all__ = ["document_limits", "kept_words"]
 
 _LOG = logging.getLogger("stickbreak")
 
@@ -57,7 +57,7 @@ def kept_words(
     uncut = is_uncut(words, totals.tolist())
     if uncut:
         _LOG.warning("%s", UNCUT)
-    least, most = _document_limits(options, n_documents)
+    least, most = document_limits(options, n_documents)
     rare, common = document_frequency < least, document_frequency > most
     kept = sorted(np.flatnonzero(~rare & ~common).tolist(), key=words.__getitem__)
     if not kept and uncut:
@@ -74,7 +74,7 @@ def kept_words(
     return kept
 
 
-def _document_limits(options: TextOptions, n_documents: int) -> tuple[float, float]:
+def document_limits(options: TextOptions, n_documents: int) -> tuple[float, float]:
     """Give the least and the largest number of documents that a word may be in."""
     least: float = options.min_df
     if isinstance(least, int):

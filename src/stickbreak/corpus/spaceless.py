@@ -8,8 +8,8 @@ from collections.abc import Iterable
 __all__ = ["UNCUT", "is_uncut"]
 
 UNCUT = (
-    "the words look like whole sentences of a language written without spaces; cut the texts into words first "
-    "(with jieba, fugashi or pythainlp), join these by blanks, and set token_pattern to [^\\W\\d_]{2,}"
+    "the words look like whole sentences of a language written without spaces; give a function that cuts texts into "
+    "words, such as that of jieba: TextOptions(tokenizer=jieba.lcut), or --tokenizer jieba:lcut"
 )
 """What to do, in one sentence."""
 

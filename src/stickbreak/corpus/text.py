@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from stickbreak.corpus.arguments import advice_for, kind_of
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import in_columns
 from stickbreak.corpus.pruning import kept_words
-from stickbreak.corpus.text_counter import count_all
+from stickbreak.corpus.text_columns import column_of, is_frame, kept_columns, texts_in
+from stickbreak.corpus.text_counter import count_all, found_phrases
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError, InvalidCorpus
 
@@ -23,18 +25,21 @@ _DEFAULTS = TextOptions()
 
 
 def count_texts(
-    texts: Iterable[str],
+    texts: Any,
     options: TextOptions = _DEFAULTS,
     names: Sequence[str] | None = None,
     *,
     vocabulary: Sequence[str] | None = None,
+    text: str | None = None,
+    keep: Sequence[str] | str | None = None,
 ) -> Corpus:
     """Count the words of texts.
 
     Parameters
     ----------
-    texts : iterable of str
-        One text for each document. Texts are taken one at a time, so a generator need not hold them all.
+    texts : iterable of str, column or data frame
+        One text for each document. Texts are taken one at a time, so a generator need not hold them all. A column of
+        pandas, polars or Arrow is taken, too, and with `text` a data frame of these.
     options : TextOptions
         How text becomes counts.
     names : sequence of str, optional
@@ -42,6 +47,11 @@ def count_texts(
     vocabulary : sequence of str, optional
         Count exactly these words (for example those of a fitted model), without pruning. Other words are
         ignored.
+    text : str, optional
+        The column of the texts, where a data frame is given.
+    keep : sequence of str or "all", optional
+        Columns of the data frame that become `Corpus.metadata`; "all": all but the texts. Dates that are written as
+        text are recognised as `stickbreak.corpus.read` does.
 
     Returns
     -------
@@ -64,15 +74,40 @@ def count_texts(
     """
     if not isinstance(options, TextOptions):
         raise InputError(f"options is {options!r:.40}; give stickbreak.corpus.TextOptions(...)")
-    counts, words = count_all(normalised(_checked_texts(texts)), options, vocabulary)
+    metadata = None
+    if text is not None or keep is not None:
+        texts, metadata = _of_frame(texts, text, keep)
+    ready = normalised(_checked_texts(texts))
+    if options.phrases is True:
+        if vocabulary is not None:
+            raise InputError(
+                "phrases=True finds new words, but the vocabulary is given; give a list of phrases instead"
+            )
+        counts, words, options = found_phrases(ready, options)
+    else:
+        counts, words = count_all(ready, options, vocabulary)
     if vocabulary is None:
         document_frequency = np.bincount(counts.indices, minlength=len(words))
         totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
         kept = kept_words(words, document_frequency, totals, counts.shape[0], options)
-        column_of = np.full(len(words), -1)
-        column_of[kept] = np.arange(len(kept))
-        counts, words = in_columns(counts, column_of, len(kept)), [words[place] for place in kept]
-    return Corpus.from_counts(counts, words, names)
+        place = np.full(len(words), -1)
+        place[kept] = np.arange(len(kept))
+        counts, words = in_columns(counts, place, len(kept)), [words[column] for column in kept]
+    return replace(Corpus.from_counts(counts, words, names, metadata), text_options=options)
+
+
+def _of_frame(frame: Any, text: str | None, keep: Any) -> tuple[Any, Any]:
+    """Return the texts of a data frame, and the columns that are kept beside them."""
+    if text is None or not is_frame(frame):
+        raise InputError(
+            "text and keep name columns of a data frame; give a data frame and both the column of the texts and those "
+            "to keep, or a list of texts and neither"
+        )
+    column = column_of(frame, text)
+    texts = texts_in(column)
+    if texts is None:
+        raise InvalidCorpus(f"column {text!r:.40} of the data frame holds no texts; name another one")
+    return texts, kept_columns(frame, keep, text)
 
 
 def _checked_texts(texts: Any) -> Iterable[Any]:
@@ -85,10 +120,18 @@ def _checked_texts(texts: Any) -> Iterable[Any]:
         )
     table = hasattr(texts, "columns") or hasattr(texts, "column_names") or hasattr(texts, "counts")
     numbers = getattr(getattr(texts, "dtype", None), "kind", "") in "biufc" and hasattr(texts, "dtype")
-    if table or numbers or isinstance(texts, (bytes, bytearray, dict)) or not isinstance(texts, Iterable):
+    if (
+        table
+        or numbers
+        or isinstance(texts, (bytes, bytearray, dict))
+        or not (
+            isinstance(texts, Iterable) or hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__")
+        )
+    ):
         advice = advice_for(texts) if table or numbers else "give a list of strings"
         raise InvalidCorpus(f"texts is {kind_of(texts)}, not a list of texts; {advice}")
-    return texts
+    found = None if isinstance(texts, Iterator | list) else texts_in(texts)
+    return texts if found is None else found
 
 
 def _shown(value: object) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from unicodedata import normalize
 
@@ -10,16 +13,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import in_columns
+from stickbreak.corpus.phrases import find_phrases
+from stickbreak.corpus.pruning import document_limits
 from stickbreak.corpus.reading.text_blocks import TextBlock
+from stickbreak.corpus.stop_word_lists import stop_words_of
 from stickbreak.corpus.text_settings import TextOptions
+from stickbreak.corpus.token_sequences import TokenSequences, neighbours
+from stickbreak.corpus.tokenizers import cutting
 from stickbreak.corpus.unicode_words import unicode_words
 from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.corpus.word_table import WordTable
 from stickbreak.exceptions import InvalidCorpus
 
-__all__ = ["count_all", "count_blocks", "english_stop_words"]
-
-_CONTRACTIONS = "ain aren couldn didn doesn don hadn hasn isn mightn mustn needn shouldn wasn weren wouldn"
+__all__ = ["count_all", "count_blocks", "found_phrases", "ignored_words", "token_sequences"]
 
 
 def count_all(
@@ -45,7 +51,7 @@ def count_all(
     """
     words = None if vocabulary is None else _checked_vocabulary(vocabulary)
     if not _is_usual(options, words):
-        return _count_by_scikit_learn(texts, options, words)
+        return _count_otherwise(texts, options, words)
     table = _table(options, words)
     return _of_vocabulary(table.counts(texts), table.words, words)
 
@@ -69,25 +75,29 @@ def count_blocks(
     words = None if vocabulary is None else _checked_vocabulary(vocabulary)
     if not _is_usual(options, words):
         texts = (normalize("NFC", text) for block in blocks for text in block.texts())
-        return _count_by_scikit_learn(texts, options, words)
+        return _count_otherwise(texts, options, words)
     table = _table(options, words)
     return _of_vocabulary(table.counts_of_blocks(blocks), table.words, words)
 
 
 def _is_usual(options: TextOptions, words: Sequence[str] | None) -> bool:
     """Whether our table knows such words."""
-    return options.token_pattern is None and _longest(options, words) == 1
+    others = options.token_pattern is not None or options.tokenizer is not None or options.phrases
+    return not others and _longest(options, words) == 1
 
 
 def _longest(options: TextOptions, words: Sequence[str] | None) -> int:
     """Return the most words of an n-gram."""
     longest = options.ngram_range[1]
-    return longest if words is None else max(longest, 1 + max(word.count(" ") for word in words))
+    return (
+        longest
+        if words is None or options.tokenizer is not None
+        else max(longest, 1 + max(word.count(" ") for word in words))
+    )
 
 
 def _table(options: TextOptions, words: Sequence[str] | None) -> WordTable:
-    stop_words = english_stop_words() if options.stop_words == "english" else options.stop_words or ()
-    ignored = stop_words if words is None else ()
+    ignored = ignored_words(options) if words is None else ()
     return WordTable(ignored, lowercase=bool(options.lowercase), prepare=_preparation(options))
 
 
@@ -101,11 +111,54 @@ def _of_vocabulary(
     return in_columns(counts, np.array([column_of.get(word, -1) for word in found], np.int64), len(words)), list(words)
 
 
-def english_stop_words() -> frozenset[str]:
-    """Return what `stop_words="english"` stands for: scikit-learn's list and the stems of contractions."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+def _count_otherwise(
+    texts: Iterable[str], options: TextOptions, words: Sequence[str] | None
+) -> tuple[sp.csr_matrix, list[str]]:
+    """Count phrases, n-grams, and words that our table does not know."""
+    if options.phrases:
+        return _of_vocabulary(*_joined(token_sequences(texts, options), options), words)
+    return _count_by_scikit_learn(texts, options, words)
 
-    return ENGLISH_STOP_WORDS | set(_CONTRACTIONS.split())
+
+def token_sequences(texts: Iterable[str], options: TextOptions) -> TokenSequences:
+    """Read the words of texts in their order, without stop words.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Composed (NFC). They are taken one at a time.
+    options : TextOptions
+    """
+    prepare = _preparation(options)
+    if options.tokenizer is None:
+        pattern = None if options.token_pattern is None else re.compile(options.token_pattern)
+        split: Callable[[str], Iterable[str | None]] = partial(neighbours, pattern=pattern)
+    else:
+        split = cutting(options.tokenizer)
+    ignored = {word for given in ignored_words(options) for word in split(prepare(given)) if word is not None}
+    return TokenSequences.of(map(prepare, texts), split, frozenset(ignored))
+
+
+def _joined(texts: TokenSequences, options: TextOptions) -> tuple[sp.csr_matrix, list[str]]:
+    """Count words and the phrases that are known."""
+    prepare, known = _preparation(options), () if isinstance(options.phrases, bool) else options.phrases
+    pairs = (prepare(normalize("NFC", phrase)).split() for phrase in known)
+    return texts.joined((pair[0], pair[1]) for pair in pairs if len(pair) == 2).counts()
+
+
+def found_phrases(texts: Iterable[str], options: TextOptions) -> tuple[sp.csr_matrix, list[str], TextOptions]:
+    """Find the phrases of texts; return the counts, the words, and the options with these phrases."""
+    sequences = token_sequences(texts, options)
+    least, _ = document_limits(options, sequences.starts.size - 1)
+    phrases = tuple(" ".join(pair) for pair in find_phrases(sequences, least))
+    options = replace(options, phrases=phrases)
+    return *_joined(sequences, options), options
+
+
+def ignored_words(options: TextOptions) -> frozenset[str]:
+    """Return the words that options leave out."""
+    given = options.stop_words
+    return stop_words_of(given) if isinstance(given, str) else frozenset(given or ())
 
 
 def _preparation(options: TextOptions) -> Callable[[str], str]:
@@ -143,14 +196,15 @@ def _count_by_scikit_learn(
 def _vectorizer(options: TextOptions, vocabulary: Sequence[str] | None, longest: int) -> Any:
     from sklearn.feature_extraction.text import CountVectorizer
 
+    cut = cutting(options.tokenizer) if options.tokenizer is not None else unicode_words
     settings: dict[str, Any] = {
-        "tokenizer": unicode_words if options.token_pattern is None else None,
+        "tokenizer": cut if options.token_pattern is None else None,
         "token_pattern": options.token_pattern,
         "lowercase": options.lowercase,
         "strip_accents": options.strip_accents,
         "dtype": np.int32,
     }
-    stop_words = set(english_stop_words() if options.stop_words == "english" else options.stop_words or ())
+    stop_words = set(ignored_words(options))
     analyzer = CountVectorizer(**settings).build_analyzer()
     stop_words |= {token for word in stop_words for token in analyzer(word)}
     if vocabulary is not None:  # stop words matter only between the words of an n-gram

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from stickbreak.corpus.stop_word_lists import ENGLISH, stop_words_of
 from stickbreak.exceptions import InputError
 
 __all__ = ["TextOptions", "checked_options"]
@@ -21,9 +22,10 @@ class TextOptions:
 
     Attributes
     ----------
-    stop_words : "english", tuple of str or None
-        Words to leave out. "english" is scikit-learn's list, together with the stems of contractions
-        ("don", "doesn", ...). Your own words are lowercased and tokenized like the text.
+    stop_words : str, tuple of str or None
+        Words to leave out: a language ("english", "german", ...: see `stickbreak.corpus.languages`), or your own. They
+        are lowercased and tokenized like the text. For both together give
+        `[*stickbreak.corpus.stop_words_of("german"), "firma"]`.
     min_df : int or float
         Leave out words that are in fewer documents (an int is a number of documents, a float a share of
         them). A number is lowered for small collections, to at most one document in twenty, and at least 1.
@@ -42,6 +44,16 @@ class TextOptions:
         Make the text lower case first.
     strip_accents : "ascii", "unicode" or None
         Remove accents first.
+    phrases : bool or tuple of str
+        Count phrases of two words, such as "new york", as words of their own. True: those of the texts, found by how
+        much more often than by chance their words are neighbours (math.md (W1)); a corpus and a model remember them.
+        Or your own phrases. The words are joined by a blank, as in n-grams, and no longer counted one by one there.
+        Blanks and hyphens may stand between them in the text, but no stop words or other signs.
+    tokenizer : callable, str or None
+        Your own function from a text to a list of words, for languages without spaces (`jieba.lcut`, say), in place of
+        `token_pattern`. Words without a letter or digit are left out. It is saved by its name alone, "jieba:lcut": the
+        function is to be given again to `stickbreak.load`. A name in its place must be exchanged for the function
+        before texts are counted.
 
     Examples
     --------
@@ -57,6 +69,8 @@ class TextOptions:
     token_pattern: str | None = None
     lowercase: bool = True
     strip_accents: str | None = None
+    phrases: bool | tuple[str, ...] = False
+    tokenizer: Callable[[str], Iterable[str]] | str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop_words", _checked_stop_words(self.stop_words))
@@ -72,6 +86,41 @@ class TextOptions:
         ):
             raise InputError(f"strip_accents is {self.strip_accents!r:.40}; give 'ascii', 'unicode' or None")
         _check_pattern(self.token_pattern)
+        object.__setattr__(self, "phrases", _checked_phrases(self.phrases))
+        if not (self.tokenizer is None or isinstance(self.tokenizer, str) or callable(self.tokenizer)):
+            raise InputError(f"tokenizer is {self.tokenizer!r:.40}; give a function from a text to a list of words")
+        if self.phrases and self.ngram_range != (1, 1):
+            raise InputError("phrases and ngram_range both join words; give one of them")
+        if self.tokenizer is not None and self.token_pattern is not None:
+            raise InputError("tokenizer and token_pattern both say what a word is; give one of them")
+
+    @property
+    def tokenizer_name(self) -> str | None:
+        """The tokenizer as "module:function"; None where there is none."""
+        given = self.tokenizer
+        if given is None or isinstance(given, str):
+            return given
+        known = given if hasattr(given, "__qualname__") else type(given)
+        return f"{known.__module__}:{known.__qualname__}"
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return the options for JSON."""
+        return {**asdict(replace(self, tokenizer=None)), "tokenizer": self.tokenizer_name}
+
+    @classmethod
+    def from_plain(cls, known: Mapping[str, Any]) -> Self:
+        """Return what `as_plain` returned; options that an older version did not have keep their defaults.
+
+        Parameters
+        ----------
+        known : mapping
+
+        Raises
+        ------
+        TypeError, InputError
+            If it is something else.
+        """
+        return cls(**known)
 
 
 def checked_options(text: object) -> TextOptions:
@@ -95,11 +144,14 @@ def _is_whole(value: Any, least: int) -> bool:
 
 
 def _checked_stop_words(value: Any) -> str | tuple[str, ...] | None:
-    if value is None or (isinstance(value, str) and value == "english"):
+    if value is None or (isinstance(value, str) and value == ENGLISH):
         return value
-    words = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+    if isinstance(value, str):
+        stop_words_of(value)  # refuses what is no language
+        return str(value)
+    words = tuple(value) if isinstance(value, Iterable) else None
     if words is None or not all(isinstance(word, str) for word in words):
-        raise InputError(f"stop_words is {value!r:.40}; give 'english', None or a list of words")
+        raise InputError(f"stop_words is {value!r:.40}; give the name of a language, None or a list of words")
     return words
 
 
@@ -117,6 +169,15 @@ def _checked_range(value: Any) -> tuple[int, int]:
     if len(pair) != 2 or not all(_is_whole(end, 1) for end in pair) or pair[0] > pair[1]:
         raise InputError(f"ngram_range is {value!r:.40}; give (low, high) with 1 <= low <= high")
     return int(pair[0]), int(pair[1])
+
+
+def _checked_phrases(value: Any) -> bool | tuple[str, ...]:
+    if isinstance(value, bool):
+        return value
+    phrases = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) else None
+    if phrases is None or not all(isinstance(phrase, str) and len(phrase.split()) == 2 for phrase in phrases):
+        raise InputError(f"phrases is {value!r:.60}; give True, False or a list of phrases of two words each")
+    return phrases
 
 
 def _check_pattern(pattern: Any) -> None:

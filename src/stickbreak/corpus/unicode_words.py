@@ -6,7 +6,7 @@ import functools
 import re
 import unicodedata
 
-__all__ = ["character_runs", "unicode_words"]
+__all__ = ["character_runs", "unicode_words", "word_pattern"]
 
 _JOINERS = "\u200c\u200d"  # stand inside words of Persian and of Indian scripts
 _ASCII_WORD = re.compile(r"\b[^\W\d_]{3,}\b", re.ASCII)
@@ -29,7 +29,12 @@ def unicode_words(text: str) -> list[str]:
     >>> unicode_words("naïve café_x h37 हिन्दी: a b abc")
     ['naïve', 'हिन्दी', 'abc']
     """
-    return (_ASCII_WORD if text.isascii() else _unicode_word()).findall(text)
+    return word_pattern(text).findall(text)
+
+
+def word_pattern(text: str) -> re.Pattern[str]:
+    """Return the regular expression of the words of a text, without groups."""
+    return _ASCII_WORD if text.isascii() else _unicode_word()
 
 
 @functools.cache

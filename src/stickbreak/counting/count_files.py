@@ -127,6 +127,11 @@ def count_files(
     Corpus(4 documents, 3 words, 8 tokens)
     """
     options = checked_options(text)
+    if options.phrases is True:
+        raise InputError(
+            "phrases=True needs all texts at once, which count_files does not hold; give a list of phrases, such as "
+            "text_options.phrases of a corpus that stickbreak.corpus.read made of a part of them"
+        )
     settings = ReadSettings.checked(
         format=format,
         text_field=text_field,
@@ -218,7 +223,12 @@ def _write(
     layout = Layout.of([part.forms() for part in parts] if counting.keep else [])
     n_words = len(columns.words)
     with corpus_writer(
-        target, n_words, vocabulary=columns.words, most_entries=columns.n_entries, overwrite=overwrite
+        target,
+        n_words,
+        vocabulary=columns.words,
+        most_entries=columns.n_entries,
+        text_options=counting.options,
+        overwrite=overwrite,
     ) as writer:
         add_parts(writer, parts, columns, named=named, layout=layout, told=told)
         n_tokens = int(writer.n_tokens)

@@ -56,7 +56,7 @@ class Counting:
         cls, folder: Path, options: TextOptions, vocabulary: tuple[str, ...] | None, keep: tuple[str, ...], step: int
     ) -> Self:
         """Return what all jobs share."""
-        of_text = {name: value for name, value in asdict(options).items() if name not in _OF_PRUNING}
+        of_text = {name: value for name, value in options.as_plain().items() if name not in _OF_PRUNING}
         digest = _digest([version("stickbreak"), of_text, vocabulary, keep, step])
         return cls(folder, options, vocabulary, keep, step, digest)
 

@@ -1,6 +1,7 @@
 """One call that scores a fitted model on documents."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,6 +9,7 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import check_options, coherence_of_words
+from stickbreak.model.texts import counted_for
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.fitted import FittedTopics
@@ -46,10 +48,10 @@ class Evaluation:
 
 def evaluate(
     model: FittedTopics,
-    corpus: Corpus,
+    corpus: Any,
     *,
     seed: int = 0,
-    reference: Corpus | None = None,
+    reference: Any = None,
     n_words: int = 10,
     seen: ArrayLike | None = None,
     n_particles: int | None = None,
@@ -63,11 +65,11 @@ def evaluate(
     ----------
     model : fitted model
         Any family, or an object with the attributes of `FittedTopics` (without a left-to-right likelihood).
-    corpus : Corpus
+    corpus : Corpus or texts
         Documents that the model was not fitted on.
     seed : int, default=0
         Seed of the split of each document into two halves (`Corpus.halves`).
-    reference : Corpus, optional
+    reference : Corpus or texts, optional
         Documents whose co-occurrences define the coherence, usually the training corpus (math.md (D5)). The default
         is `corpus`.
     n_words : int, default=10
@@ -91,11 +93,11 @@ def evaluate(
     InputError
         If the corpus does not have the words of the model, or no document can be completed.
     """
-    corpus = Corpus.from_counts(corpus)
+    corpus = counted_for(model, corpus)
     observed, held_out = corpus.halves(seed=seed)
     completion = document_completion(model, observed, held_out, seen=seen)
     topics = as_topics(model)
-    values = _coherence(topics, corpus if reference is None else Corpus.from_counts(reference), n_words)
+    values = _coherence(topics, corpus if reference is None else counted_for(model, reference), n_words)
     defined = values[~np.isnan(values)]
     mean = float(defined.mean()) if defined.size else float("nan")
     sequential = None

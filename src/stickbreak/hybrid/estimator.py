@@ -149,6 +149,8 @@ class HybridHDP(FittedHybrid):
         Why the fit ended.
     vocabulary_ : tuple of str
         The words. Those that joined last are at the end.
+    text_options_, text_column_ : TextOptions or None, str or None
+        How the texts of the fit were counted, and their column in its data frame. None where it was given counts.
 
     References
     ----------

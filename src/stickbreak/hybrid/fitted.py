@@ -75,6 +75,7 @@ class FittedHybrid(ExpectedCounts):
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
         """Check documents and make them a Corpus over the words of the model."""
+        X = self._counted(X, reset=reset)
         if not reset and self.grow_vocabulary and (isinstance(X, Corpus) or hasattr(X, "columns")):
             empty = not isinstance(X, Corpus) and not len(X)
             return no_documents(self.vocabulary_) if empty else self._named_columns().known(Corpus.from_counts(X))
@@ -84,7 +85,7 @@ class FittedHybrid(ExpectedCounts):
         """Check a minibatch and make it a Corpus over the words of the model, and new ones if they may join."""
         self._check_whole()
         if self.grow_vocabulary:
-            return self._named_columns().joined(Corpus.from_counts(X))
+            return self._named_columns().joined(Corpus.from_counts(self._counted_with_new(X)))
         if isinstance(X, Corpus):
             check_same_words(self, X, otherwise=", or set grow_vocabulary=True")
         return self._corpus(X)

@@ -51,7 +51,7 @@ class ExpectedCounts(TopicModel, StreamingEstimator):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
             With `grow_vocabulary`, which the hybrid has, words are found by name where they have names, and those that
             the model does not know are left out, as if they were not in the documents.
 

@@ -75,7 +75,7 @@ class JoinedTopics(FlatTopics, Estimator):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit, or a random part of them.
 
         Returns

@@ -11,26 +11,30 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.corpus import Corpus
+from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InvalidCorpus
+from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, whole_number
 from stickbreak.fitting.engine import engine
+from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.loop import Trace, logger
 from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
 from stickbreak.fitting.run import Identity
 from stickbreak.model.parameters import names_in
 from stickbreak.model.questions import Questions
 from stickbreak.model.tables import checked_table
+from stickbreak.model.texts import TakesTexts, count_for_fit
 from stickbreak.numerics.arrays import Float
 from stickbreak.path.topic_path import TopicPath
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
 from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
+from stickbreak.storage.places import PathLike
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
+class TopicModel(TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`
@@ -88,7 +92,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
 
         Returns
         -------
@@ -102,7 +106,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
         if self.n_topics is not None:
             return int(self.n_topics)
         default = self._default_topics(stream=stream)
-        return adapted_topics(default, Corpus.from_counts(X)) if self._finds_topics else default
+        return (
+            adapted_topics(default, Corpus.from_counts(self._counted(X, reset=True))) if self._finds_topics else default
+        )
 
     def _default_topics(self, *, stream: bool) -> int:
         """Return what stands for `n_topics` of None."""
@@ -129,12 +135,67 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
             )  # fmt: skip
         return n_topics
 
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        text: str | None = None,
+        options: TextOptions | None = None,
+        callback: Callback | None = None,
+        checkpoint: PathLike | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Learn from documents, pass by pass.
+
+        Ctrl-C ends the fit after the current pass (the first one, if the start is still running) and leaves a usable
+        model. A second Ctrl-C interrupts at once. Callback and checkpoint also come after each pass. A call that fails
+        or is interrupted leaves the model as it was.
+
+        Parameters
+        ----------
+        X : texts, data frame, Corpus, sparse matrix or array of shape (D, W)
+            Texts are a list or array of strings, or a column of pandas, polars or Arrow. They are counted with
+            `options`, which the model remembers: it takes texts wherever it takes counts, and counts them in the same
+            way. Counts may be given instead. Samplers need whole numbers; other methods also take non-negative weights.
+        y : ignored
+        text : str, optional
+            The column of the texts, where X is a data frame. Later the model takes this column of any data frame.
+        options : TextOptions, optional
+            How texts become counts. Default: `TextOptions()`, which is for English.
+        callback : callable, optional
+            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each pass
+            (its row of `trace_`, with the limit as "n_laps").
+        checkpoint : path-like, optional
+            A folder to which the state of the fit is written after every pass, in place of the one before.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists. The result equals that of an uninterrupted fit. `n_laps` may be
+            larger than before.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidCorpus
+            If the counts are negative, not finite, or hold no token at all, or no word of the texts is left.
+        InputError
+            If a parameter does not suit the documents, or the checkpoint belongs to another fit.
+        """
+        self.text_column_ = None
+        if text is not None or options is not None:
+            X = count_for_fit(X, text, options)
+            self.text_column_ = text
+        return super().fit(X, y, callback=callback, checkpoint=checkpoint, resume=resume)
+
     def transform(self, X: Any) -> Float:
         """Return the expected topic weights of documents.
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
             Counts over the words of the fitted model.
 
         Returns
@@ -155,7 +216,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
             Documents that the model was not fitted on.
         y : ignored
 
@@ -183,7 +244,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
             Counts of words, as whole numbers, in documents that the model was not fitted on.
         n_particles : int, default=20
             Number of samples of the topics of each document.
@@ -236,7 +297,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
 
     def _take_names(self, documents: Corpus) -> None:
         super()._take_names(documents)
-        self.vocabulary_ = documents.words
+        self.vocabulary_, self.text_options_ = documents.words, documents.text_options
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         """Return parameters that are left to the documents, as these settle them."""
@@ -255,7 +316,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
         return {**super()._saved_parameters(), **self._plain_init()}
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
-        named = {"vocabulary": list(self.vocabulary_), "n_features": self.n_features_in_}
+        named = {"vocabulary": list(self.vocabulary_), "n_features": self.n_features_in_, **self._described_texts()}
         if self._labels:
             named["labels"] = {str(k): label for k, label in self._labels.items()}
         if self._path is None:
@@ -269,6 +330,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
         model = cls(**parameters)
         model.n_features_in_ = whole_number("n_features", meta["n_features"])
         model.vocabulary_ = tuple(names_in(meta["vocabulary"], model.n_features_in_, "words"))
+        model._restore_texts(meta)
         model._labels = {int(k): label for k, label in meta.get("labels", {}).items()}
         if "path" in meta:
             path = {name.removeprefix("path."): array for name, array in arrays.items() if name.startswith("path.")}
@@ -305,6 +367,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
         """Check documents and make them a Corpus over the words of the model."""
+        X = self._counted(X, reset=reset)
         if isinstance(X, Corpus):
             if reset:
                 self.n_features_in_ = X.n_words

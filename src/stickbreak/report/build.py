@@ -3,14 +3,16 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.text_columns import texts_in
 from stickbreak.evaluation.coherence import coherence
 from stickbreak.exceptions import InputError
+from stickbreak.model.texts import counted_for
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
 from stickbreak.prediction.topics import as_topics
@@ -45,7 +47,7 @@ class ReportedModel(FittedTopics, FittedRun, Protocol):
 
 def build_report(
     model: ReportedModel,
-    corpus: Corpus,
+    corpus: Any,
     *,
     title: str | None = None,
     held_out: Completion | float | None = None,
@@ -65,7 +67,7 @@ def build_report(
     model : fitted model
         Any family, or an object with what `FittedTopics` and `FittedRun` name. Of a tree the report shows its largest
         nodes (2,000) and its largest topics (300).
-    corpus : Corpus
+    corpus : Corpus or texts
         Documents to describe the topics by, usually those that the model was fitted on.
     title : str, optional
         Heading of the report; the default names the number of documents.
@@ -76,7 +78,7 @@ def build_report(
         says how many times better the topics guess a word.
     texts : callable or sequence of str, optional
         The texts of the documents, or a function from rows to their texts; without, the documents that show a
-        topic are described by their most telling words.
+        topic are described by their most telling words. Texts in place of `corpus` are also these.
     weights : array-like of shape (n_documents, n_topics) or (n_documents, n_topics + 1), optional
         Topic weights of the documents, if already known; of a tree they are sparse, (n_documents, n_leaves_). The
         default asks ``model.transform``, in blocks.
@@ -102,7 +104,8 @@ def build_report(
     InputError
         If the corpus does not have the words of the model, or texts, weights or options do not fit.
     """
-    corpus = Corpus.from_counts(corpus)
+    texts = texts_in(corpus) if texts is None and not isinstance(corpus, Corpus) else texts
+    corpus = counted_for(model, corpus)
     check_same_words(model, corpus)
     asked = as_topics(model)
     tree = describe_tree(asked)

@@ -176,6 +176,8 @@ class GibbsHDP(FittedGibbs):
         Why the fit ended, and whether it ended before its first sample.
     vocabulary_ : tuple of str
         The words.
+    text_options_, text_column_ : TextOptions or None, str or None
+        How the texts of the fit were counted, and their column in its data frame. None where it was given counts.
 
     References
     ----------
@@ -305,7 +307,7 @@ class GibbsHDP(FittedGibbs):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit.
         n_laps : int
             Number of further sweeps.
@@ -336,7 +338,7 @@ class GibbsHDP(FittedGibbs):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
 
         Returns
         -------
@@ -344,7 +346,7 @@ class GibbsHDP(FittedGibbs):
             `n_topics`, or its default, or the number of tokens if that is smaller.
         """
         n_topics = self._default_topics(stream=False) if self.n_topics is None else int(self.n_topics)
-        return min(n_topics, int(Corpus.from_counts(X).n_tokens))
+        return min(n_topics, int(Corpus.from_counts(self._counted(X, reset=True)).n_tokens))
 
     def _default_topics(self, *, stream: bool) -> int:
         return 1 if isinstance(self.init, str) and self.init == BIRTHS else self.default_topics

@@ -66,7 +66,7 @@ class FittedGibbs(TopicModel):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
 
         Returns
         -------

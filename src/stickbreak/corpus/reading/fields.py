@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from stickbreak.exceptions import InputError, ReadError
 
-__all__ = ["ALL", "Asked", "Fields", "checked_keep", "choose_fields"]
+__all__ = ["ALL", "Asked", "Fields", "checked_keep", "choose_fields", "listed"]
 
 ALL = ("*",)
 """What `keep="all"` stands for."""
@@ -41,7 +41,7 @@ class Asked:
             return Fields(text, name, tuple(field for field in record if field not in (text, name)), more=True)
         missing = next((field for field in self.keep if field not in record), None)
         if missing is not None:
-            raise ReadError(f"{where} has no field {missing!r}; name another one: {_listed(record)}")
+            raise ReadError(f"{where} has no field {missing!r}; name another one: {listed(record)}")
         return Fields(text, name, self.keep)
 
 
@@ -129,7 +129,7 @@ def choose_fields(
     >>> choose_fields({"id": 7, "body": "Once upon a time"}, None, None, "tales.jsonl")
     ('body', 'id')
     """
-    exist = _listed(record)
+    exist = listed(record)
     for asked, option in ((text_field, "--text-field"), (name_field, "--name-field")):
         if asked is not None and asked not in record:
             raise ReadError(f"{where} has no field {asked!r}; name another with {option}: {exist}")
@@ -141,7 +141,7 @@ def choose_fields(
     return text, name_field
 
 
-def _listed(record: Mapping[str, object]) -> str:
+def listed(record: Collection[str]) -> str:
     """Write the fields for a message, however many and long they are."""
     shown = ", ".join(f"{field!r:.40}" for field in islice(record, _MOST_SHOWN)) or "none"
     return shown if len(record) <= _MOST_SHOWN else f"{shown} and {len(record) - _MOST_SHOWN} more"

@@ -186,6 +186,7 @@ class VariationalHDP(FittedHDP):
     rho_, omega_ : ndarray of shape (K,)
         Beta factors of the sticks: u_k ~ Beta(rho_k omega_k, (1 - rho_k) omega_k).
     vocabulary_ : tuple of str
+    text_options_, text_column_ : how texts of the fit were counted, and their column; None for counts
 
     References
     ----------

@@ -98,7 +98,7 @@ class FittedHDP(TopicModel, StreamingVariational):
 
         Parameters
         ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
 
         Returns
         -------

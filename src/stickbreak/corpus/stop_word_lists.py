@@ -1,0 +1,70 @@
+"""Stop words by the names of languages."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+from stickbreak.exceptions import InputError
+
+__all__ = ["ENGLISH", "languages", "stop_words_of"]
+
+ENGLISH = "english"
+_CONTRACTIONS = "ain aren couldn didn doesn don hadn hasn isn mightn mustn needn shouldn wasn weren wouldn"
+
+
+def languages() -> tuple[str, ...]:
+    """Return the names of the languages whose stop words are known, in the order of the alphabet.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> len(languages()) > 20, "german" in languages()
+    (True, True)
+    """
+    import stop_words
+
+    return tuple(sorted({ENGLISH, *stop_words.AVAILABLE_LANGUAGES}))
+
+
+@cache
+def stop_words_of(language: str) -> frozenset[str]:
+    """Return the stop words of a language: words such as "the" and "and", which say nothing about a subject.
+
+    Parameters
+    ----------
+    language : str
+        "english" is scikit-learn's list with the stems of contractions ("don", "doesn", ...); others are those of the
+        package stop-words: see `languages()`.
+
+    Returns
+    -------
+    frozenset of str
+
+    Raises
+    ------
+    InputError
+        If the language is not known.
+
+    Examples
+    --------
+    >>> sorted(stop_words_of("german"))[:3]
+    ['ab', 'aber', 'alle']
+    """
+    if language == ENGLISH:
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS | set(_CONTRACTIONS.split()))
+    known = languages()
+    if language not in known:
+        raise InputError(
+            f"stop_words is {language!r:.40}, which is not a known language; give a list of words, or one of "
+            f"{', '.join(known)}"
+        )
+    import stop_words
+
+    words = (unicodedata.normalize("NFC", word.strip()) for word in stop_words.get_stop_words(language))
+    return frozenset(word for word in words if word)
