@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.text_columns import is_frame, kept_columns
 from stickbreak.fitting.loop import logger
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.labels import LabelledTopics
@@ -28,6 +30,8 @@ class Questions(LabelledTopics):
     A table of topics is about all of them; of a tree about its 100 largest leaves. Weights of documents are those of
     `transform`: those of short documents lean towards the whole collection.
     """
+
+    text_column_: str | None
 
     def topics_table(self, X: Any = None, *, n_words: int = 10) -> pd.DataFrame:
         """Return the topics, one in each row.
@@ -70,8 +74,8 @@ class Questions(LabelledTopics):
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
         dates : str or array-like of length D, optional
-            A column of `Corpus.metadata`, or the date of each document. Years as numbers are dates, too. The default is
-            the only column of dates. Documents without a date are left out.
+            A column of `Corpus.metadata`, or of X if that is a data frame; or the date of each document. Years as
+            numbers are dates, too. The default is the only column of dates. Documents without a date are left out.
         by : {"day", "week", "month", "quarter", "year"}, default="month"
             The periods. Weeks begin on Monday.
         topic : int, optional
@@ -95,7 +99,7 @@ class Questions(LabelledTopics):
         InputError
             If there are no dates, or they cannot be read.
         """
-        corpus, asked = self._about(X, topic)
+        corpus, asked = self._about(X, topic, dates)
         days = days_of(corpus, dates, date_format)
         _tell_left_out(np.isnat(days), "date")
         return over_time.topics_over_time(
@@ -125,7 +129,7 @@ class Questions(LabelledTopics):
         InputError
             If there are no dates, or fewer than three documents with them, or all are of one day.
         """
-        corpus, asked = self._about(X, topic)
+        corpus, asked = self._about(X, topic, dates)
         days = days_of(corpus, dates, date_format)
         _tell_left_out(np.isnat(days), "date")
         return over_time.topic_trends(self, corpus, days, asked)
@@ -148,7 +152,8 @@ class Questions(LabelledTopics):
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
         category : str or array-like of length D
-            A column of `Corpus.metadata`, or the category of each document. Documents without one are left out.
+            A column of `Corpus.metadata`, or of X if that is a data frame; or the category of each document. Documents
+            without one are left out.
         topic, n_resamples, random_state
             As in `topics_over_time`.
 
@@ -163,7 +168,7 @@ class Questions(LabelledTopics):
         InputError
             If there is no such column, no category or more than 1,000.
         """
-        corpus, asked = self._about(X, topic)
+        corpus, asked = self._about(X, topic, category)
         values = column_of(corpus, category, "category")
         _tell_left_out(values.isna().to_numpy(), "category")
         n = check_whole("n_resamples", n_resamples, 2)
@@ -295,10 +300,16 @@ class Questions(LabelledTopics):
         corpus = self._corpus(X)
         return similar.similar_documents(self, corpus, similar.row_of(corpus, document), n)
 
-    def _about(self, X: Any, topic: int | None) -> tuple[Corpus, Any]:
-        """Return the documents and the topics that a question is about."""
-        asked = self._asked(topic)
-        return self._corpus(X), asked
+    def _about(self, X: Any, topic: int | None, column: Any = "") -> tuple[Corpus, Any]:
+        """Return the documents and the topics that a question is about.
+
+        Of a data frame the column that is named comes with the documents; None: all columns.
+        """
+        asked, corpus = self._asked(topic), self._corpus(X)
+        if is_frame(X) and self.text_column_ is not None and (column is None or isinstance(column, str)):
+            keep = "all" if column is None else [column] if column else None
+            corpus = replace(corpus, metadata=kept_columns(X, keep, self.text_column_))
+        return corpus, asked
 
     def _labelled(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add the labels of the topics of a table."""
