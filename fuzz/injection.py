@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
-from stickbreak.storage import atomic
+from stickbreak.storage import atomic, locks
 
 ERRORS = (errno.ENOSPC, errno.EACCES, errno.EIO, errno.EROFS)
 _OF_OS = ("rename", "replace", "mkdir", "unlink", "remove", "rmdir", "fsync", "scandir")
@@ -118,11 +118,11 @@ def watched(calls: Calls, *, exchange: bool = True) -> Iterator[Calls]:
         for name in _OF_OS:
             stack.enter_context(counted(name))
         if sys.platform != "win32":
-            lock = atomic.fcntl.flock
+            lock = locks.fcntl.flock
 
             def locked(*given: Any) -> None:
                 calls.note("flock")
                 lock(*given)
 
-            stack.enter_context(mock.patch.object(atomic.fcntl, "flock", locked))
+            stack.enter_context(mock.patch.object(locks.fcntl, "flock", locked))
         yield calls

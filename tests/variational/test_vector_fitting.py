@@ -8,6 +8,8 @@ import pytest
 import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import Gaussian, ZeroMeanGaussian
 from stickbreak.variational.moves import names_of
 from stickbreak.variational.vectors import estimator as vector_fitting
@@ -24,7 +26,7 @@ def test_a_start_stands_where_the_components_of_the_model_are(likelihood):
     first = GaussianDPMixture(likelihood=likelihood, **SMALL).fit(X)
     other = GaussianDPMixture(likelihood=likelihood, init=first).fit(X + np.array([30.0, 0.0]))
     data = Vectors(X + np.array([30.0, 0.0]), None)
-    start = other._begin(data, 0, print, lambda: False)
+    start = other._begin(data, 0, Engine(ThreadExecutor(1)), print, lambda: False)
     means = other.likelihood_.mean(other.likelihood_.posterior(start.tau, start.tau_sum))
     assert np.abs(first.likelihood_.origin - other.likelihood_.origin).max() > 29
     np.testing.assert_allclose(means, first.means_, atol=0.02)
@@ -35,7 +37,7 @@ def test_a_start_counts_all_vectors(monkeypatch):
     monkeypatch.setattr(vector_fitting, "SAMPLE_PER_COMPONENT", 5)
     X, _ = mixture(0)
     model = GaussianDPMixture(n_laps=1, **SMALL).fit(X)
-    start = model._begin(Vectors(X, None), 0, print, lambda: False)
+    start = model._begin(Vectors(X, None), 0, Engine(ThreadExecutor(1)), print, lambda: False)
     assert start.tau_sum.sum() == pytest.approx(len(X))
     S, N = model._seeded(Vectors(X, None), 0)
     assert N.sum() == 50

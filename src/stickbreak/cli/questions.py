@@ -73,7 +73,8 @@ def trends(
     """Print which topics grow, and by how much in a year, the fastest first.
 
     low and high are the ends of a 95 % interval of the change. p is small where
-    the share is not constant; it is adjusted for the number of topics.
+    the share rises or falls along a straight line; it is adjusted for the
+    number of rows.
     """
     corpus, days = _dated(documents.corpus, dates, date_format, since, until)
     table: pd.DataFrame = fitted.topic_trends(corpus, days, topic=topic)
@@ -107,7 +108,7 @@ def documents(fitted: Any, documents: Documents, topic: _OneTopic, n: _Number = 
 def topics_of(fitted: Any, documents: Documents, document: _Document, n: _Number = 5) -> "pd.DataFrame":
     """Print the largest topics of a document."""
     table: pd.DataFrame = fitted.topics_of(_one(documents.corpus, document), n)
-    return table.drop(columns="row")
+    return table.drop(columns="row").assign(document=document)
 
 
 @asks_documents()
@@ -119,7 +120,7 @@ def word_topics(
 ) -> "pd.DataFrame":
     """Print the topics of each word of a document."""
     table: pd.DataFrame = fitted.word_topics(_one(documents.corpus, document), n)
-    return table.drop(columns="row")
+    return table.drop(columns="row").assign(document=document)
 
 
 @asks_documents()
@@ -217,18 +218,19 @@ def _dated(
     if since is not None:
         kept &= days >= _day("--since", since)
     if until is not None:
-        kept &= days <= _day("--until", until)
+        kept &= days <= _day("--until", until, last=True)
     if not kept.any():
         raise InputError("no document is of these days; give another --since or --until")
     return corpus[kept], days[kept]
 
 
-def _day(option: str, text: str) -> "np.datetime64":
-    """Read a day; of a month or a year its first."""
+def _day(option: str, text: str, *, last: bool = False) -> "np.datetime64":
+    """Read a day; of a month or a year the first one, or the last."""
     import numpy as np
 
     try:
-        day: Any = np.datetime64(text, "D")
+        given: Any = np.datetime64(text)
+        day = np.datetime64(given + 1, "D") - 1 if last else np.datetime64(given, "D")
     except ValueError:
         day = np.datetime64("NaT")
     if np.isnat(day):

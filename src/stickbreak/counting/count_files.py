@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Counted", "count_files"]
 
-STEP = 1 << 23  # bytes of text of a job; and characters of a part, at most twice as many
+STEP = 1 << 23  # bytes of text of a job; a part has at most about twice as many
 
 
 @dataclass(frozen=True, slots=True)

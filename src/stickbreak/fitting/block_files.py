@@ -25,16 +25,21 @@ from stickbreak.storage.atomic import told_as_write_error
 
 __all__ = ["File", "Folder", "remove", "unreadable", "whole", "write"]
 
-EMPTY = 128  # bytes of a file without numbers, which no view can be of
-
 Array = NDArray[Any]
 
 
 class File(NamedTuple):
-    """A file of a block, and what its content adds up to."""
+    """A file of a block: the bytes of an array, and what they add up to."""
 
     path: str
     checksum: int
+    dtype: str = "|u1"
+    shape: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return int(np.prod(self.shape))
 
     def read(self, *, mapped: bool = False) -> Array:
         """Return the array in it, or a view of the file, whose content is not checked.
@@ -45,15 +50,16 @@ class File(NamedTuple):
             If it is gone or damaged.
         """
         try:
-            view = mapped and os.path.getsize(self.path) > EMPTY
-            found: Array = np.load(self.path, mmap_mode="r" if view else None, allow_pickle=False)
+            if mapped and self.size:  # there is no view of nothing
+                return np.memmap(self.path, self.dtype, "r", shape=self.shape)
+            found = np.fromfile(self.path, self.dtype)
         except FileNotFoundError:
             problem = "is gone"
-        except (OSError, ValueError, EOFError) as error:
+        except (OSError, ValueError) as error:
             problem = f"cannot be read ({error!s:.80})"
         else:
-            if mapped or checksum(found) == self.checksum:
-                return found
+            if found.size == self.size and checksum(found.reshape(self.shape)) == self.checksum:
+                return found.reshape(self.shape)
             problem = "is damaged"
         raise unreadable(self.path, problem)
 
@@ -96,9 +102,10 @@ def write(path: str, array: Array) -> File:
     WriteError
         If the system refuses: the disk is full.
     """
+    content = np.ascontiguousarray(array)
     with whole(path) as temporary, open(temporary, "wb") as handle:
-        np.save(handle, array)
-    return File(path, checksum(array))
+        handle.write(content.reshape(-1).view(np.uint8).data)
+    return File(path, checksum(content), content.dtype.str, content.shape)
 
 
 def remove(file: File | None) -> None:

@@ -77,7 +77,7 @@ class DaskWorkers:
 
         if not jobs:
             return []
-        packed, reason = Packed.of(shared), ""
+        packed, reason, told = Packed.of(shared), "", None if done is None else _Told(done)
         tasks = [pickle.dumps((work, job), protocol=pickle.HIGHEST_PROTOCOL) for job in jobs]
         for _ in range(TRIES):
             try:
@@ -87,12 +87,14 @@ class DaskWorkers:
                     # a task, where scatter would never return when a worker has just gone
                     sent = self._client.submit(_itself, packed, pure=False)
                 futures = self._client.map(_done, [sent] * len(jobs), tasks, pure=False)
-                if done is not None:
-                    _tell(done, futures)
+                if told is not None:
+                    _tell(told, futures)
                 found: list[bytes] = self._client.gather(futures)
             except StickbreakError:  # of a job
                 raise
             except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
+                if told is not None and told.error is not None:  # of the callback, not of the cluster
+                    raise told.error from None
                 reason = f"{type(error).__name__}: {error}"
                 time.sleep(0.5)
             else:
@@ -118,7 +120,25 @@ class DaskWorkers:
         return self._places[known]
 
 
-def _tell(done: Callable[[int], None], futures: list[Any]) -> None:
+@dataclass(slots=True)
+class _Told:
+    """Tells how many jobs are done, each number once, and keeps the error of who is told."""
+
+    done: Callable[[int], None]
+    highest: int = 0
+    error: Exception | None = None
+
+    def __call__(self, n_done: int) -> None:
+        if n_done > self.highest:
+            self.highest = n_done
+            try:
+                self.done(n_done)
+            except Exception as error:
+                self.error = error
+                raise
+
+
+def _tell(told: _Told, futures: list[Any]) -> None:
     """Tell how many jobs are done, until all are, or one has failed."""
     from distributed import as_completed
 
@@ -126,7 +146,7 @@ def _tell(done: Callable[[int], None], futures: list[Any]) -> None:
     for n_done, future in enumerate(ended(futures), start=1):
         if future.status != "finished":
             return  # whoever gathers the results raises its error
-        done(n_done)
+        told(n_done)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,8 @@ class Questions(LabelledTopics):
         by : {"day", "week", "month", "quarter", "year"}, default="month"
             The periods. Weeks begin on Monday.
         topic : int, optional
-            Only this topic. The default is all; of a tree the 100 largest leaves.
+            Only this topic, without any adjustment of p for the others. The default is all; of a tree the 100 largest
+            leaves.
         date_format : str, optional
             How dates are written, as in `datetime.strptime`. By default text must be as in ISO 8601 (2026-11-23).
         n_resamples : int, default=500
@@ -146,7 +147,7 @@ class Questions(LabelledTopics):
         """Return the share of each topic in the tokens of each category, with 95 % intervals and a test.
 
         Intervals are those of `topics_over_time`. Each share is compared with the share in the documents of all other
-        categories: Welch's test, adjusted for the number of rows after Benjamini and Hochberg.    math.md (Q1) to (Q3)
+        categories, p adjusted for the number of rows after Benjamini and Hochberg.               math.md (Q1) to (Q3)
 
         Parameters
         ----------

@@ -1,7 +1,8 @@
 """How much of the tokens of each category a topic has, and where that differs from the other documents.
 
-The test is that of Welch (1947) for two means of different variance, with the linear approximation of the variance of a
-ratio (Cochran, Sampling techniques, 1977, Section 6.4), and the adjustment of Benjamini and Hochberg (1995).
+The test takes the scatter of all documents for that of each side, as it is where nothing differs: in a small category
+that lacks a rare topic by chance there is no scatter at all. Variances of ratios are linear approximations (Cochran,
+Sampling techniques, 1977, Section 6.4), p values are adjusted after Benjamini and Hochberg (1995).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from scipy import stats
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.questions.columns import numbered
 from stickbreak.questions.intervals import RESAMPLES, GroupShares, group_shares, shares_of_sums
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_CATEGORIES = 1000
+LEAST_DOCUMENTS = 10  # that are expected to have a topic, and not to have it, where a category is compared
 _ROUNDING = 1e-12  # a sum of squares that is smaller, relative to its parts, is zero
 
 
@@ -97,33 +99,35 @@ def differences(found: GroupShares) -> tuple[Float, Float]:
     difference : ndarray of shape (G, n)
         Share in the group less share in the others; NaN where there are no others.
     p : ndarray of shape (G, n)
-        Of Welch's test, not adjusted; NaN where a side has a single document.
+        Not adjusted; NaN where fewer than `LEAST_DOCUMENTS` documents of a side are expected to have the topic, or not
+        to have it.
     """
-    inside = (found.of_topics, found.of_squares, found.squared, found.tokens, found.squares, found.n_documents)
-    outside = [part.sum(axis=0) - part for part in inside]
-    share, variance, freedom = _mean_and_variance(*inside)
-    other, variance_of_other, freedom_of_other = _mean_and_variance(*outside)
-    difference, both = share - other, variance + variance_of_other
+    tokens, squares = found.tokens, found.squares
+    rest, rest_squares = tokens.sum() - tokens, squares.sum() - squares
+    others = shares_of_sums(found.of_topics.sum(axis=0) - found.of_topics, rest)
+    difference = shares_of_sums(found.of_topics, tokens) - others
+    mean, first, second = _means(found)
+    scatter = second - 2 * mean * first + mean**2
+    scatter = np.where(scatter > _ROUNDING * second, scatter, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        degrees = both**2 / (variance**2 / freedom + variance_of_other**2 / freedom_of_other)
-        p = np.asarray(2 * stats.t.sf(np.abs(difference) / np.sqrt(both), degrees))
-    certain = both == 0
+        n = tokens.sum() ** 2 / squares.sum()
+        spread = squares / tokens**2 + rest_squares / rest**2
+        variance = scatter * (n / (n - 1)) * spread[:, None]
+        p = np.asarray(2 * stats.t.sf(np.abs(difference) / np.sqrt(variance), n - 1))
+        n_with = np.minimum(mean**2 / second, (1 - mean) ** 2 / (1 - 2 * first + second))
+        n_side = np.minimum(tokens**2 / squares, rest**2 / rest_squares)
+        few = ~(np.outer(n_side, np.where(scatter > 0, n_with, 1.0)) >= LEAST_DOCUMENTS)
+    certain = variance == 0
     p[certain] = np.where(np.isclose(difference[certain], 0.0), 1.0, 0.0)
+    p[few] = np.nan
     return difference, p
 
 
-def _mean_and_variance(
-    of_topics: Float, of_squares: Float, squared: Float, tokens: Float, squares: Float, n_documents: Int
-) -> tuple[Float, Float, Float]:
-    """Return shares, their variances and degrees of freedom; NaN where these are not known."""
-    share = shares_of_sums(of_topics, tokens)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        n = np.where(n_documents > 1, tokens**2 / squares, np.nan)
-        freedom = np.where(n > 1, n - 1, np.nan)[:, None]
-        scatter = squared - 2 * share * of_squares + share**2 * squares[:, None]
-        scatter = np.where(scatter > _ROUNDING * squared, scatter, 0.0)
-        variance = scatter / tokens[:, None] ** 2 * (n[:, None] / freedom)
-    return share, variance, freedom
+def _means(found: GroupShares) -> tuple[Float, Float, Float]:
+    """Return the share of each topic in all tokens, and the means of weights and their squares by squared length."""
+    share = found.of_topics.sum(axis=0) / found.tokens.sum()
+    squares = found.squares.sum()
+    return share, found.of_squares.sum(axis=0) / squares, found.squared.sum(axis=0) / squares
 
 
 def adjusted(p: Float) -> Float:

@@ -116,8 +116,8 @@ def topic_trends(topics: FlatTopics, corpus: Corpus, days: Days, asked: Asked) -
     a, b = first[0] / w.sum(), first[1] / leverage
     constant = a**2 * (w**2 @ u**2) + 2 * a * b * (w**2 @ u**3) + b**2 * (w**2 @ u**4)
     scatter = squared - 2 * a * first[2] - 2 * b * first[3] + constant  # sum of w^2 u^2 (pi - a - b u)^2
-    effective = w.sum() ** 2 / (w @ w)
-    freedom = max(effective - 2, 1.0)
+    effective = float(leverage**2 / (w**2 @ u**4))  # documents of equal length and distance in time that say as much
+    freedom = max(effective - 1, 1.0)
     error = np.sqrt(np.maximum(scatter, 0.0) * effective / freedom) / leverage
     reach = stats.t.ppf((1 + LEVEL) / 2, freedom) * error
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -79,7 +79,7 @@ def check_sizes(corpus: Corpus, n_topics: int, plan: Plan) -> None:
     needed, installed = bytes_needed(corpus, n_topics, plan), memory_installed()
     advice = "give fewer topics or fewer words"
     if needed > installed:
-        in_files = replace(plan, on_disk=plan.kept)
+        in_files = replace(plan, on_disk=plan.on_disk or plan.kept)
         smaller = replace(in_files, n_batches=max(plan.n_batches, -(-corpus.n_documents // SMALL_BATCH)))
         if in_files != plan and bytes_needed(corpus, n_topics, in_files) <= installed:
             advice += ", or a folder for scratch"
