@@ -26,6 +26,7 @@ from stickbreak.collapsed.state import CollapsedState, Priors
 from stickbreak.collapsed.walking import count_new
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.exceptions import InputError, ReadError, WriteError
+from stickbreak.fitting import block_files
 from stickbreak.fitting.block_files import File, Folder, write
 from stickbreak.fitting.engine import Engine, use_workers
 from stickbreak.fitting.executor import ThreadExecutor
@@ -216,16 +217,16 @@ def test_a_full_scratch_folder_ends_the_fit_and_it_goes_on_from_its_checkpoint(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = {**SETTINGS, "n_laps": 24, "scratch": tmp_path / "scratch"}
-    save, left = np.save, [900]
+    left = [900]
 
-    def full(handle: Any, array: Any) -> None:
+    def full(*given: Any) -> Any:
         left[0] -= 1
         if left[0] < 0:
             raise OSError(28, "No space left on device")
-        save(handle, array)
+        return open(*given)
 
     with monkeypatch.context() as within:
-        within.setattr(np, "save", full)
+        within.setattr(block_files, "open", full, raising=False)
         with pytest.raises(WriteError, match="the disk is full"):
             CollapsedHDP(**settings).fit(corpus, checkpoint=tmp_path / "c")
     assert not list((tmp_path / "scratch").iterdir())

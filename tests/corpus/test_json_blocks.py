@@ -153,3 +153,17 @@ def test_flat_lines_are_left_to_the_kernel(tmp_path: Path, monkeypatch: pytest.M
     blocks = list(json_blocks(path, Asked(), "utf-8", DEFAULT_LIMITS))
     assert [number for number, _ in by_python] == [1]
     assert sum(block.ends.size for block in blocks) == 31
+
+
+def test_lines_that_are_decoded_one_by_one_are_scanned_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "texts.jsonl"
+    texts = [f"häuser {number}" for number in range(200)]
+    path.write_bytes("\n".join(json.dumps({"text": text}, ensure_ascii=False) for text in texts).encode("cp1252"))
+    fields = json_line_fields(path, Asked(), "cp1252")
+    for least, most in ((1 << 20, 1), (100, 60)):
+        monkeypatch.setattr(room, "_AT_ONCE", least)
+        blocks = list(json_blocks(path, Asked(), "cp1252", DEFAULT_LIMITS, Span(0, path.stat().st_size), fields))
+        assert [text for block in blocks for text in block.texts()] == texts
+        assert most / 2 < len(blocks) <= most

@@ -18,7 +18,7 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import Corpus, TextOptions, count_texts, open_corpus, read, write_corpus
-from stickbreak.corpus.reading import lines, text_blocks
+from stickbreak.corpus.reading import json_blocks, lines, text_blocks
 from stickbreak.counting import count_files as count_files_of_room
 from stickbreak.counting import job as jobs_of_room
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError, WriteError
@@ -95,6 +95,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch, n_bytes: int) -> None:
     """Let documents come a few at a time."""
     monkeypatch.setattr(lines, "_BLOCK", n_bytes)
     monkeypatch.setattr(text_blocks, "_BYTES", n_bytes)
+    monkeypatch.setattr(json_blocks, "_AT_ONCE", n_bytes)
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -17,6 +17,7 @@ from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError, ModelFormatError, ReadError, WriteError
+from stickbreak.fitting import block_files
 from stickbreak.fitting.block_files import Folder
 from stickbreak.fitting.engine import use_workers
 from stickbreak.fitting.hyperparameters import GammaPrior
@@ -170,16 +171,16 @@ def test_a_damaged_file_ends_the_fit_in_one_sentence(corpus, tmp_path, damage):
 
 
 def test_a_full_scratch_folder_ends_the_fit_and_it_goes_on_from_its_checkpoint(corpus, tmp_path, monkeypatch):
-    save, left = np.save, [60]
+    left = [60]
 
-    def full(handle: Any, array: Any) -> None:
+    def full(*given: Any) -> Any:
         left[0] -= 1
         if left[0] < 0:
             raise OSError(28, "No space left on device")
-        save(handle, array)
+        return open(*given)
 
     with monkeypatch.context() as within:
-        within.setattr(np, "save", full)
+        within.setattr(block_files, "open", full, raising=False)
         with pytest.raises(WriteError, match="the disk is full"):
             fit(corpus, **FILES, checkpoint=tmp_path / "c", scratch=tmp_path / "scratch")
     assert not list((tmp_path / "scratch").iterdir())

@@ -30,7 +30,7 @@ from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import are_discounts
 from stickbreak.prediction.completion import Completion, checked_seen, scored_documents
-from stickbreak.prediction.topics import ShownTopics
+from stickbreak.prediction.topics import ShownTopics, checked_numbers
 from stickbreak.prediction.words import words_to_show
 
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
@@ -198,12 +198,12 @@ class FittedTree(TopicModel):
         tokens = np.concatenate(([0], np.cumsum(self.word_count_, dtype=np.int64)))
         return np.diff(tokens[self.word_start_]) / tokens[-1]
 
-    def topics_of_words(self, words: Int) -> tuple[Int, Float, Float]:
+    def topics_of_words(self, words: ArrayLike) -> tuple[Int, Float, Float]:
         """Return the share of the tokens of the fit that are a word and at a leaf, of the leaves that have the words.
 
         Parameters
         ----------
-        words : ndarray of int, of shape (n,)
+        words : array-like of int, of shape (n,)
             Columns of words.
 
         Returns
@@ -213,9 +213,15 @@ class FittedTree(TopicModel):
         sizes : ndarray of shape (m,)
             Share of all tokens that each of these leaves has.
         shares : ndarray of shape (m, n)
+
+        Raises
+        ------
+        InputError
+            If a number is not that of a word.
         """
         check_is_fitted(self)
-        ranges = [slice(self.word_start_[w], self.word_start_[w + 1]) for w in words]
+        columns = checked_numbers("words", words, self.n_features_in_)
+        ranges = [slice(self.word_start_[w], self.word_start_[w + 1]) for w in columns]
         leaves = [self.word_leaf_[of] for of in ranges]
         numbers = np.unique(np.concatenate([np.empty(0, np.int32), *leaves])).astype(np.int64)
         shares = np.zeros((numbers.size, len(ranges)))

@@ -37,7 +37,7 @@ def lists_of(counts: WordCounts) -> WordLeaves:
 
 
 def with_room(counts: WordCounts, of_word: Int) -> WordLeaves:
-    """Return lists with room for as many leaves as each word has tokens, (W,): for changes one by one."""
+    """Return lists with room for as many leaves as each word may come to have, (W,): for changes one by one."""
     start, size = np.concatenate(([0], np.cumsum(of_word))), np.diff(counts.start).astype(np.int32)
     leaf, n = (np.zeros(start[-1], np.int32) for _ in range(2))
     list_kernels.make_room(*counts, start, leaf, n)

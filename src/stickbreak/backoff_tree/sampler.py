@@ -96,7 +96,7 @@ class TreeSampler:
     def _pass(self, engine: Engine) -> Pass:
         """Return what the jobs of the next pass share: trees made of the leaves, so drift of rounding ends here."""
         (counts, totals), backoff, shape = self.counts(engine), self.solve(engine), self.shape
-        room = totals.of_word if self.at_once else None
+        room = np.minimum(totals.of_word, shape.n_leaves) if self.at_once else None
         trees = WordTrees.of(counts, shape, Discounts.of(self.delta_word, shape), backoff.scale, engine, room=room)
         of_documents, key = Discounts.of(self.delta_doc, shape), key_of(self.seed, self.n_passes, "tree")
         return Pass(trees, of_documents, backoff.peak, self.blocks.n_tokens, key, self.at_once)

@@ -19,6 +19,30 @@ from stickbreak.prediction.left_to_right import LeftToRight
 from stickbreak.prediction.words import check_same_words, top_word_indices
 
 
+def checked_numbers(name: str, given: ArrayLike, n: int) -> Int:
+    """Return numbers of topics or words as an array.
+
+    Parameters
+    ----------
+    name : str
+        What was given, for messages.
+    given : array-like of int, of shape (m,)
+    n : int
+        How many there are.
+
+    Raises
+    ------
+    InputError
+        If they are not whole numbers from 0 to n - 1.
+    """
+    chosen = np.atleast_1d(np.asarray(given))
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise InputError(f"{name} is {given!r}; give a list of whole numbers.")
+    if chosen.size and not 0 <= chosen.min() <= chosen.max() < n:
+        raise InputError(f"{name} is {given!r}; give numbers from 0 to {n - 1}.")
+    return chosen.astype(np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class ShownTopics:
     """The topics of a model that a table or a page shows.
@@ -151,12 +175,8 @@ class FlatTopics:
         InputError
             If a number is not that of a topic.
         """
-        phi, chosen = self.topic_word_, np.atleast_1d(np.asarray(topics))
-        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-            raise InputError(f"topics is {topics!r}; give a list of whole numbers.")
-        if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(phi):
-            raise InputError(f"topics is {topics!r}; give numbers from 0 to {len(phi) - 1}.")
-        return np.asarray(phi[chosen.astype(np.int64)], dtype=np.float64)
+        phi = self.topic_word_
+        return np.asarray(phi[checked_numbers("topics", topics, len(phi))], dtype=np.float64)
 
     def token_shares(self) -> Float:
         """Return the share of all tokens that each word has in each topic, (K, W), from which a fit can start."""
@@ -167,12 +187,12 @@ class FlatTopics:
         """Return the share of the tokens of the fit that each word has, (W,): sum_k share_k phi_kw."""
         return np.asarray(self.topic_shares_ @ self.topic_word_)
 
-    def topics_of_words(self, words: Int) -> tuple[Int, Float, Float]:
+    def topics_of_words(self, words: ArrayLike) -> tuple[Int, Float, Float]:
         """Return the share of the tokens of the fit that are a word and of a topic: share_k phi_kw.
 
         Parameters
         ----------
-        words : ndarray of int, of shape (n,)
+        words : array-like of int, of shape (n,)
             Columns of words.
 
         Returns
@@ -182,9 +202,14 @@ class FlatTopics:
         sizes : ndarray of shape (m,)
             Share of all tokens that each of these topics has.
         shares : ndarray of shape (m, n)
+
+        Raises
+        ------
+        InputError
+            If a number is not that of a word.
         """
-        sizes = np.asarray(self.topic_shares_, dtype=np.float64)
-        return np.arange(sizes.size), sizes, sizes[:, None] * self.topic_word_[:, words]
+        phi, sizes = self.topic_word_, np.asarray(self.topic_shares_, dtype=np.float64)
+        return np.arange(sizes.size), sizes, sizes[:, None] * phi[:, checked_numbers("words", words, phi.shape[1])]
 
     def top_word_indices(self, n: int = 10) -> NDArray[np.integer]:
         """Return the most probable words of every topic in order, as coherence uses them.

@@ -55,7 +55,8 @@ def weight_blocks(
     """
     bare = replace(corpus, names=None, metadata=None)
     n_documents = len(corpus) if rows is None else rows.size
-    for block in document_blocks(n_documents, numbers.size):
+    n_columns = numbers.size if _is_sparse(topics, corpus) else topics.n_columns_  # that are in memory at a time
+    for block in document_blocks(n_documents, n_columns):
         chosen = np.arange(block.start, block.stop) if rows is None else rows[block]
         weights = topics.transform(bare[block] if rows is None else bare[chosen])
         every = np.array_equal(numbers, np.arange(weights.shape[1]))
@@ -64,8 +65,12 @@ def weight_blocks(
 
 def whole_blocks(topics: FlatTopics, corpus: Corpus) -> Iterator[slice]:
     """Yield blocks of documents of which all weights need little memory: larger ones where they are sparse."""
-    is_sparse = sparse.issparse(topics.transform(corpus[:0]))
-    return document_blocks(len(corpus), _STORED_IF_SPARSE if is_sparse else topics.n_columns_)
+    return document_blocks(len(corpus), _STORED_IF_SPARSE if _is_sparse(topics, corpus) else topics.n_columns_)
+
+
+def _is_sparse(topics: FlatTopics, corpus: Corpus) -> bool:
+    """Tell whether the weights of documents are sparse: those of a tree."""
+    return bool(sparse.issparse(topics.transform(corpus[:0])))
 
 
 def dense(weights: Any) -> Float:

@@ -27,9 +27,11 @@ from stickbreak.corpus.reading.json_sources import json_line_fields, json_record
 from stickbreak.corpus.reading.limits import ReadLimits
 from stickbreak.corpus.reading.lines import Span, decoded_blocks
 from stickbreak.corpus.reading.text_blocks import TextBlock, blocks_of
+from stickbreak.exceptions import ReadError
 
 __all__ = ["json_blocks"]
 
+_AT_ONCE = 1 << 20  # characters that are scanned at once, if there are so many
 _MOST_OTHERS = 1 / 8  # of the lines of a block: with more of them Python reads it all
 _NO_TEXT, _NO_NAME = (MISSING, WHOLE, OTHER), (ESCAPED, OTHER)  # Python reads such a line, or refuses it
 
@@ -62,7 +64,7 @@ def json_blocks(
         yield from blocks_of(json_records(path, asked, encoding, limits, span, fields if span is not None else None))
         return
     first = True
-    for number, text in chain([begin], blocks):
+    for number, text in _together(chain([begin], blocks)):
         scanned = _Scanned.of(text.encode("utf-8", "surrogatepass"), fields)
         for begin_of_run, end, good in scanned.runs():
             if good:
@@ -71,6 +73,26 @@ def json_blocks(
                 lines = number + begin_of_run, scanned.text(begin_of_run, end)
                 yield from blocks_of(records_of_lines(path, asked, encoding, limits, lines, fields, first=first))
             first = False
+
+
+def _together(blocks: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Put blocks together until they are large: in some encodings each is a single line."""
+    first, size = 0, 0
+    parts: list[str] = []
+    try:
+        for number, text in blocks:
+            first = first if parts else number
+            parts.append(text)
+            size += len(text)
+            if size >= _AT_ONCE:
+                yield first, "".join(parts)
+                parts, size = [], 0
+    except ReadError:  # the lines before it may hold an error of their own
+        if parts:
+            yield first, "".join(parts)
+        raise
+    if parts:
+        yield first, "".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
