@@ -79,7 +79,7 @@ def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | 
 def _print(frame: pd.DataFrame) -> None:
     """Print rows for a person: shares in percent."""
     columns = [_cells(name, frame[name]) for name in frame.columns]
-    left = [j for j, name in enumerate(frame.columns) if frame[name].dtype.kind in "OTU"]
+    left = [j for j, name in enumerate(frame.columns) if frame[name].dtype.kind not in "biufcmM"]
     print_rows([name.replace("_", " ") for name in frame.columns], list(zip(*columns, strict=True)), left=left)
 
 
