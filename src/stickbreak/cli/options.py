@@ -203,7 +203,7 @@ StopWords = Annotated[
         "--stop-words",
         metavar="WORDS",
         rich_help_panel=TEXT,
-        help="Words to drop: a language (english, german, ...), none, a file, or english+FILE.",
+        help="Words to drop: a language, none, a file, or english+FILE.",
     ),
 ]
 MinDf = Annotated[
