@@ -51,8 +51,8 @@ def stop_words_of(language: str) -> frozenset[str]:
 
     Examples
     --------
-    >>> sorted(stop_words_of("german"))[:3]
-    ['ab', 'aber', 'alle']
+    >>> "aber" in stop_words_of("german"), "aber" in stop_words_of("english")
+    (True, False)
     """
     if language == ENGLISH:
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
