@@ -1,16 +1,14 @@
 """Leaves in files, and blocks on workers: the bits of memory, small jobs, bounded memory, damage."""
 
-import json
 import os
 import pickle
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.fitting.faults import killed_after_laps
 from tests.fitting.test_engine import Travelling
 
 import stickbreak
@@ -257,28 +255,12 @@ def test_the_check_of_memory_knows_files(corpus: Corpus, tmp_path: Path, monkeyp
             BackoffTreeTopics(**settings, scratch=scratch).fit(corpus)
 
 
-CHILD = """
-import sys
-from stickbreak import BackoffTreeTopics
-from stickbreak.corpus import open_corpus
-BackoffTreeTopics(branching=(2, 3), n_laps=10_000, random_state=0, scratch=sys.argv[2]).fit(
-    open_corpus(sys.argv[1]), checkpoint=sys.argv[3], callback=lambda row: print(row.get("lap", 0), flush=True)
-)
-"""
-
-
 def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_path: Path) -> None:
-    paths = [str(tmp_path / name) for name in ("corpus", "scratch", "checkpoint")]
-    write_corpus(corpus, paths[0])
-    with subprocess.Popen([sys.executable, "-c", CHILD, *paths], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        while not int(child.stdout.readline()) > 3:
-            pass
-        child.kill()
-    assert list((tmp_path / "scratch").iterdir())  # nobody was left to remove them
-    laps = len(json.loads((tmp_path / "checkpoint" / "model.json").read_text())["meta"]["trace"]["lap"])
-    settings: dict[str, Any] = {"branching": (2, 3), "n_laps": laps + 3, "random_state": 0}
-    documents = open_corpus(paths[0])
-    resumed = BackoffTreeTopics(**settings, scratch=paths[1]).fit(documents, checkpoint=paths[2], resume=True)
-    assert laps >= 3  # that of a lap is written after it is reported
+    settings: dict[str, Any] = {"branching": (2, 3)}
+    laps = killed_after_laps(4, "BackoffTreeTopics", settings, corpus, tmp_path)
+    settings |= {"n_laps": laps + 3, "random_state": 0}
+    documents = open_corpus(tmp_path / "corpus")
+    resumed = BackoffTreeTopics(**settings, scratch=tmp_path / "scratch").fit(
+        documents, checkpoint=tmp_path / "checkpoint", resume=True
+    )
     assert_same(resumed, BackoffTreeTopics(**settings).fit(documents))

@@ -1,6 +1,5 @@
 """Shares in files: the bits of memory in any step, small jobs, bounded memory, and what becomes of damage."""
 
-import json
 import os
 import pickle
 import subprocess
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fitting.faults import disk_with_room_for, killed_after_laps
 from tests.fitting.test_engine import Travelling
 
 from stickbreak import CollapsedHDP
@@ -26,7 +26,6 @@ from stickbreak.collapsed.state import CollapsedState, Priors
 from stickbreak.collapsed.walking import count_new
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.exceptions import InputError, ReadError, WriteError
-from stickbreak.fitting import block_files
 from stickbreak.fitting.block_files import File, Folder, write
 from stickbreak.fitting.engine import Engine, use_workers
 from stickbreak.fitting.executor import ThreadExecutor
@@ -217,18 +216,8 @@ def test_a_full_scratch_folder_ends_the_fit_and_it_goes_on_from_its_checkpoint(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = {**SETTINGS, "n_laps": 24, "scratch": tmp_path / "scratch"}
-    left = [900]
-
-    def full(*given: Any) -> Any:
-        left[0] -= 1
-        if left[0] < 0:
-            raise OSError(28, "No space left on device")
-        return open(*given)
-
-    with monkeypatch.context() as within:
-        within.setattr(block_files, "open", full, raising=False)
-        with pytest.raises(WriteError, match="the disk is full"):
-            CollapsedHDP(**settings).fit(corpus, checkpoint=tmp_path / "c")
+    with disk_with_room_for(900, monkeypatch), pytest.raises(WriteError, match="the disk is full"):
+        CollapsedHDP(**settings).fit(corpus, checkpoint=tmp_path / "c")
     assert not list((tmp_path / "scratch").iterdir())
     resumed = CollapsedHDP(**settings).fit(corpus, checkpoint=tmp_path / "c", resume=True)
     assert same(resumed, CollapsedHDP(**{**settings, "scratch": None}).fit(corpus))
@@ -327,35 +316,17 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         File(str(tmp_path / "y"), 0).read(mapped=True)
 
 
-CHILD = """
-import sys
-from stickbreak import CollapsedHDP
-from stickbreak.corpus import open_corpus
-CollapsedHDP(n_laps=10_000, random_state=0, tolerance=None, n_topics=6, merge_laps=0, scratch=sys.argv[2]).fit(
-    open_corpus(sys.argv[1]), checkpoint=sys.argv[3], callback=lambda row: print(row["lap"], flush=True)
-)
-"""
-
-
 def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_path: Path) -> None:
-    paths = [str(tmp_path / name) for name in ("corpus", "scratch", "checkpoint")]
-    write_corpus(corpus, paths[0])
-    with subprocess.Popen([sys.executable, "-c", CHILD, *paths], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        while not int(child.stdout.readline()) > 3:
-            pass
-        child.kill()
-    assert list((tmp_path / "scratch").iterdir())  # nobody was left to remove them
-    laps = len(json.loads((tmp_path / "checkpoint" / "model.json").read_text())["meta"]["trace"]["lap"])
-    settings: dict[str, Any] = {"n_laps": laps + 3, "tolerance": None, "n_topics": 6, "merge_laps": 0}
-    documents = open_corpus(paths[0])
+    settings: dict[str, Any] = {"tolerance": None, "n_topics": 6, "merge_laps": 0}
+    laps = killed_after_laps(4, "CollapsedHDP", settings, corpus, tmp_path)
+    settings["n_laps"] = laps + 3
+    documents = open_corpus(tmp_path / "corpus")
     with pytest.MonkeyPatch.context() as as_there:
         for name, value in {"BLOCK_COUNTS": (1 << 15, 1 << 20), "TURNS": 16, "SHARD_COUNTS": 4096}.items():
             as_there.setattr(cutting, name, value)
-        resumed = CollapsedHDP(**settings, random_state=0, scratch=paths[1]).fit(
-            documents, checkpoint=paths[2], resume=True
+        resumed = CollapsedHDP(**settings, random_state=0, scratch=tmp_path / "scratch").fit(
+            documents, checkpoint=tmp_path / "checkpoint", resume=True
         )
-        assert laps >= 3  # that of a lap is written after it is reported
         assert same(resumed, CollapsedHDP(**settings, random_state=0).fit(documents))
 
 

@@ -187,7 +187,7 @@ def test_search_finds_where_the_tokens_of_words_are(model):
     assert found["lift"].iloc[0] == pytest.approx(lift)
     with pytest.raises(InputError, match="the model has no word 'nonsense'"):
         model.search(["nonsense"])
-    with pytest.raises(InputError, match="no word to search for"):
+    with pytest.raises(InputError, match="words is empty: a search needs at least one word"):
         model.search(" ")
 
 

@@ -1,9 +1,5 @@
 """Topics in files: the bits of memory in any step, small jobs, bounded memory, exact laws, what becomes of damage."""
 
-import json
-import os
-import subprocess
-import sys
 import tracemalloc
 from collections import Counter
 from pathlib import Path
@@ -11,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fitting.faults import disk_with_room_for, killed_after_laps
 from tests.fitting.test_engine import MOST_BYTES, Travelling
 
 from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError, ModelFormatError, ReadError, WriteError
-from stickbreak.fitting import block_files
 from stickbreak.fitting.block_files import Folder
 from stickbreak.fitting.engine import use_workers
 from stickbreak.fitting.hyperparameters import GammaPrior
@@ -171,18 +167,8 @@ def test_a_damaged_file_ends_the_fit_in_one_sentence(corpus, tmp_path, damage):
 
 
 def test_a_full_scratch_folder_ends_the_fit_and_it_goes_on_from_its_checkpoint(corpus, tmp_path, monkeypatch):
-    left = [60]
-
-    def full(*given: Any) -> Any:
-        left[0] -= 1
-        if left[0] < 0:
-            raise OSError(28, "No space left on device")
-        return open(*given)
-
-    with monkeypatch.context() as within:
-        within.setattr(block_files, "open", full, raising=False)
-        with pytest.raises(WriteError, match="the disk is full"):
-            fit(corpus, **FILES, checkpoint=tmp_path / "c", scratch=tmp_path / "scratch")
+    with disk_with_room_for(60, monkeypatch), pytest.raises(WriteError, match="the disk is full"):
+        fit(corpus, **FILES, checkpoint=tmp_path / "c", scratch=tmp_path / "scratch")
     assert not list((tmp_path / "scratch").iterdir())
     assert_same(fit(corpus, **FILES), fit(corpus, **FILES, checkpoint=tmp_path / "c", resume=True))
 
@@ -270,31 +256,14 @@ def test_memory_follows_a_block(tmp_path, monkeypatch):
     assert peaks[1] < 0.35 * peaks[0]
 
 
-CHILD = """
-import sys
-from stickbreak import GibbsHDP
-from stickbreak.corpus import open_corpus
-GibbsHDP(representation="partially-collapsed", n_laps=10_000, burn_in=5, n_topics=6, random_state=0, scratch=sys.argv[2]
-).fit(open_corpus(sys.argv[1]), checkpoint=sys.argv[3], callback=lambda row: print(row.get("lap", 0), flush=True))
-"""
-
-
 def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus, tmp_path):
-    paths = [str(tmp_path / name) for name in ("corpus", "scratch", "checkpoint")]
-    write_corpus(corpus, paths[0])
-    with subprocess.Popen([sys.executable, "-c", CHILD, *paths], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        while not int(child.stdout.readline()) > 3:
-            pass
-        child.kill()
-    assert list((tmp_path / "scratch").iterdir())  # nobody was left to remove them
-    laps = len(json.loads((tmp_path / "checkpoint" / "model.json").read_text())["meta"]["trace"]["lap"])
-    options = {"representation": "partially-collapsed", "n_topics": 6, "random_state": 0, "burn_in": 5}
-    documents, n_laps = open_corpus(paths[0]), max(laps, 5) + 3
-    resumed = GibbsHDP(**options, n_laps=n_laps, scratch=paths[1]).fit(documents, checkpoint=paths[2], resume=True)
-    assert laps >= 3  # that of a lap is written after it is reported
-    assert_same(GibbsHDP(**options, n_laps=n_laps).fit(documents), resumed)
-    assert os.path.exists(paths[2])
+    options = {"representation": "partially-collapsed", "n_topics": 6, "burn_in": 5}
+    laps = killed_after_laps(4, "GibbsHDP", options, corpus, tmp_path)
+    options |= {"n_laps": max(laps, 5) + 3, "random_state": 0}
+    documents, checkpoint = open_corpus(tmp_path / "corpus"), tmp_path / "checkpoint"
+    resumed = GibbsHDP(**options, scratch=tmp_path / "scratch").fit(documents, checkpoint=checkpoint, resume=True)
+    assert_same(GibbsHDP(**options).fit(documents), resumed)
+    assert checkpoint.exists()
 
 
 def test_checkpoint_of_another_collection_is_refused(corpus, tmp_path):

@@ -18,11 +18,11 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import refuse_fractions, written_out
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import shards
+from stickbreak.fitting.executor import blocks, shards
 from stickbreak.fitting.shelves import Entry, Packing, Shelf
 from stickbreak.numerics.arrays import Int, Int32
 
-BLOCKS = 64  # unless they would be too small or too large ...
+BLOCKS = 64  # of a collection, unless they would be too small or too large ...
 BLOCK_TOKENS = (1 << 14, 1 << 20)  # ... tokens: a block is a job, and its leaves are a file
 TOKENS_AT_ONCE = 1 << 25  # of the jobs whose results are in memory at a time
 
@@ -83,8 +83,7 @@ class Blocks:
         lengths = corpus.document_lengths.astype(np.int64)
         self.n_words, self.leaves = corpus.n_words, leaves
         self.start: Int = np.concatenate(([0], np.cumsum(lengths)))
-        target = min(max(self.n_tokens // BLOCKS, BLOCK_TOKENS[0]), BLOCK_TOKENS[1])
-        rows, source = shards(lengths, target), engine.source(corpus)
+        rows, source = blocks(lengths, BLOCKS, BLOCK_TOKENS), engine.source(corpus)
         self.edges = [0, *(last for _, last in rows)]  # of documents
         self._sources = [source.part(slice(first, last)) for first, last in rows]
 

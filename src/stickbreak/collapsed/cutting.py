@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stickbreak.collapsed.aside import parted
 from stickbreak.collapsed.shards import Aside, Shard, Shares
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import shards
+from stickbreak.fitting.executor import blocks, shards
 
 TURNS = 16  # of a lap: the counts S are brought up to date after each
 BLOCKS = 4  # of a turn, unless they would be too small or too large ...
@@ -32,9 +32,7 @@ def blocks_of(corpus: Corpus) -> list[list[Rows]]:
     sizes = np.diff(indptr).astype(np.int64)
     turns = []
     for low, high in shards(sizes, max(1, int(indptr[-1]) // TURNS)):
-        in_turn = int(indptr[high]) - int(indptr[low])
-        target = min(max(in_turn // BLOCKS, BLOCK_COUNTS[0]), BLOCK_COUNTS[1])
-        edges = [(low + a, low + b) for a, b in shards(sizes[low:high], target)]
+        edges = [(low + a, low + b) for a, b in blocks(sizes[low:high], BLOCKS, BLOCK_COUNTS)]
         turns.append([Rows(a, b, int(indptr[b]) - int(indptr[a])) for a, b in edges])
     return turns
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from stickbreak.fitting.progress import bars_on_stderr
+from stickbreak.fitting.progress import Bars
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import TaskID
 
 __all__ = ["CountProgress"]
 
 _DESCRIPTIONS = {"count": "counting, jobs", "write": "writing, parts"}
 
 
-class CountProgress:
-    """Shows how much is counted; a context manager whose `update` is the callback of `count_files`.
+class CountProgress(Bars):
+    """Shows how much is counted; its `update` is the callback of `count_files`.
 
     Parameters
     ----------
@@ -26,21 +25,8 @@ class CountProgress:
     """
 
     def __init__(self, show: bool) -> None:
-        self._shown = show
-        self._progress: Progress | None = None
+        super().__init__(show)
         self._tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> Self:
-        if self._shown:
-            self._progress = bars_on_stderr()
-            self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
 
     def update(self, event: Mapping[str, Any]) -> None:
         """Show one event.

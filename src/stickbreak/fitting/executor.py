@@ -97,3 +97,18 @@ def shards(sizes: NDArray[Any], target: int) -> list[tuple[int, int]]:
     bounds = np.searchsorted(total, np.linspace(0, total[-1], n_shards + 1)[1:-1])
     edges = np.unique(np.concatenate(([0], bounds, [len(sizes)])))
     return [(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+def blocks(sizes: NDArray[Any], number: int, size: tuple[int, int]) -> list[tuple[int, int]]:
+    """Cut documents into blocks, each a job with a file of its own, by their sizes alone: [(first, last), ...].
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (D,)
+        Tokens or stored counts of each document.
+    number : int
+        About how many blocks, unless they would be too small or too large.
+    size : tuple of int
+        About the smallest and the largest size of a block.
+    """
+    return shards(sizes, min(max(int(sizes.sum()) // number, size[0]), size[1]))

@@ -12,11 +12,11 @@ from stickbreak.exceptions import InputError
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["FitProgress", "bars_on_stderr", "explained", "lap_text", "progress_bar"]
+__all__ = ["Bars", "FitProgress", "explained", "lap_text", "progress_bar"]
 
 
-class FitProgress:
-    """Shows the laps of a fit as they end; a context manager whose `update` is the callback of `fit`.
+class Bars:
+    """Progress bars with the field "state", on standard error; a context manager.
 
     Parameters
     ----------
@@ -25,15 +25,12 @@ class FitProgress:
     """
 
     def __init__(self, show: bool) -> None:
-        self.first_n_topics: int | None = None
         self._shown = show
         self._progress: Progress | None = None
-        self._start: TaskID | None = None
-        self._laps: TaskID | None = None
 
     def __enter__(self) -> Self:
         if self._shown:
-            self._progress = bars_on_stderr()
+            self._progress = _bars()
             self._progress.start()
         return self
 
@@ -42,6 +39,22 @@ class FitProgress:
     ) -> None:
         if self._progress is not None:
             self._progress.stop()
+
+
+class FitProgress(Bars):
+    """Shows the laps of a fit as they end; its `update` is the callback of `fit`.
+
+    Parameters
+    ----------
+    show : bool
+        Whether to show anything.
+    """
+
+    def __init__(self, show: bool) -> None:
+        super().__init__(show)
+        self.first_n_topics: int | None = None
+        self._start: TaskID | None = None
+        self._laps: TaskID | None = None
 
     def update(self, event: Mapping[str, Any]) -> None:
         """Show one event of a fit.
@@ -73,8 +86,7 @@ class FitProgress:
         self._progress.update(self._start, completed=event.get("done", 0))
 
 
-def bars_on_stderr() -> Progress:
-    """Return progress bars with the field "state", on standard error."""
+def _bars() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -131,7 +131,7 @@ def search(topics: FlatTopics, words: str | Iterable[str]) -> tuple[Int, Float, 
     """
     asked = words.split() if isinstance(words, str) else [str(word) for word in words]
     if not asked:
-        raise InputError("there is no word to search for; give one or more words.")
+        raise InputError('words is empty: a search needs at least one word, such as words="engine".')
     columns = [_matching(topics.vocabulary_, word) for word in asked]
     numbers, sizes, joint = topics.topics_of_words(np.concatenate(columns))
     first = np.append(0, np.cumsum([found.size for found in columns])[:-1])

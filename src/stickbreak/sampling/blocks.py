@@ -18,7 +18,7 @@ from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import refuse_fractions, written_out
 from stickbreak.fitting.block_files import File, Folder, write
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import shards
+from stickbreak.fitting.executor import blocks
 from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.sampling.counts import packed
 from stickbreak.sampling.joint import TablePairs
@@ -66,10 +66,9 @@ class Blocks:
         self.lengths: Int = corpus.document_lengths.astype(np.int64)
         start = np.concatenate(([0], np.cumsum(self.lengths)))
         self.n_tokens = int(start[-1])
-        target = min(max(self.n_tokens // BLOCKS, BLOCK_TOKENS[0]), BLOCK_TOKENS[1])
         self.blocks = [
             Block(self.source.part(slice(a, b)), a, b, int(start[a]), int(start[b]))
-            for a, b in shards(self.lengths, target)
+            for a, b in blocks(self.lengths, BLOCKS, BLOCK_TOKENS)
         ]
 
     def stem(self) -> str:

@@ -31,7 +31,7 @@ from stickbreak.exceptions import ReadError
 
 __all__ = ["json_blocks"]
 
-_AT_ONCE = 1 << 20  # characters that are scanned at once, if there are so many
+_AT_ONCE = 1 << 20  # characters: most that are scanned at once
 _MOST_OTHERS = 1 / 8  # of the lines of a block: with more of them Python reads it all
 _NO_TEXT, _NO_NAME = (MISSING, WHOLE, OTHER), (ESCAPED, OTHER)  # Python reads such a line, or refuses it
 
