@@ -84,9 +84,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
     "Large collections": {
         "large-count": Command("large.count", "texts to counts beside CountVectorizer"),
         "large-planted": Command("large.planted", "write a planted collection of 1.8 million documents", False),
-        "large-workers": Command(
-            "large.workers", "a pass on one and two threads, one and two processes"
-        ),
+        "large-workers": Command("large.workers", "a pass on one and two threads, one and two processes"),
         "large": Command("large.fits", "seconds, memory and completion of fits of large collections"),
     },
     "Vectors": {

@@ -24,6 +24,7 @@ from stickbreak.corpus.sources import Source
 from stickbreak.fitting.block_files import File, Folder, remove, write
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
+from stickbreak.storage.memory import give_back
 
 JOBS_AT_ONCE = 32  # whose results are in memory at a time
 PART_ENTRIES, MOST_PARTS = 1 << 18, 16  # of a table of changes: a part fits into the cache, and there are few
@@ -270,3 +271,4 @@ class InFiles:
             content = arrays[f"{name}.{number}"]
             unpacked_shares(content, [size], n_topics)  # refuses what cannot be
             self._replace(number, write(f"{stem}-{number}.shares", np.asarray(content)), None, None)
+            give_back(content)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.storage.atomic import TAKEN, clear_up, follow, replace_folder, told_as_write_error
+from stickbreak.storage.memory import give_back
 from stickbreak.storage.places import PathLike, place_of
 
 __all__ = ["FORMAT_VERSION", "MODEL", "check_target", "read_folder", "write_folder"]
@@ -303,6 +304,8 @@ def _blocks(array: NDArray) -> Iterator[Any]:
     for begin in range(0, flat.size, _BLOCK):
         part = flat[begin : begin + _BLOCK]
         yield np.ascontiguousarray(part, dtype=part.dtype.newbyteorder("<")).view(np.uint8).data
+    if not array.flags.writeable:  # perhaps a view of a file, of which there may be more than memory
+        give_back(array)
 
 
 def _views(file: Path) -> dict[str, NDArray]:
