@@ -21,7 +21,7 @@ def memory_installed() -> float:
 def give_back(array: NDArray[Any]) -> None:
     """Give the memory of a view of a file back; if it is used once more it is read once more.
 
-    The view must be one that nobody has written to. An array that is no view of a file stays as it is.
+    The view must be one that nobody has written to. An array in memory stays as it is.
     """
     base: Any = array
     while base is not None and not isinstance(base, mmap.mmap):
