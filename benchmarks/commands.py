@@ -85,6 +85,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "large-count": Command("large.count", "texts to counts beside CountVectorizer"),
         "large-planted": Command("large.planted", "write a planted collection of 1.8 million documents", False),
         "large-workers": Command("large.workers", "a pass on one and two threads, one and two processes"),
+        "large-course": Command("large.course", "the default against processor seconds, with samples and without"),
         "large": Command("large.fits", "seconds, memory and completion of fits of large collections"),
     },
     "Vectors": {

@@ -48,7 +48,8 @@ class CollapsedHDP(FittedCollapsed):
     its topic probabilities, given all other tokens. Only topics with a fair share of a token are kept. Smaller shares
     are rounded at random without bias, so memory and time do not grow with `n_topics` times the documents.
     A fit starts with one topic. Topics are split and merged as long as this predicts held-out tokens better, so their
-    number hardly depends on the start. `stickbreak fit` uses this method unless you name another.
+    number hardly depends on the start. Large collections do so on samples of their documents first (math.md (C17)).
+    `stickbreak fit` uses this method unless you name another.
 
     Parameters
     ----------
@@ -74,7 +75,8 @@ class CollapsedHDP(FittedCollapsed):
         better by more than one standard error. Two topics are merged if this predicts them as well: at most one
         standard error worse, and at most 0.1 nats worse for each held-out token of the smaller topic. Topics that have
         fewer than 10 held-out tokens are left alone, so few documents, or small weights, lead to few moves. The moves
-        end sooner when two rounds in a row change nothing. Then all tokens take part. 0 disables splits and merges.
+        end sooner when two rounds in a row change nothing. Then all tokens take part. 0 disables splits and merges. In
+        collections of more than 2**26 stored counts (of a word in a document) a sample decides about them.
     births : bool, default=True
         Whether topics are split. If not, there are never more than at the start.
     max_topics : int or None, default=None

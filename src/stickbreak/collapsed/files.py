@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from stickbreak.collapsed import aside as left_aside
 from stickbreak.collapsed.cutting import blocks_of, shards_of
+from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Entries, packed_shares, unpacked_shares
 from stickbreak.collapsed.shards import Aside, Shard
 from stickbreak.collapsed.walking import Count, Found, Outcome, Work, keep
@@ -23,10 +25,11 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Source
 from stickbreak.fitting.block_files import File, Folder, remove, write
 from stickbreak.fitting.engine import Engine
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.storage.memory import give_back
 
 JOBS_AT_ONCE = 32  # whose results are in memory at a time
+IN_MEMORY = 1 << 20  # stored counts up to which a sample stays in memory: it is soon gone
 PART_ENTRIES, MOST_PARTS = 1 << 18, 16  # of a table of changes: a part fits into the cache, and there are few
 
 Array = NDArray[Any]
@@ -146,7 +149,7 @@ class InFiles:
     """
 
     def __init__(self, corpus: Corpus, engine: Engine, folder: Folder) -> None:
-        self.aside, self._folder = Aside(), folder
+        self.aside, self._corpus, self._folder = Aside(), corpus, folder
         self.n_documents, self.n_words, self.n_counts = corpus.n_documents, corpus.n_words, int(corpus.counts.nnz)
         turns, source = blocks_of(corpus), engine.source(corpus)
         self.n_turns, rows = len(turns), list(chain.from_iterable(turns))
@@ -232,6 +235,13 @@ class InFiles:
     def _now(self) -> list[File]:
         """Return the files of the shares."""
         return [job.shares for job in self._jobs if job.shares is not None]
+
+    def sample(self, rows: Int, engine: Engine) -> InFiles | InMemory:
+        """Return some of the documents, without shares; in memory if they are few."""
+        corpus = self._corpus[rows]
+        if corpus.counts.nnz < IN_MEMORY:
+            return InMemory(corpus)
+        return InFiles(corpus, engine, Folder(Path(self._folder.path).parent))
 
     def twin(self) -> Self:
         """Return the same documents without shares, with the same tokens left aside."""

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_topics
+from stickbreak.collapsed.growing import grown
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
 from stickbreak.collapsed.rules import Rules
@@ -54,12 +55,19 @@ class CollapsedLaps:
         return columns_of(self.rules.priors)
 
     def begin(self, report: Callback, stop: Stop) -> None:
-        """Put every stored count in a topic, at random or as given: too short to be reported or stopped."""
-        rules = self.rules
-        if rules.given is None:
+        """Put every stored count in topics: as given, as samples of the documents lead to, or at random."""
+        rules, counts = self.rules, self.rules.given
+        if counts is None and rules.births and rules.merge_laps:
+            self._documents.set_aside(Aside(apart=rules.apart, apart_seed=rules.seed), self._engine)
+            found = grown(self._documents, rules, self._engine, report, stop)
+            if found is not None:
+                counts = found.counts
+                if found.settled:
+                    self.rounds.end, self.priors = 0, found.priors
+        if counts is None:
             self.state = with_random_topics(self._documents, rules.n_topics, rules.seed, self._engine)
         else:
-            self.state = given_start(self._documents, rules.given, rules.smallest, rules.seed, self._engine)
+            self.state = given_start(self._documents, counts, rules.smallest, rules.seed, self._engine)
         self._hold_back()
 
     def laps(self, done: int) -> Iterator[Lap]:

@@ -17,7 +17,7 @@ from stickbreak.collapsed.shards import Aside, Shard, Shares
 from stickbreak.collapsed.walking import Count, Found, Outcome, Work, keep
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 
 RANGES = 8  # of words, whose counts are brought up to date by one thread each
 
@@ -113,6 +113,10 @@ class InMemory:
     def forget(self) -> None:
         """Drop the shares that are kept."""
         self._kept = None
+
+    def sample(self, rows: Int, engine: Engine) -> InMemory:
+        """Return some of the documents, without shares."""
+        return InMemory(self._corpus[rows])
 
     def twin(self) -> Self:
         """Return the same documents without shares, with the same tokens left aside."""

@@ -18,7 +18,7 @@ from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.kernels import splits as split_kernels
 from stickbreak.collapsed.shards import Aside, Shard, Shares
 from stickbreak.fitting.engine import Engine
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 
 Half = NDArray[np.float32]
 
@@ -117,6 +117,10 @@ class Documents(Protocol):
 
     def forget(self) -> None:
         """Drop the shares that are kept."""
+        ...
+
+    def sample(self, rows: Int, engine: Engine) -> Documents:
+        """Return some of the documents, by their numbers (ascending), as a collection without shares."""
         ...
 
     def twin(self) -> Self:

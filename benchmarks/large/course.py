@@ -1,0 +1,95 @@
+"""Held-out completion of the default on a large collection, against processor seconds: with samples and without.
+
+Each fit has a process of its own and one thread. It is scored between passes; the scores take no part in the seconds.
+Completion is that of one fixed point for all systems of the harness.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import time
+from pathlib import Path
+from unittest.mock import patch
+
+from benchmarks.harness import scores
+from benchmarks.harness.corpora import Split
+from benchmarks.harness.processes import apart
+from benchmarks.harness.records import Record
+from benchmarks.harness.tables import table
+from benchmarks.large.fits import prepared
+from stickbreak import CollapsedHDP
+from stickbreak.collapsed import growing
+from stickbreak.collapsed.laps import CollapsedLaps
+from stickbreak.corpus import open_corpus
+from stickbreak.fitting.alive import alive
+from stickbreak.fitting.laps import Callback, Stop
+
+BEGIN = CollapsedLaps.begin
+WAYS = {"with samples": growing.LEAST, "without": 1 << 60}
+
+
+class Watched:
+    """A fit that is scored at the first pass after each of some processor seconds, and ends after the last."""
+
+    def __init__(self, split: Split, at: list[float]) -> None:
+        self.found: list[Record] = []
+        self._split, self._due, self._began, self._apart = split, list(at), time.process_time(), 0.0
+        self._laps: CollapsedLaps
+
+    def begin(self, laps: CollapsedLaps, report: Callback, stop: Stop) -> None:
+        """Note the laps as they begin."""
+        self._laps = laps
+        BEGIN(laps, report, stop)
+
+    def event(self, row: Record) -> None:
+        """Score, if it is time."""
+        now = time.process_time() - self._began - self._apart
+        if "lap" not in row or now < self._due[0]:
+            return
+        state, priors, before = self._laps.state, self._laps.priors, time.process_time()
+        k = alive(state.N)
+        counts = state.S[:, k].T + priors.eta
+        topics = counts / counts.sum(axis=1, keepdims=True)
+        score = scores.completion(self._split, topics, priors.alpha * state.beta[k])
+        self.found.append({"at": self._due.pop(0), "pass": row["lap"], "topics": k.size, "completion": score})
+        while self._due and self._due[0] <= now:
+            self._due.pop(0)
+        self._apart += time.process_time() - before
+        if not self._due:
+            raise KeyboardInterrupt
+
+
+def course(key: Record) -> list[Record]:
+    """Return the scores of a fit."""
+    folder = Path(key["folder"])
+    train, held = open_corpus(folder / "train"), open_corpus(folder / "held")
+    CollapsedHDP(n_laps=30, random_state=0).fit(train[:300])  # compiles
+    watched = Watched(Split(key["folder"], train, *held.halves(seed=0)), key["at"])
+    with (
+        patch.object(growing, "LEAST", WAYS[key["way"]]),
+        patch.object(CollapsedLaps, "begin", lambda *given: watched.begin(*given)),
+    ):
+        with contextlib.suppress(KeyboardInterrupt):
+            CollapsedHDP(random_state=key["seed"]).fit(train, callback=watched.event)
+    return watched.found
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("--corpora", nargs="+", default=["package_summaries", "rfc"], help="names, or corpus folders")
+    parser.add_argument("--at", nargs="+", type=float, default=[30, 60, 120, 240, 480], help="processor seconds")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--place", type=Path, default=Path("benchmarks/results/large"), help="folder of the counts")
+
+
+def run(options: argparse.Namespace) -> str:
+    """Return the table: the score of the first pass that ends after so many seconds, and its topics."""
+    rows = []
+    for name in options.corpora:
+        folder = prepared(name, options.place)["folder"]
+        for way in WAYS:
+            found = apart(course, {"folder": folder, "way": way, "at": sorted(options.at), "seed": options.seed})
+            told = {each["at"]: f"{each['completion']:.3f} ({each['topics']})" for each in found}
+            rows.append({"corpus": Path(name).name, "": way, **{f"{at:g} s": told.get(at, "") for at in options.at}})
+    return table(rows)

@@ -1,0 +1,165 @@
+"""Topics that grow on samples of the documents before all take part (math.md (C17))."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stickbreak import CollapsedHDP
+from stickbreak.collapsed import cutting, growing
+from stickbreak.collapsed.cvb0 import ALONE
+from stickbreak.collapsed.files import InFiles
+from stickbreak.collapsed.growing import grown, samples
+from stickbreak.collapsed.laps import CollapsedLaps
+from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.rules import Rules
+from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.state import Priors
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.evaluation import document_completion
+from stickbreak.fitting.block_files import Folder
+
+SETTINGS: dict[str, Any] = {"n_laps": 32, "merge_laps": 24, "final_passes": "expected", "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return planted_lda(2000, 400, n_topics=12, mean_tokens=60, seed=3)[0]
+
+
+@pytest.fixture
+def sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples of a small collection, of which all is large."""
+    for name, value in {"LEAST": 20_000, "SMALLEST": 4000, "LARGEST": 16_000}.items():
+        monkeypatch.setattr(growing, name, value)
+
+
+def rules(**given: Any) -> Rules:
+    first: dict[str, Any] = {"n_topics": 1, "max_topics": 50, "priors": Priors(5.0, 1.0, 0.05), "smallest": 1 / 15}
+    first |= {"learn": ("alpha",), "seed": 0, "merge_laps": 24, "births": True, "held_back": 0.1}
+    return Rules(**{**first, "final_passes": "expected", **given})
+
+
+def test_few_counts_are_not_sampled_and_samples_of_many_grow_to_a_limit() -> None:
+    assert samples((1 << 20) - 1) == []
+    assert samples(1 << 20) == [1 << 16, 1 << 18]
+    assert samples(250_000_000) == samples(1 << 60) == [1 << 16, 1 << 18, 1 << 20, 1 << 22]
+
+
+def test_a_small_collection_starts_as_before_there_were_samples(corpus: Corpus) -> None:
+    laps = CollapsedLaps(InMemory(corpus), rules(), ALONE)
+    laps.begin(lambda row: None, lambda: False)
+    assert laps.state.beta.size == 1
+
+
+@pytest.mark.usefixtures("sampled")
+def test_samples_lead_to_the_planted_topics_and_predict_as_well(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = []
+    model = CollapsedHDP(**SETTINGS).fit(corpus[:1800], callback=begun.append)
+    assert [row["done"] for row in begun if row.get("stage") == "init"] == [1, 2]
+    first = next(row for row in begun if "lap" in row)
+    assert first["n_topics"] >= 8  # in the first pass over all documents
+    monkeypatch.setattr(growing, "LEAST", 1 << 40)
+    other = CollapsedHDP(**SETTINGS).fit(corpus[:1800])
+    assert 11 <= model.n_topics_ <= 14
+    observed, held_out = corpus[1800:].halves(seed=0)
+    score, before = (document_completion(m, observed, held_out).active for m in (model, other))
+    assert score > before - 0.01
+
+
+@pytest.mark.usefixtures("sampled")
+def test_the_numbers_are_the_same_for_any_threads_files_and_cut(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stickbreak.collapsed.files.IN_MEMORY", 0)  # samples are files, too
+    small = {**SETTINGS, "n_laps": 8, "merge_laps": 6}
+    fits = [
+        CollapsedHDP(**small).fit(corpus),
+        CollapsedHDP(**small, n_jobs=3).fit(corpus),
+        CollapsedHDP(**small, scratch=tmp_path / "scratch").fit(corpus),
+    ]
+    CollapsedHDP(**{**small, "n_laps": 5}).fit(corpus, checkpoint=tmp_path / "c")
+    fits.append(CollapsedHDP(**small).fit(corpus, checkpoint=tmp_path / "c", resume=True))
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.components_, fits[0].components_)
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+@pytest.mark.usefixtures("sampled")
+def test_documents_set_apart_are_in_no_sample(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[np.ndarray] = []
+    sample = InMemory.sample
+
+    def noted(self: InMemory, rows: np.ndarray, engine: Any) -> InMemory:
+        drawn.append(rows)
+        return sample(self, rows, engine)
+
+    monkeypatch.setattr(InMemory, "sample", noted)
+    documents = InMemory(corpus)
+    documents.set_aside(Aside(apart=0.3, apart_seed=5), ALONE)
+    grown(documents, rules(merge_laps=3), ALONE, lambda row: None, lambda: False)
+    ends = np.cumsum([shard.indptr.size - 1 for shard in documents.shards])
+    apart = np.concatenate([
+        np.repeat(np.arange(end - shard.indptr.size + 1, end), np.diff(shard.indptr))[shard.apart > 0]
+        for end, shard in zip(ends, documents.shards, strict=True)
+        if shard.apart is not None
+    ])  # fmt: skip
+    assert 400 < np.unique(apart).size < 800
+    assert len(drawn) == 2
+    assert set(drawn[0]) < set(drawn[1])
+    assert (np.diff(drawn[1]) > 0).all()
+    assert not set(drawn[1]) & set(apart)
+
+
+@pytest.mark.usefixtures("sampled")
+def test_a_sample_begins_with_the_topics_of_the_one_before(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[tuple[int, int]] = []
+    start = growing.given_start
+
+    def noted(documents: Any, counts: np.ndarray, *rest: Any) -> Any:
+        begun.append((documents.n_documents, len(counts)))
+        return start(documents, counts, *rest)
+
+    monkeypatch.setattr(growing, "given_start", noted)
+    found = grown(InMemory(corpus), rules(), ALONE, lambda row: None, lambda: False)
+    assert found is not None
+    ((n_documents, n_topics),) = begun
+    assert 250 < n_documents < 2000
+    assert 4 <= n_topics <= len(found.counts)
+
+
+@pytest.mark.usefixtures("sampled")
+def test_a_start_that_is_stopped_leaves_the_other_samples_out(corpus: Corpus) -> None:
+    told: list[dict[str, Any]] = []
+    found = grown(InMemory(corpus), rules(), ALONE, told.append, lambda: True)
+    assert found is not None
+    assert [row["done"] for row in told] == [1]
+
+
+@pytest.mark.usefixtures("sampled")
+def test_of_a_very_large_collection_the_last_sample_decides_the_number_of_topics(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growing, "MOST", 40_000)
+    model = CollapsedHDP(**SETTINGS).fit(corpus)
+    assert model.trace_["birth_tried"].sum() == model.trace_["merge_tried"].sum() == 0
+    assert len(set(model.trace_["n_topics"])) == 1
+    assert 11 <= model.n_topics_ <= 14
+    assert model.trace_["alpha"][0] != 5.0  # it was learned on the sample
+
+
+def test_a_sample_of_files_is_that_of_memory(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "BLOCK_COUNTS", (500, 1 << 20))
+    rows = np.arange(0, 2000, 3)
+    here, there = InMemory(corpus), InFiles(corpus, ALONE, Folder(tmp_path))
+    small = there.sample(rows, ALONE)
+    assert isinstance(small, InMemory)
+    monkeypatch.setattr("stickbreak.collapsed.files.IN_MEMORY", 0)
+    large = there.sample(rows, ALONE)
+    assert isinstance(large, InFiles)
+    wanted = here.sample(rows, ALONE).lengths(ALONE)
+    np.testing.assert_array_equal(small.lengths(ALONE), wanted)
+    np.testing.assert_array_equal(large.lengths(ALONE), wanted)
