@@ -10,6 +10,7 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import write_corpus
+from stickbreak.evaluation import topic_scores, word_intrusion
 
 
 @pytest.fixture(scope="module")
@@ -188,3 +189,41 @@ def test_a_model_of_vectors_has_no_words_to_ask_for(run, refuse, tmp_path):
         ("trends", tmp_path / "m", tmp_path / "vectors.npy"),
     ):
         assert "a model of vectors; questions are for models of words" in refuse(*command)
+
+
+def test_trends_end_with_what_they_found(run, model, dated, fitted, corpus):
+    table = fitted.topic_trends(corpus)
+    sure = table[table["p"] < 0.05]
+    last = run("trends", model, dated, "--text-field", "text", "--quiet").stdout.splitlines()[-1]
+    grow, shrink = (sure["change"] > 0).sum(), (sure["change"] < 0).sum()
+    assert last.startswith(f"{grow} of {len(table)} topics grow and {shrink} shrink by more than chance")
+
+
+def test_documents_of_some_days_keep_their_texts(run, model, dated, fitted, corpus):
+    days = pd.Series(pd.to_datetime(corpus.metadata.column("when").to_pandas()))
+    middle = days.dropna().median()
+    told = run(
+        "documents", model, dated, "--text-field", "text", "--quiet", "--json", "--topic", "0", "-n", "5",
+        "--since", middle.strftime("%Y-%m-%d"),
+    )  # fmt: skip
+    expected = fitted.documents_of(0, corpus[np.flatnonzero(days >= middle.normalize())], 5)
+    same(told, expected)
+    texts = {row["id"]: row["text"] for row in map(json.loads, dated.read_text().splitlines())}
+    for row in frame(told).itertuples():
+        assert " ".join(texts[row.document].split()).startswith(row.text)
+
+
+def test_scores_and_lists_of_intruders(run, model, dated, fitted, corpus):
+    texts = [json.loads(line)["text"] for line in dated.read_text().splitlines()]
+    both = (model, dated, "--text-field", "text", "--quiet", "--words", "4")
+    expected = topic_scores(fitted, corpus, texts=texts, n_words=4)
+    told = run("scores", *both, "--json")
+    same(told, expected)
+    assert json.loads(told.stdout)["diversity"] == expected.attrs["diversity"]
+    *_, last = run("scores", *both).stdout.splitlines()
+    assert last.startswith(f"Mean NPMI {expected.attrs['mean_npmi']:.3f}; diversity ")
+    lists = frame(run("intrusion", model, "--words", "4", "--seed", "3", "--json"))
+    assert (
+        lists["words"].tolist()
+        == word_intrusion(fitted.topic_word_, fitted.vocabulary_, n_words=4, random_state=3)["words"].tolist()
+    )

@@ -1,4 +1,7 @@
+import csv
+import io
 import json
+import shutil
 
 import pytest
 
@@ -48,3 +51,19 @@ def test_what_is_no_usable_model_is_one_sentence(refuse, model, tmp_path, damage
     else:
         (tmp_path / "model.json").unlink()
     assert str(tmp_path) in refuse("topics", tmp_path)
+
+
+def test_csv_has_the_table_of_all_topics(run, model):
+    rows = list(csv.DictReader(io.StringIO(run("topics", model, "--csv", "--words", "3").stdout)))
+    table = stickbreak.load(model).topics_table(n_words=3)
+    assert [row["words"] for row in rows] == table["words"].tolist()
+    assert [float(row["share"]) for row in rows] == table["share"].tolist()
+
+
+def test_labels_that_were_given_are_shown(run, model, tmp_path):
+    named = shutil.copytree(model, tmp_path / "named")
+    assert all("label" not in topic for topic in json.loads(run("topics", named, "--json").stdout)["topics"])
+    run("label", named, "0=the sea")
+    assert "the sea: " in run("topics", named).stdout
+    topics = json.loads(run("topics", named, "--json").stdout)["topics"]
+    assert {topic["id"]: topic.get("label") for topic in topics}[0] == "the sea"

@@ -9,6 +9,7 @@ from tests.contract.small import OF_WORDS, data_of, fitted, unfitted
 
 import stickbreak
 from stickbreak.corpus import Corpus
+from stickbreak.evaluation import npmi
 from stickbreak.exceptions import InputError
 
 QUESTIONS = {
@@ -209,12 +210,13 @@ def test_similar_documents_are_the_nearest_by_weights(model, corpus):
 def test_table_of_topics_has_shares_words_and_examples(model, corpus):
     plain, table = model.topics_table(), model.topics_table(corpus, n_words=4)
     assert list(plain.columns) == ["topic", "label", "share", "weight", "words"]
-    assert table.columns[len(plain.columns) :].tolist() == ["share_here", "documents", "examples"]
+    assert table.columns[len(plain.columns) :].tolist() == ["coherence", "share_here", "documents", "examples"]
     shown, pi, N = model.shown_topics(1), weights(model, corpus), corpus.document_lengths
     np.testing.assert_array_equal(plain["topic"], shown.numbers)
     np.testing.assert_array_equal(plain["share"], shown.shares)
     np.testing.assert_array_equal(plain["weight"], shown.weights)
     assert [len(words.split()) for words in table["words"]] == [4] * len(table)
+    np.testing.assert_allclose(table["coherence"], npmi(model.word_distributions(shown.numbers), corpus))
     np.testing.assert_allclose(table["share_here"], N @ pi[:, shown.numbers] / N.sum())
     assert table["documents"].sum() == (pi[N > 0][:, shown.numbers].max(axis=1) > 0).sum()
     k = largest(model)

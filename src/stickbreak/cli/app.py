@@ -27,6 +27,7 @@ from stickbreak.cli.questions import (
 )
 from stickbreak.cli.reduce import reduce
 from stickbreak.cli.report import report
+from stickbreak.cli.scores import intrusion, scores
 from stickbreak.cli.topics import topics
 from stickbreak.cli.transform import transform
 from stickbreak.cli.tree import tree
@@ -104,7 +105,20 @@ app = typer.Typer(
 )
 app.command(cls=BriefCommand)(fit)
 _MODELS = (topics, tree, reduce, transform, evaluate, report)
-_QUESTIONS = (words, search, documents, topics_of, word_topics, similar, over_time, trends, by, label)
+_QUESTIONS = (
+    words,
+    search,
+    documents,
+    topics_of,
+    word_topics,
+    similar,
+    over_time,
+    trends,
+    by,
+    label,
+    scores,
+    intrusion,
+)
 for _command in (*_MODELS, *_QUESTIONS, count, demo, warm):
     app.command()(_command)
 

@@ -65,18 +65,20 @@ class Line(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TopicLine:
-    """A topic as it is printed: row, share of the tokens, corpus weight, top words and their probabilities."""
+    """A topic as it is printed: row, share of the tokens, corpus weight, top words with probabilities, given label."""
 
     id: int
     size: float
     weight: float
     words: tuple[str, ...]
     probabilities: tuple[float, ...]
+    label: str | None = None
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What a table has beside number and share."""
-        return (" ".join(self.words),)
+        """What a table has beside number and share: the words, after the label that was given."""
+        words = " ".join(self.words)
+        return (words if self.label is None else f"{self.label}: {words}",)
 
     @property
     def expert_cells(self) -> tuple[str, ...]:
@@ -86,7 +88,8 @@ class TopicLine:
     def as_json(self) -> dict[str, Any]:
         """Return the topic for `print_json`."""
         words = words_as_json(zip(self.words, self.probabilities, strict=True))
-        return {"id": self.id, "share_of_tokens": self.size, "corpus_weight": self.weight, "words": words}
+        label = {} if self.label is None else {"label": self.label}
+        return {"id": self.id, **label, "share_of_tokens": self.size, "corpus_weight": self.weight, "words": words}
 
 
 def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
@@ -116,9 +119,16 @@ def describe_topics(model: "FlatTopics", n_words: int, most: int = MOST_LEAVES) 
     -------
     list of TopicLine
     """
-    shown = model.shown_topics(n_words, most=most)
+    shown, labels = model.shown_topics(n_words, most=most), getattr(model, "labels_", {})
     lines = [
-        TopicLine(int(number), float(share), float(weight), *(tuple(column) for column in zip(*words, strict=True)))
+        TopicLine(
+            int(number),
+            float(share),
+            float(weight),
+            tuple(word for word, _ in words),
+            tuple(probability for _, probability in words),
+            labels.get(int(number)),
+        )
         for number, share, weight, words in zip(shown.numbers, shown.shares, shown.weights, shown.words, strict=True)
     ]
     return sorted(lines, key=lambda line: -line.size)

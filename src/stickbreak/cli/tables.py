@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,22 @@ from stickbreak.storage.atomic import replace_file
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLE_FORMATS", "check_table_file", "tell_table"]
+__all__ = ["TABLE_FORMATS", "check_table_file", "tell_table", "with_closing"]
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 _SHARES = frozenset(("share", "share_here", "low", "high", "difference", "change", "weight", "probability"))
-_DIGITS = {"p": ".2g", "lift": ".1f", "relevance": ".2f", "distance": ".3f"}
+_DIGITS = {
+    "npmi": ".3f",
+    "c_v": ".3f",
+    "umass": ".1f",
+    "exclusivity": ".2f",
+    "coherence": ".3f",
+    "p": ".2g",
+    "lift": ".1f",
+    "relevance": ".2f",
+    "distance": ".3f",
+}
+_HEADS = {"npmi": "NPMI", "umass": "UMass", "c_v": "C_V"}
 _MOST_CHARACTERS = 200  # of a cell that is shown to a person
 
 
@@ -46,6 +57,22 @@ def check_table_file(path: Path | None, *inputs: Path) -> None:
     check_output(path, *inputs)
 
 
+def with_closing(frame: pd.DataFrame, closing: str, values: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """Return a table with what is said of all its rows.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    closing : str
+        Sentences for a person, below the table.
+    values : mapping, optional
+        The same for JSON.
+    """
+    found = frame.copy()
+    found.attrs = {"closing": closing, "values": dict(values or {})}
+    return found
+
+
 def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | None, rows: int) -> None:
     """Print a table, or write it to a file.
 
@@ -66,7 +93,7 @@ def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | 
         _write(frame, plain, out)
         say(f"{len(frame):,} rows written to {out}")
     elif as_json:
-        print_json({"rows": _records(plain)})
+        print_json({**frame.attrs.get("values", {}), "rows": _records(plain)})
     elif as_csv:
         for line in _csv_lines(plain):
             typer.echo(line, nl=False)
@@ -74,13 +101,19 @@ def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | 
         _print(plain.head(rows))
         if len(plain) > rows:
             show(f"and {len(plain) - rows:,} more rows: --csv prints all, --rows NUMBER more")
+        if "closing" in frame.attrs:
+            show(frame.attrs["closing"])
 
 
 def _print(frame: pd.DataFrame) -> None:
     """Print rows for a person: shares in percent."""
     columns = [_cells(name, frame[name]) for name in frame.columns]
     left = [j for j, name in enumerate(frame.columns) if frame[name].dtype.kind not in "biufcmM"]
-    print_rows([name.replace("_", " ") for name in frame.columns], list(zip(*columns, strict=True)), left=left)
+    print_rows(
+        [_HEADS.get(name, name.replace("_", " ")) for name in frame.columns],
+        list(zip(*columns, strict=True)),
+        left=left,
+    )
 
 
 def _cells(name: str, column: pd.Series) -> list[str]:

@@ -1,12 +1,19 @@
 """`stickbreak topics`."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stickbreak.cli.models import load_model
 from stickbreak.cli.options import Json, ModelPath, TopicsShown, Verbose
 from stickbreak.cli.output import MOST_LEAVES, TOPICS_SHOWN, print_json, print_topics, show_rest
+from stickbreak.cli.tables import tell_table
+from stickbreak.cli.words import Words
+from stickbreak.exceptions import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def topics(
@@ -17,9 +24,12 @@ def topics(
     topics_shown: TopicsShown = TOPICS_SHOWN,
     all_topics: Annotated[bool, typer.Option("--all", help="Print all topics.")] = False,
     verbose: Verbose = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print all topics as CSV: number, label, share, weight, words.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the largest topics of a model: number, share of tokens, words.
+    """Print the largest topics of a model: number, share of tokens, labels that were given, words.
 
     The share of tokens is the share of all words of the fit that belong to the
     topic. --verbose adds its corpus weight: the share that the model expects in
@@ -30,6 +40,9 @@ def topics(
     """
     fitted, material = load_model(model)
     n_topics = material.n_topics(fitted)
+    if as_csv:
+        tell_table(_table(fitted, material, model, words), as_json=False, as_csv=True, out=None, rows=n_topics)
+        return
     wanted = n_topics if all_topics else topics_shown
     lines = material.lines(fitted, model, words, max(wanted, MOST_LEAVES))
     if as_json:
@@ -38,3 +51,11 @@ def topics(
     else:
         print_topics(lines[:wanted], material.expert_columns if verbose else material.columns, verbose=verbose)
         show_rest(n_topics - min(wanted, len(lines)), model)
+
+
+def _table(fitted: Any, material: Any, path: Path, words: int) -> "pd.DataFrame":
+    """Return the topics of a model of words, one in each row."""
+    if not issubclass(material, Words):
+        raise InputError(f"{path} holds a model of vectors, which has no words for --csv; use --json")
+    table: pd.DataFrame = fitted.topics_table(n_words=words)
+    return table

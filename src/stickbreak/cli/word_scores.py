@@ -111,6 +111,8 @@ def _as_json(scores: "Evaluation", read: Documents, unigram: float | None) -> di
         "completion": _beside_unigram(scores.completion, unigram),
         "mean_coherence": scores.mean_coherence,
         "coherence": scores.coherence.tolist(),
+        "mean_npmi": scores.mean_npmi,
+        "diversity": scores.diversity,
     }
 
 
@@ -147,6 +149,8 @@ def _as_text(scores: "Evaluation", read: Documents, unigram: float | None) -> li
         f"unseen         {done.with_inactive:.4f} nats per token if topics not yet seen keep their share",
         f"perplexity     {done.perplexity:,.1f}: as uncertain as a choice among this many equally probable words",
         f"coherence      {scores.mean_coherence:.1f}: whether the 10 top words of a topic occur together; 0 is best",
+        f"npmi           {scores.mean_npmi:.3f}: the same from -1 to 1; 0 is chance",
+        f"diversity      {scores.diversity:.2f}: share of different words among the 25 top words of all topics",
     ]
 
 

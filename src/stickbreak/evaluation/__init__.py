@@ -1,7 +1,9 @@
-"""Evaluation of fitted models: document completion, left-to-right likelihood, coherence (math.md (D4) to (D6))."""
+"""Scores of fitted models: document completion, left-to-right likelihood, coherence (math.md (D4) to (D8))."""
 
 from stickbreak.evaluation.coherence import coherence, coherence_of_words
 from stickbreak.evaluation.evaluate import Evaluation, evaluate
+from stickbreak.evaluation.measures import c_v, exclusivity, npmi, topic_diversity, word_intrusion
+from stickbreak.evaluation.topic_scores import per_word_likelihood, topic_scores
 from stickbreak.evaluation.unigram import unigram_completion
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.document_completion import document_completion
@@ -11,10 +13,17 @@ __all__ = [
     "Completion",
     "Evaluation",
     "LeftToRight",
+    "c_v",
     "coherence",
     "coherence_of_words",
     "document_completion",
     "evaluate",
+    "exclusivity",
     "left_to_right",
+    "npmi",
+    "per_word_likelihood",
+    "topic_diversity",
+    "topic_scores",
     "unigram_completion",
+    "word_intrusion",
 ]

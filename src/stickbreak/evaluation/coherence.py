@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation.kernels import frequencies as frequency_kernels
 from stickbreak.exceptions import InputError
+from stickbreak.prediction.kernels import frequencies as frequency_kernels
 from stickbreak.prediction.words import top_word_indices
 
 

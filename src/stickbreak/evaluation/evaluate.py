@@ -9,12 +9,14 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import check_options, coherence_of_words
+from stickbreak.evaluation.measures import DIVERSITY_WORDS, diversity_of_words, mean_defined
 from stickbreak.model.texts import counted_for
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.fitted import FittedTopics
 from stickbreak.prediction.left_to_right import LeftToRight
-from stickbreak.prediction.topics import FlatTopics, as_topics
+from stickbreak.prediction.topics import as_topics
+from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import check_same_words
 
 
@@ -30,6 +32,10 @@ class Evaluation:
         Coherence of each topic (nats; NaN where undefined).
     mean_coherence : float
         Mean over the topics whose coherence is defined; NaN if there are none.
+    mean_npmi : float
+        Mean over the topics of the NPMI of their top words, from -1 to 1 (math.md (D7)).
+    diversity : float
+        Share of different words among the 25 top words of all topics.
     n_documents : int
         Number of documents given, including those too short to be completed.
     seed : int
@@ -41,6 +47,8 @@ class Evaluation:
     completion: Completion
     coherence: NDArray[np.float64]
     mean_coherence: float
+    mean_npmi: float
+    diversity: float
     n_documents: int
     seed: int
     left_to_right: LeftToRight | None = None
@@ -57,7 +65,7 @@ def evaluate(
     n_particles: int | None = None,
     resample: bool = True,
 ) -> Evaluation:
-    """Score a fitted model by document completion and by the coherence of its topics.
+    """Score a fitted model by document completion, and by the coherence and the diversity of its topics.
 
     If `n_particles` is given, the left-to-right likelihood of the documents is estimated too.
 
@@ -97,22 +105,26 @@ def evaluate(
     observed, held_out = corpus.halves(seed=seed)
     completion = document_completion(model, observed, held_out, seen=seen)
     topics = as_topics(model)
-    values = _coherence(topics, corpus if reference is None else counted_for(model, reference), n_words)
-    defined = values[~np.isnan(values)]
-    mean = float(defined.mean()) if defined.size else float("nan")
+    check_options(n_words)
+    where = corpus if reference is None else counted_for(model, reference)
+    check_same_words(topics, where)
+    top = topics.top_word_indices(n_words)
+    values = coherence_of_words(top, where)
     sequential = None
     if n_particles is not None:
         sequential = topics.left_to_right(
             _only(corpus, seen), n_particles=n_particles, resample=resample, random_state=seed
         )
-    return Evaluation(completion, values, mean, corpus.n_documents, seed, sequential)
-
-
-def _coherence(topics: FlatTopics, reference: Corpus, n_words: int) -> NDArray[np.float64]:
-    """Return the coherence of the topics by their top words, found without a table of all words."""
-    check_options(n_words)
-    check_same_words(topics, reference)
-    return coherence_of_words(topics.top_word_indices(n_words), reference)
+    return Evaluation(
+        completion,
+        values,
+        mean_defined(values),
+        mean_defined(npmi_of_words(top, where)),
+        diversity_of_words(topics.top_word_indices(DIVERSITY_WORDS)),
+        corpus.n_documents,
+        seed,
+        sequential,
+    )
 
 
 def _only(corpus: Corpus, seen: ArrayLike | None) -> Corpus:

@@ -47,8 +47,9 @@ class Questions(LabelledTopics):
         -------
         DataFrame
             Columns: topic (its number), label, share (of the tokens of the fit), weight (the share that the model
-            expects in a new collection) and words (the most relevant). With X also share_here (of its tokens),
-            documents (in which the topic is the largest) and examples (names of the documents that show it best).
+            expects in a new collection) and words (the most relevant). With X also coherence (NPMI of the ten most
+            probable words in X), share_here (of its tokens), documents (in which the topic is the largest) and
+            examples (names of the documents that show it best).
         """
         asked = self._asked()
         corpus = None if X is None else self._corpus(X)

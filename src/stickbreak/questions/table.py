@@ -8,6 +8,8 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.word_pairs import npmi_of_words
+from stickbreak.prediction.words import top_word_indices
 from stickbreak.questions.documents import keep_best, wilson_lower_bound
 from stickbreak.questions.weights import Asked, weight_blocks
 from stickbreak.questions.words import relevant_words
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _EXAMPLES = 3
+_COHERENCE_WORDS = 10
 
 
 def topics_table(topics: FlatTopics, corpus: Corpus | None, asked: Asked, n_words: int) -> pd.DataFrame:
@@ -33,8 +36,9 @@ def topics_table(topics: FlatTopics, corpus: Corpus | None, asked: Asked, n_word
     -------
     DataFrame
         A row for each topic: topic, label, share (of the tokens of the fit), weight (that the model expects in a new
-        collection), words (the most relevant). With a corpus also share_here (of its tokens), documents (in which the
-        topic is the largest of these) and examples (names of the documents that show it best).
+        collection), words (the most relevant). With a corpus also coherence (NPMI of its ten most probable words in
+        these documents), share_here (of their tokens), documents (in which the topic is the largest of these) and
+        examples (names of the documents that show it best).
     """
     import pandas as pd
 
@@ -68,7 +72,9 @@ def _in_documents(topics: FlatTopics, corpus: Corpus, numbers: np.ndarray) -> di
         largest += np.bincount(weights[led].argmax(axis=1), minlength=numbers.size)
         keep_best(best, rows, wilson_lower_bound(weights, N[:, None]), weights)
     names, total = corpus.document_names, lengths.sum()
+    top = top_word_indices(topics.word_distributions(numbers), _COHERENCE_WORDS)
     return {
+        "coherence": npmi_of_words(top.astype(np.int64), corpus),
         "share_here": tokens / total if total else tokens,
         "documents": largest,
         "examples": [", ".join(names[d] for d in row if d >= 0) for row in best[0]],

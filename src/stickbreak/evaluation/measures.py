@@ -1,0 +1,266 @@
+"""Scores of topics that papers report: NPMI, C_V, diversity, exclusivity, and word intrusion for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.text_settings import TextOptions
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.requirements import check_whole
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.prediction.word_pairs import WordPairs, check_window, npmi_of_words, word_sequences
+from stickbreak.prediction.words import top_word_indices
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIVERSITY_WORDS = 25  # top words (Dieng, Ruiz, Blei 2020)
+WINDOW = 110  # words, of C_V (Röder et al. 2015)
+_RARE_HERE = 0.5  # an intruder is in the lower half of the words of the topic
+
+
+def npmi(topic_word: ArrayLike, corpus: Any, n_words: int = 10) -> Float:
+    """Return the mean normalised pointwise mutual information of the top words of each topic.       math.md (D7)
+
+    A pair of words scores 1 where neither occurs without the other, 0 where they occur together by chance, and less
+    where they avoid each other (Lau, Newman, Baldwin 2014). Documents count, not windows.
+
+    Parameters
+    ----------
+    topic_word : array-like of shape (n_topics, n_words_total)
+        Word probabilities, or any scores that order the words of a topic.
+    corpus : Corpus
+        The documents: of the fit, held-out ones, or a reference, counted in the same words.
+    n_words : int, default=10
+        Number of top words.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        From -1 to 1; NaN for topics of a single word.
+
+    Raises
+    ------
+    InputError
+        If the words of the topics and of the corpus differ in number, or n_words is less than 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> corpus = Corpus.from_counts(np.array([[1, 1, 0], [2, 1, 0], [0, 0, 3]]))
+    >>> npmi([[0.5, 0.4, 0.1], [0.5, 0.1, 0.4]], corpus, n_words=2).round(2)
+    array([ 1.  , -0.95])
+    """
+    corpus = Corpus.from_counts(corpus)
+    return npmi_of_words(_top_words(topic_word, n_words, corpus.n_words), corpus)
+
+
+def c_v(
+    topic_word: ArrayLike,
+    texts: Iterable[str] | Iterable[Sequence[str]],
+    words: Sequence[str],
+    *,
+    n_words: int = 10,
+    window: int = WINDOW,
+    options: TextOptions | None = None,
+) -> Float:
+    """Return the coherence C_V of each topic (Röder, Both, Hinneburg 2015).                         math.md (D8)
+
+    Each top word is described by its NPMI with all of them, counted in windows of neighbouring words. The score is the
+    mean cosine between the description of a word and the sum over the top words.
+
+    Parameters
+    ----------
+    topic_word : array-like of shape (n_topics, n_words_total)
+        Word probabilities, or any scores that order the words of a topic.
+    texts : iterable of str, or of sequences of str
+        The texts, or the words of each text in their order.
+    words : sequence of str of length n_words_total
+        The words of the columns, such as ``model.vocabulary_``.
+    n_words : int, default=10
+        Number of top words.
+    window : int, default=110
+        Words in a window. A shorter text is one window.
+    options : TextOptions, optional
+        How a text becomes words, such as ``model.text_options_``. The default is that of `count_texts`.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        From about 0 to 1; NaN for topics of a single word.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not fit, an argument is out of range, or a text is neither a string nor words.
+
+    Examples
+    --------
+    >>> c_v([[0.5, 0.4, 0.1]], [["cat", "dog"], ["cat", "dog"], ["car"]], ["cat", "dog", "car"], n_words=2)
+    array([1.])
+    """
+    top = _top_words(topic_word, n_words, len(words))
+    pairs = WordPairs.in_windows(top, words, word_sequences(texts, options), check_window(window))
+    return mean_cosine(pairs)
+
+
+def mean_cosine(pairs: WordPairs) -> Float:
+    """Return C_V from counts of windows, (K,).                                                      math.md (D8)
+
+    Parameters
+    ----------
+    pairs : WordPairs
+    """
+    K, M = pairs.together.shape[:2]
+    if M < 2:
+        return np.full(K, np.nan)
+    v = pairs.npmi()  # row i describes word i
+    whole = v.sum(axis=1)
+    length = np.linalg.norm(v, axis=2) * np.linalg.norm(whole, axis=1)[:, None]
+    cosine = np.einsum("kij,kj->ki", v, whole) / np.where(length > 0, length, 1.0)
+    found: Float = cosine.mean(axis=1)
+    return found
+
+
+def topic_diversity(topic_word: ArrayLike, n_words: int = DIVERSITY_WORDS) -> float:
+    """Return the share of different words among the top words of all topics (Dieng, Ruiz, Blei 2020).
+
+    Parameters
+    ----------
+    topic_word : array-like of shape (n_topics, n_words_total)
+        Word probabilities, or any scores that order the words of a topic.
+    n_words : int, default=25
+        Number of top words.
+
+    Returns
+    -------
+    float
+        From 1 / n_topics (all topics have the same top words) to 1 (no word is in two).
+
+    Raises
+    ------
+    InputError
+        If topic_word is not a table, or n_words is less than 1.
+
+    Examples
+    --------
+    >>> topic_diversity([[0.6, 0.3, 0.1], [0.6, 0.1, 0.3]], n_words=2)
+    0.75
+    """
+    return diversity_of_words(_top_words(topic_word, n_words, None, least=1))
+
+
+def diversity_of_words(top: NDArray[np.integer]) -> float:
+    """Return the share of different words among given words; NaN if there are none.
+
+    Parameters
+    ----------
+    top : ndarray of int, of shape (K, M)
+    """
+    return float(np.unique(top).size / top.size) if top.size else float("nan")
+
+
+def mean_defined(values: Float) -> float:
+    """Return the mean of the numbers that are not NaN; NaN if there are none.
+
+    Parameters
+    ----------
+    values : ndarray
+    """
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else float("nan")
+
+
+def exclusivity(topic_word: ArrayLike, n_words: int = 10) -> Float:
+    """Return how much the top words of each topic belong to it alone.
+
+    It is the mean over the top words of p(word | topic) / Σ p(word | other topic or this one).
+
+    Parameters
+    ----------
+    topic_word : array-like of shape (n_topics, n_words_total)
+        Word probabilities.
+    n_words : int, default=10
+        Number of top words.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        From 1 / n_topics (all topics are alike) to 1 (no other topic has these words).
+
+    Raises
+    ------
+    InputError
+        If topic_word is not a table, or n_words is less than 1.
+
+    Examples
+    --------
+    >>> exclusivity([[0.9, 0.1, 0.0], [0.3, 0.0, 0.7]], n_words=1)
+    array([0.75, 1.  ])
+    """
+    phi = np.asarray(topic_word, dtype=np.float64)
+    top = _top_words(phi, n_words, None, least=1)
+    total = phi.sum(axis=0)
+    found: Float = (np.take_along_axis(phi, top, axis=1) / total[top]).mean(axis=1)
+    return found
+
+
+def word_intrusion(
+    topic_word: ArrayLike, words: Sequence[str], *, n_words: int = 5, random_state: int = 0
+) -> pd.DataFrame:
+    """Return lists of words for people, who look for the word that does not belong (Chang et al. 2009).
+
+    A list has the top words of a topic and one intruder: a top word of another topic that is rare in this one. The
+    more often people find it, the better is the topic.
+
+    Parameters
+    ----------
+    topic_word : array-like of shape (n_topics, n_words_total)
+        Word probabilities.
+    words : sequence of str of length n_words_total
+        The words of the columns, such as ``model.vocabulary_``.
+    n_words : int, default=5
+        Number of top words.
+    random_state : int, default=0
+        Seed of the choice and of the order.
+
+    Returns
+    -------
+    DataFrame
+        A row for each topic: topic, words (with blanks between them, in random order), intruder. Topics have no row
+        where all top words of the other topics are frequent in them, too.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not fit, or an argument is out of range.
+    """
+    import pandas as pd
+
+    phi = np.asarray(topic_word, dtype=np.float64)
+    top = _top_words(phi, n_words, len(words), least=1)
+    rng, candidates = np.random.default_rng(check_whole("random_state", random_state, 0)), np.unique(top)
+    rows = []
+    for k, own in enumerate(top):
+        rare = phi[k] <= np.quantile(phi[k], _RARE_HERE)
+        possible = np.setdiff1d(candidates[rare[candidates]], own)
+        if not possible.size:
+            continue
+        intruder = int(rng.choice(possible))
+        shown = rng.permutation(np.append(own, intruder))
+        rows.append((k, " ".join(words[w] for w in shown), words[intruder]))
+    return pd.DataFrame(rows, columns=["topic", "words", "intruder"])
+
+
+def _top_words(topic_word: ArrayLike, n_words: int, n_columns: int | None, least: int = 2) -> Int:
+    """Return the top words, (K, M)."""
+    phi = np.asarray(topic_word, dtype=np.float64)
+    if phi.ndim != 2 or (n_columns is not None and phi.shape[1] != n_columns):
+        asked = "a table of topics and words" if n_columns is None else f"a column for each of the {n_columns} words"
+        raise InputError(f"topic_word has shape {phi.shape}; give {asked}.")
+    return top_word_indices(phi, check_whole("n_words", n_words, least)).astype(np.int64)

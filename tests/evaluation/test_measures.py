@@ -1,0 +1,158 @@
+"""Scores of topics against values of a peer, a slow twin, and sums by hand."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stickbreak.corpus import Corpus, TextOptions, count_texts
+from stickbreak.evaluation import c_v, coherence, exclusivity, npmi, topic_diversity, word_intrusion
+from stickbreak.exceptions import InputError
+from stickbreak.prediction import word_pairs
+from stickbreak.prediction.word_pairs import WordPairs, mean_npmi, word_sequences
+
+PEERS = json.loads((Path(__file__).parents[1] / "data" / "coherence_peers.json").read_text())
+WORDS = sorted({word for text in (*PEERS["texts"], *PEERS["topics"]) for word in text})
+TOP = np.array([[WORDS.index(word) for word in topic] for topic in PEERS["topics"]])
+
+
+def rows_with_top(top, n_words):
+    """Return scores of words that have `top` first, in this order."""
+    phi = np.full((len(top), n_words), 1e-3)
+    np.put_along_axis(phi, top, np.linspace(1.0, 0.5, top.shape[1]), axis=1)
+    return phi
+
+
+PHI = rows_with_top(TOP, len(WORDS))
+
+
+@pytest.mark.parametrize("case", [one for one in PEERS["values"] if one["measure"] == "c_v"])
+def test_c_v_is_that_of_gensim(case):
+    found = c_v(PHI, PEERS["texts"], WORDS, n_words=TOP.shape[1], window=case["window"])
+    assert found == pytest.approx(case["values"], abs=1e-12)
+
+
+@pytest.mark.parametrize("case", [one for one in PEERS["values"] if one["measure"] == "c_npmi"])
+def test_npmi_of_windows_is_that_of_gensim(case):
+    pairs = WordPairs.in_windows(TOP, WORDS, word_sequences(PEERS["texts"], None), case["window"])
+    assert mean_npmi(pairs) == pytest.approx(case["values"], abs=1e-12)
+
+
+def peers_corpus():
+    counts = np.array([[text.count(word) for word in WORDS] for text in PEERS["texts"]])
+    return Corpus.from_counts(counts, WORDS)
+
+
+def test_npmi_of_documents_is_that_of_windows_longer_than_any_text():
+    (case,) = [one for one in PEERS["values"] if (one["measure"], one["window"]) == ("c_npmi", 110)]
+    assert npmi(PHI, peers_corpus(), TOP.shape[1]) == pytest.approx(case["values"], abs=1e-12)
+
+
+def test_umass_is_that_of_gensim_a_mean_in_place_of_a_sum():
+    M = TOP.shape[1]
+    found = coherence(PHI[:3], peers_corpus(), M) / (M * (M - 1) / 2)
+    assert found == pytest.approx(PEERS["u_mass"], abs=1e-9)
+
+
+def slow_windows(top, texts, width):
+    """Count each window, as a set of words."""
+    together, n_windows = np.zeros((len(top), len(top[0]), len(top[0])), int), 0
+    for text in texts:
+        if not text:
+            continue
+        for begin in range(max(1, len(text) - width + 1)):
+            held = set(text[begin : begin + width])
+            n_windows += 1
+            for k, topic in enumerate(top):
+                for a, u in enumerate(topic):
+                    for b, v in enumerate(topic):
+                        together[k, a, b] += u in held and v in held
+    return together, n_windows
+
+
+@pytest.mark.parametrize("width", [2, 3, 7, 30])
+def test_windows_are_those_of_a_slow_twin_where_words_repeat(width):
+    rng = np.random.default_rng(width)
+    words = [f"w{i}" for i in range(9)]
+    texts = [[words[i] for i in rng.integers(0, 9, size=n)] for n in (0, 1, 2, 40, 25, 7, 0, 60)]
+    top = np.array([[0, 1, 2, 3], [3, 2, 8, 0], [4, 5, 6, 7]])
+    found = WordPairs.in_windows(top, [*words[:8], "absent"], word_sequences(texts, None), width)
+    names = [[[*words[:8], "absent"][w] for w in row] for row in top]
+    together, n_windows = slow_windows(names, texts, width)
+    assert found.n_units == n_windows
+    np.testing.assert_array_equal(found.together, together)
+
+
+def test_a_word_that_occurs_nowhere_says_nothing():
+    corpus = Corpus.from_counts(np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]]))
+    assert npmi([[0.5, 0.1, 0.4]], corpus, n_words=2) == [0.0]
+
+
+def test_words_of_all_documents_say_nothing():
+    assert npmi([[0.6, 0.4]], Corpus.from_counts(np.ones((3, 2), int)), n_words=2) == [0.0]
+
+
+def test_blocks_of_topics_change_nothing(monkeypatch):
+    whole = npmi(PHI, peers_corpus(), 5)
+    monkeypatch.setattr(word_pairs, "_BLOCK", 2 * 5 * 5)
+    assert npmi(PHI, peers_corpus(), 5).tolist() == whole.tolist()
+
+
+def test_texts_are_cut_as_options_say_with_phrases():
+    options = TextOptions(phrases=("new york",))
+    texts = ["New York is big", "a new york minute", "the old mill"]
+    sequences = word_sequences(texts, options)
+    assert "new york" in sequences.words
+    assert set(sequences.words) >= set(count_texts(texts, options).words)
+
+
+def test_diversity_and_exclusivity_by_hand():
+    phi = np.array([[0.5, 0.3, 0.2, 0.0], [0.5, 0.0, 0.1, 0.4]])
+    assert topic_diversity(phi, 2) == 3 / 4
+    assert exclusivity(phi, 2) == pytest.approx([(0.5 + 1) / 2, (0.5 + 1) / 2])
+    assert exclusivity(np.vstack([phi[0]] * 4), 3) == pytest.approx([0.25] * 4)
+
+
+def test_an_intruder_is_a_top_word_elsewhere_and_rare_here():
+    phi = np.full((3, 12), 0.01)
+    for k in range(3):
+        phi[k, 4 * k : 4 * k + 4] = 1.0
+    words = [f"w{i}" for i in range(12)]
+    table = word_intrusion(phi, words, n_words=3, random_state=1)
+    assert table["topic"].tolist() == [0, 1, 2]
+    for k, row in enumerate(table.itertuples()):
+        shown = row.words.split()
+        assert len(set(shown)) == 4
+        assert row.intruder in shown
+        own = [int(word[1:]) // 4 == k for word in shown]
+        assert sum(own) == 3
+        assert int(row.intruder[1:]) // 4 != k
+    assert table.equals(word_intrusion(phi, words, n_words=3, random_state=1))
+    places = {
+        row.words.split().index(row.intruder)
+        for seed in range(20)
+        for row in word_intrusion(phi, words, n_words=3, random_state=seed).itertuples()
+    }
+    assert places == {0, 1, 2, 3}
+
+
+def test_topics_that_are_alike_have_no_intruder():
+    assert word_intrusion(np.ones((2, 3)), ["a", "b", "c"], n_words=3).empty
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: npmi([[0.5, 0.5]], peers_corpus()), "topic_word has shape"),
+        (lambda: npmi(PHI, peers_corpus(), 1), "n_words"),
+        (lambda: c_v(PHI, ["a text"], WORDS, window=1), "window"),
+        (lambda: c_v(PHI, [3], WORDS), "give strings, or a list of words"),
+        (lambda: c_v(PHI, ["a", ["b"]], WORDS), "give strings only"),
+        (lambda: topic_diversity([0.5, 0.5]), "topic_word has shape"),
+        (lambda: word_intrusion(PHI, WORDS[1:]), "topic_word has shape"),
+    ],
+)
+def test_bad_input_gets_one_sentence(call, said):
+    with pytest.raises(InputError, match=said):
+        call()
