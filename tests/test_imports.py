@@ -27,7 +27,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {"initialization"},
     {module.split(".")[1] for module in (stickbreak.ESTIMATORS | stickbreak.VECTOR_ESTIMATORS).values()}
     - {"collapsed"},
-    {"evaluation", "report"},
+    {"comparison", "evaluation", "report"},
     {"cli"},
     {"__main__"},
 ]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from stickbreak import corpus, evaluation, report
+    from stickbreak import comparison, corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
@@ -49,7 +49,7 @@ _LAZY = {
     "cluster": "stickbreak.fitting.cluster",
     "count_files": "stickbreak.counting",
 }
-_MODULES = ("corpus", "evaluation", "report")
+_MODULES = ("comparison", "corpus", "evaluation", "report")
 
 __all__ = [
     "BackoffTreeTopics",
@@ -62,6 +62,7 @@ __all__ = [
     "HybridHDP",
     "VariationalHDP",
     "cluster",
+    "comparison",
     "corpus",
     "count_files",
     "evaluation",

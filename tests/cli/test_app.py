@@ -12,7 +12,8 @@ from stickbreak.cli.app import app
 
 COMMANDS = (
     "fit", "topics", "tree", "reduce", "transform", "evaluate", "report", "words", "search", "documents", "topics-of",
-    "word-topics", "similar", "over-time", "trends", "by", "label", "scores", "intrusion", "count", "demo", "warm",
+    "word-topics", "similar", "over-time", "trends", "by", "label", "scores", "intrusion", "compare",
+    "count", "demo", "warm",
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import stickbreak
+from stickbreak.comparison import align
 from stickbreak.corpus import write_corpus
 from stickbreak.evaluation import topic_scores, word_intrusion
 
@@ -227,3 +228,18 @@ def test_scores_and_lists_of_intruders(run, model, dated, fitted, corpus):
         lists["words"].tolist()
         == word_intrusion(fitted.topic_word_, fitted.vocabulary_, n_words=4, random_state=3)["words"].tolist()
     )
+
+
+def test_compare_tells_what_became_of_topics(run, model, dated, fitted, corpus, tmp_path):
+    fitted.find_path(corpus)
+    fitted.reduced(fitted.n_topics_ - 1).save(tmp_path / "small")
+    small = stickbreak.load(tmp_path / "small")
+    told = run("compare", model, tmp_path / "small", "--json")
+    expected = align(fitted, small).table
+    assert frame(told)["what"].tolist() == expected["what"].tolist()
+    assert json.loads(told.stdout)["n_same"] == fitted.n_topics_ - 2
+    last = run("compare", model, tmp_path / "small").stdout.splitlines()[-1]
+    assert last.startswith(
+        f"{fitted.n_topics_ - 2} of {fitted.n_topics_} topics are the same, 2 joined; 0 of OTHER are new."
+    )
+    assert run("compare", model, model).stdout.splitlines()[-1].endswith("100% of the tokens in common.")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from stickbreak.cli.compare import compare
 from stickbreak.cli.count import count
 from stickbreak.cli.demo import demo
 from stickbreak.cli.evaluate import evaluate
@@ -118,6 +119,7 @@ _QUESTIONS = (
     label,
     scores,
     intrusion,
+    compare,
 )
 for _command in (*_MODELS, *_QUESTIONS, count, demo, warm):
     app.command()(_command)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["TABLE_FORMATS", "check_table_file", "tell_table", "with_closing"]
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
-_SHARES = frozenset(("share", "share_here", "low", "high", "difference", "change", "weight", "probability"))
+_SHARES = frozenset(
+    ("share", "share_a", "share_b", "share_here", "low", "high", "difference", "change", "weight", "probability")
+)
 _DIGITS = {
     "npmi": ".3f",
     "c_v": ".3f",
@@ -32,6 +34,7 @@ _DIGITS = {
     "lift": ".1f",
     "relevance": ".2f",
     "distance": ".3f",
+    "similarity": ".2f",
 }
 _HEADS = {"npmi": "NPMI", "umass": "UMass", "c_v": "C_V"}
 _MOST_CHARACTERS = 200  # of a cell that is shown to a person

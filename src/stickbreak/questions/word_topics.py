@@ -38,7 +38,7 @@ def word_topics(topics: FlatTopics, corpus: Corpus, n: int) -> pd.DataFrame:
 
     check_whole("n", n, 1)
     names, counts = corpus.document_names, corpus.counts
-    entry, topic, probability = (np.concatenate(column) for column in zip(*_best(topics, corpus, n), strict=True))
+    entry, topic, probability = (np.concatenate(column) for column in zip(*best_topics(topics, corpus, n), strict=True))
     row = np.repeat(np.arange(len(corpus)), np.diff(counts.indptr))[entry]
     return pd.DataFrame(
         {
@@ -52,8 +52,16 @@ def word_topics(topics: FlatTopics, corpus: Corpus, n: int) -> pd.DataFrame:
     )
 
 
-def _best(topics: FlatTopics, corpus: Corpus, n: int) -> Iterator[tuple[Int, Int, Float]]:
-    """Yield for blocks of documents: numbers of stored counts, topics, probabilities."""
+def best_topics(topics: FlatTopics, corpus: Corpus, n: int) -> Iterator[tuple[Int, Int, Float]]:
+    """Yield for blocks of documents: numbers of stored counts, topics, probabilities.               math.md (Q8)
+
+    Parameters
+    ----------
+    topics : fitted model
+    corpus : Corpus
+    n : int
+        Topics of each word at most, the most probable first.
+    """
     yield np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     bare, indptr = replace(corpus, names=None, metadata=None), corpus.counts.indptr
     phi: Float | None = None

@@ -1,0 +1,48 @@
+"""`stickbreak compare`: the topics of two models beside each other."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stickbreak.cli.asking import asks_model, load_words_model
+from stickbreak.cli.tables import with_closing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare"]
+
+_ENDS = {"split": "split", "joined": "joined", "part": "part of another", "changed": "changed", "gone": "gone"}
+
+
+@asks_model
+def compare(
+    fitted: Any,
+    other: Annotated[Path, typer.Argument(metavar="OTHER", help="Folder of the model to compare with.")],
+) -> "pd.DataFrame":
+    """Print which topics of a model are the same in another one, and which were split, joined, are gone or new.
+
+    Topics are matched one to one by the tokens that they can have in common.
+    similarity is that share of the tokens of both. parts names the topics of OTHER
+    that a topic was split into, or those of MODEL that were joined.
+    """
+    from stickbreak.comparison import align
+
+    found = align(fitted, load_words_model(other))
+    table = found.table.assign(parts=[" ".join(map(str, parts)) for parts in found.table["parts"]])
+    of_first = table.loc[table["topic_a"] >= 0, "what"].tolist()
+    n_new = int((table["what"] == "new").sum())
+    closing = (
+        f"{of_first.count('same'):,} of {len(of_first):,} topics are the same{_others(of_first)}; {n_new:,} of OTHER "
+        f"{'is' if n_new == 1 else 'are'} new. Matched topics have {found.agreement:.0%} of the tokens in common."
+    )
+    values = {"agreement": found.agreement, "n_same": of_first.count("same"), "n_new": n_new}
+    return with_closing(table, closing, values)
+
+
+def _others(whats: Sequence[str]) -> str:
+    """Say what became of the topics that are not the same."""
+    told = [f"{whats.count(what):,} {said}" for what, said in _ENDS.items() if what in whats]
+    return f", {', '.join(told)}" if told else ""

@@ -1,0 +1,6 @@
+"""Comparison of fitted models: which topics are the same, split, joined, new or gone, and which come again."""
+
+from stickbreak.comparison.align import Alignment, align
+from stickbreak.comparison.stability import Stability, stability
+
+__all__ = ["Alignment", "Stability", "align", "stability"]
