@@ -141,6 +141,15 @@ def test_column_of_a_data_frame_is_remembered(form, tmp_path):
     assert model.fit(TEXTS).text_column_ is None
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_empty_cells_of_a_data_frame_are_documents_without_words(missing):
+    frame = pd.DataFrame({"body": [*TEXTS[:2], missing, *TEXTS[2:]]})
+    model = unfitted("CollapsedHDP").fit(frame, text="body")
+    expected = unfitted("CollapsedHDP").fit([*TEXTS[:2], "", *TEXTS[2:]])
+    same(model.components_, expected.components_)
+    same(model.transform(frame), expected.transform([*TEXTS[:2], "", *TEXTS[2:]]))
+
+
 def test_frame_of_counts_stays_one_where_a_word_is_the_name_of_the_column():
     model = unfitted("CollapsedHDP").fit(pd.DataFrame({"bread": TEXTS}), text="bread")
     counts = count_texts(NEW, vocabulary=model.vocabulary_)

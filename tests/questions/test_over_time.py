@@ -89,6 +89,18 @@ def test_dates_come_from_the_only_column_of_dates():
         days_of(two, None)
 
 
+def test_a_few_values_that_are_no_dates_count_as_missing():
+    given = ["2024-05-01"] * 39 + ["unknown"]
+    corpus = Corpus.from_counts([[1]] * 40, metadata={"kind": ["a"] * 40, "when": given})
+    for days in (days_of(corpus, None), days_of(corpus, "when")):
+        assert np.isnat(days).tolist() == [False] * 39 + [True]
+    many = Corpus.from_counts(corpus, metadata={"when": given[2:] + ["2024", "unknown", "?"][1:]})
+    with pytest.raises(InputError, match=r"what is not a date \('unknown' of document 37, and 2 more of 40\)"):
+        days_of(many, "when")
+    with pytest.raises(InputError, match="no column of dates"):
+        days_of(many, None)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

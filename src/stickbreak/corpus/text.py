@@ -14,7 +14,7 @@ from stickbreak.corpus.arguments import advice_for, kind_of
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import in_columns
 from stickbreak.corpus.pruning import kept_words
-from stickbreak.corpus.text_columns import column_of, is_frame, kept_columns, texts_in
+from stickbreak.corpus.text_columns import is_frame, kept_columns, texts_in, texts_of
 from stickbreak.corpus.text_counter import count_all, found_phrases
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError, InvalidCorpus
@@ -103,8 +103,7 @@ def _of_frame(frame: Any, text: str | None, keep: Any) -> tuple[Any, Any]:
             "text and keep name columns of a data frame; give a data frame and both the column of the texts and those "
             "to keep, or a list of texts and neither"
         )
-    column = column_of(frame, text)
-    texts = texts_in(column)
+    texts = texts_of(frame, text)
     if texts is None:
         raise InvalidCorpus(f"column {text!r:.40} of the data frame holds no texts; name another one")
     return texts, kept_columns(frame, keep, text)

@@ -13,7 +13,7 @@ from stickbreak.exceptions import InputError, InvalidCorpus
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["column_of", "columns_of", "is_frame", "kept_columns", "texts_in"]
+__all__ = ["column_of", "columns_of", "is_frame", "kept_columns", "texts_in", "texts_of"]
 
 
 def is_frame(X: Any) -> bool:
@@ -100,6 +100,28 @@ def column_of(frame: Any, name: Any) -> Any:
         what = "no column" if name not in names else "several columns"
         raise InputError(f"the data frame has {what} {name!r:.40}; name one of {listed(names)}")
     return frame[name]
+
+
+def texts_of(frame: Any, name: Any) -> list[Any] | None:
+    """Return the texts of a column of a data frame, with an empty text for each empty cell; None if it holds no texts.
+
+    Parameters
+    ----------
+    frame : pandas or polars DataFrame, pyarrow.Table
+    name : str
+
+    Raises
+    ------
+    InputError
+        If there is no such column.
+    """
+    texts = texts_in(column_of(frame, name))
+    return None if texts is None else ["" if _is_missing(text) else text for text in texts]
+
+
+def _is_missing(cell: Any) -> bool:
+    """Tell whether a cell is empty: None, NaN, or what pandas has for missing strings."""
+    return cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ == "NAType"
 
 
 def kept_columns(frame: Any, keep: Any, text: str) -> pa.Table | None:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus, TextOptions, count_texts
 from stickbreak.corpus.alignment import in_columns
-from stickbreak.corpus.text_columns import column_of, columns_of, is_frame, texts_in
+from stickbreak.corpus.text_columns import columns_of, is_frame, texts_in, texts_of
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 __all__ = ["TakesTexts", "count_for_fit", "counted_for"]
@@ -36,7 +36,7 @@ class TakesTexts:
         """Return the texts that X holds, as the fit was given them; None if X is something else."""
         if is_frame(X):
             column = self.text_column_
-            return None if column is None or column not in columns_of(X) else texts_in(column_of(X, column))
+            return None if column is None or column not in columns_of(X) else texts_of(X, column)
         return None if isinstance(X, Corpus) else texts_in(X)
 
     def _counted(self, X: Any, *, reset: bool = False) -> Any:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Days = NDArray[np.datetime64]
 PERIODS = ("day", "week", "month", "quarter", "year")
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
+_MOST_WRONG = 0.05  # of the values of a column of dates, that are none
+_DATED = r"\d{4}-\d\d"  # how a date that is text begins
 
 
 def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
@@ -91,10 +93,26 @@ def _only_column_of_dates(corpus: Corpus) -> str:
 
     schema = () if corpus.metadata is None else corpus.metadata.schema
     found = [field.name for field in schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
+    if not found:
+        found = [field.name for field in schema if _is_text(field.type) and _holds_dates(corpus, field.name)]
     if len(found) == 1:
         return str(found[0])
     has = f"several columns of dates ({', '.join(found)})" if found else "no column of dates"
     raise InputError(f"the corpus has {has}; say with dates which column of its metadata it is, or give an array.")
+
+
+def _is_text(kind: Any) -> bool:
+    """Tell whether a column of Arrow holds strings."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _holds_dates(corpus: Corpus, name: str) -> bool:
+    """Tell whether nearly all texts of a column begin as dates do."""
+    assert corpus.metadata is not None
+    values = corpus.metadata[name].to_pandas().dropna()
+    return bool(len(values)) and bool(values.str.match(_DATED).mean() >= 1 - _MOST_WRONG)
 
 
 def _days(values: pd.Series, date_format: str | None, name: str) -> Days:
@@ -112,14 +130,23 @@ def _days(values: pd.Series, date_format: str | None, name: str) -> Days:
         return days
     if pd.api.types.is_numeric_dtype(values.dtype):
         raise InputError(f"{name} holds numbers that are not years; give dates as 2026-11-23.")
-    try:
-        found = pd.to_datetime(values, format=date_format or "ISO8601", utc=True)
-    except (ValueError, TypeError, OverflowError) as error:
-        first = str(error).partition(". ")[0].replace("\n", " ")
+    return _read_days(values, date_format, name)
+
+
+def _read_days(values: pd.Series, date_format: str | None, name: str) -> Days:
+    """Read text as days. A few values that are none, such as "unknown", count as missing; of many the first is told."""
+    import pandas as pd
+
+    found = pd.to_datetime(values, format=date_format or "ISO8601", utc=True, errors="coerce")
+    there = (values.notna() & (values.astype(str).str.strip() != "")).to_numpy()
+    wrong, known = found.isna().to_numpy() & there, int(there.sum())
+    if wrong.sum() > _MOST_WRONG * known:
+        row = int(np.argmax(wrong))
         raise InputError(
-            f"{name} holds what is not a date ({first:.120}); give dates as 2026-11-23, or say with date_format how "
-            'they are written ("%d.%m.%Y").'
-        ) from None
+            f"{name} holds what is not a date ({str(values.iloc[row])!r:.60} of document {row}, and "
+            f"{wrong.sum() - 1:,} more of {known:,}); give dates as 2026-11-23, or say with date_format how they are written "
+            '("%d.%m.%Y").'
+        )
     return found.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
 
 
