@@ -144,8 +144,8 @@ def _read_days(values: pd.Series, date_format: str | None, name: str) -> Days:
         row = int(np.argmax(wrong))
         first = f"{str(values.iloc[row])!r:.60} of document {row}, and {wrong.sum() - 1:,} more of {known:,}"
         raise InputError(
-            f"{name} holds what is not a date ({first}); give dates as 2026-11-23, or say with date_format how they are "
-            'written ("%d.%m.%Y").'
+            f"{name} holds what is not a date ({first}); give dates as 2026-11-23, or say with date_format how they "
+            'are written ("%d.%m.%Y").'
         )
     return found.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
 
