@@ -42,7 +42,7 @@ def compare(
     return with_closing(table, closing, values)
 
 
-def _others(whats: Sequence[str]) -> str:
+def _others(outcomes: Sequence[str]) -> str:
     """Say what became of the topics that are not the same."""
-    told = [f"{whats.count(what):,} {said}" for what, said in _ENDS.items() if what in whats]
+    told = [f"{outcomes.count(what):,} {said}" for what, said in _ENDS.items() if what in outcomes]
     return f", {', '.join(told)}" if told else ""

@@ -39,6 +39,8 @@ def checked_numbers(name: str, given: ArrayLike, n: int) -> Int:
     if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
         raise InputError(f"{name} is {given!r}; give a list of whole numbers.")
     if chosen.size and not 0 <= chosen.min() <= chosen.max() < n:
+        if chosen.size == 1:
+            raise InputError(f"{name.removesuffix('s')} is {chosen[0]}; give a number from 0 to {n - 1}.")
         raise InputError(f"{name} is {given!r}; give numbers from 0 to {n - 1}.")
     return chosen.astype(np.int64)
 
