@@ -13,7 +13,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.text_columns import is_frame, kept_columns
 from stickbreak.fitting.loop import logger
 from stickbreak.fitting.requirements import check_whole
-from stickbreak.model.labels import LabelledTopics
+from stickbreak.model.notebook import ShownInNotebooks
 from stickbreak.questions import by_category, documents, over_time, similar, table
 from stickbreak.questions import word_topics as of_words
 from stickbreak.questions import words as of_topic
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Questions(LabelledTopics):
+class Questions(ShownInNotebooks):
     """The side of `TopicModel` that answers questions about topics and documents.
 
     A table of topics is about all of them; of a tree about its 100 largest leaves. Weights of documents are those of

@@ -38,8 +38,8 @@ class TopicModel(TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`
-    asks of its fit. What else can be asked of topics comes from `FlatTopics`, `JoinedTopics`, `LabelledTopics` and
-    `Questions`.
+    asks of its fit. What else can be asked of topics comes from `FlatTopics`, `JoinedTopics`, `LabelledTopics`,
+    `ShownInNotebooks` and `Questions`.
     """
 
     _stream_only: ClassVar[tuple[str, ...]] = ()  # parameters that only `partial_fit` uses
