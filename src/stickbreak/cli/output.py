@@ -119,7 +119,7 @@ def describe_topics(model: "FlatTopics", n_words: int, most: int = MOST_LEAVES) 
     -------
     list of TopicLine
     """
-    shown, labels = model.shown_topics(n_words, most=most), getattr(model, "labels_", {})
+    shown, labels = model.shown_topics(n_words, most=most), model.labels_
     lines = [
         TopicLine(
             int(number),

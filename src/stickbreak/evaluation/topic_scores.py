@@ -17,7 +17,7 @@ from stickbreak.evaluation.measures import (
 )
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
-from stickbreak.model.texts import TakesTexts, counted_for
+from stickbreak.model.texts import counted_for, texts_given
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.fitted import FittedTopics
@@ -71,9 +71,8 @@ def topic_scores(
     check_options(n_words)
     check_whole("n_words", n_words, 2)
     check_window(window)
-    asked, ordered = model._asked(), texts
-    if ordered is None and isinstance(model, TakesTexts):
-        ordered = model._texts(X)
+    asked, (found, options) = model._asked(), texts_given(model, X)
+    ordered = found if texts is None else texts
     corpus = counted_for(model, X)
     check_same_words(model, corpus)
     if not corpus.n_documents:
@@ -86,7 +85,6 @@ def topic_scores(
         "umass": coherence_of_words(top, corpus),
     }
     if ordered is not None:
-        options = model.text_options_ if isinstance(model, TakesTexts) else None
         sequences = word_sequences(ordered, options)
         scores["c_v"] = mean_cosine(WordPairs.in_windows(top, model.vocabulary_, sequences, window))
     words = [" ".join(model.vocabulary_[w] for w in row) for row in top]

@@ -14,7 +14,7 @@ from stickbreak.corpus.alignment import in_columns
 from stickbreak.corpus.text_columns import columns_of, is_frame, texts_in, texts_of
 from stickbreak.exceptions import InputError, InvalidCorpus
 
-__all__ = ["TakesTexts", "count_for_fit", "counted_for"]
+__all__ = ["TakesTexts", "count_for_fit", "counted_for", "texts_given"]
 
 
 class TakesTexts:
@@ -125,6 +125,18 @@ def count_for_fit(X: Any, text: str | None, options: TextOptions | None) -> Corp
             "frame with text='COLUMN', or leave options out"
         )
     return count_texts(texts, options)
+
+
+def texts_given(model: Any, X: Any) -> tuple[Sequence[Any] | None, TextOptions | None]:
+    """Return the texts that X holds, None if it holds counts, and how the model counts texts, None if it does not.
+
+    Parameters
+    ----------
+    model : fitted model
+        Of any kind; only those of stickbreak take texts.
+    X : Corpus, counts or texts
+    """
+    return (model._texts(X), model.text_options_) if isinstance(model, TakesTexts) else (None, None)
 
 
 def counted_for(model: Any, X: Any) -> Corpus:

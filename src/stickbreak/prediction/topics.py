@@ -155,6 +155,11 @@ class FlatTopics:
         """The root of the tree of topics; None if the topics do not form a tree, as here."""
         return None
 
+    @property
+    def labels_(self) -> dict[int, str]:
+        """The labels that were given, by the number of the topic; none, as here."""
+        return {}
+
     def described_path(self, n_words: int = 10) -> DescribedPath | None:
         """Return the joins of the topics down to one, with top words; None if they are not known, as here."""
         return None
