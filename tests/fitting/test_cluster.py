@@ -136,6 +136,19 @@ def test_a_folder_of_the_user_stays(client: Any, corpus: Corpus, tmp_path: Path)
     assert not list(here.iterdir())
 
 
+def test_workers_fetch_the_rows_of_a_url(client: Any, corpus: Corpus, tmp_path: Path) -> None:
+    stickbreak.corpus.write_corpus(corpus, tmp_path / "counts")
+    url = f"local://{tmp_path}/counts"  # read as storage elsewhere is: no path of it is opened
+    fetched = stickbreak.corpus.open_corpus(url)
+    options: dict[str, Any] = {"n_laps": 2, "random_state": 0}
+    expected = stickbreak.CollapsedHDP(**options).fit(corpus)
+    with stickbreak.cluster(client) as workers:
+        assert workers.place(fetched).folder == url
+        model = stickbreak.CollapsedHDP(**options).fit(fetched)
+        assert not list(workers.scratch.glob("corpus-*"))
+    assert np.array_equal(model.components_, expected.components_)
+
+
 def test_a_scratch_folder_that_cannot_be_made_is_named(client: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError, match="file"), stickbreak.cluster(client, scratch=tmp_path / "file"):

@@ -37,6 +37,7 @@ from stickbreak.cli.output import print_json, say
 from stickbreak.cli.paths import check_input
 from stickbreak.cli.text_options import kept_fields, text_options
 from stickbreak.cli.workers import workers_alone
+from stickbreak.storage.urls import location_of
 
 
 def count(
@@ -83,7 +84,7 @@ def count(
     """
     on_workers = workers_alone(workers, cluster)
     for given in inputs:
-        check_input(Path(given))
+        check_input(location_of(given))
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     text = text_options(
         stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits,

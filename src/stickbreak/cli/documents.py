@@ -11,6 +11,7 @@ from stickbreak.cli.file_reading import FileReading
 from stickbreak.cli.text_options import named_tokenizer
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.storage.atomic import replace_file
+from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
     from stickbreak.corpus import Corpus, ReadLimits, TextOptions
@@ -64,24 +65,24 @@ class InputSettings:
         """The encoding, also where none was asked for."""
         return self.encoding or "utf-8"
 
-    def of_file(self, path: Path | None) -> FileReading:
+    def of_file(self, path: Location | None) -> FileReading:
         """Return what a model remembers of a file that was read with these settings.
 
         Parameters
         ----------
-        path : Path or None
+        path : Location or None
             None where the documents were made.
         """
         return FileReading.of(path, self.format, self.encoding, self.delimiter)
 
-    def completed(self, known: FileReading, path: Path, detect: Callable[[str | None, str], str]) -> Self:
+    def completed(self, known: FileReading, path: Location, detect: Callable[[str | None, str], str]) -> Self:
         """Let what a model remembers stand where the command line says nothing.
 
         Parameters
         ----------
         known : FileReading
             What it remembers.
-        path : Path
+        path : Location
             The new input.
         detect : callable
             Finds the format of the new input: format asked for, encoding -> format.
@@ -132,12 +133,12 @@ class InputSettings:
                 "model of vectors; leave them out"
             )
 
-    def read(self, path: Path) -> "Corpus":
+    def read(self, path: Location) -> "Corpus":
         """Read a collection.
 
         Parameters
         ----------
-        path : Path
+        path : Location
             File or folder.
 
         Returns
@@ -164,12 +165,12 @@ class InputSettings:
             limits=self.limits,
         )
 
-    def texts(self, path: Path) -> Callable[[Sequence[int]], list[str]] | None:
+    def texts(self, path: Location) -> Callable[[Sequence[int]], list[str]] | None:
         """Return the function that reads texts by their rows; None where the input holds counts.
 
         Parameters
         ----------
-        path : Path
+        path : Location
             File or folder.
 
         Returns
@@ -190,19 +191,19 @@ class InputSettings:
             limits=self.limits,
         )
 
-    def _holds_text(self, path: Path) -> bool:
+    def _holds_text(self, path: Location) -> bool:
         from stickbreak.corpus.reading.formats import detect_format
 
         return detect_format(path, self.format, self.known_encoding) in _TEXT_FORMATS
 
-    def remember(self, folder: Path, path: Path | None, counts: Sequence[float]) -> None:
+    def remember(self, folder: Path, path: Location | None, counts: Sequence[float]) -> None:
         """Write the settings into the folder of a model.
 
         Parameters
         ----------
         folder : Path
             The folder.
-        path : Path or None
+        path : Location or None
             What was read; None where the documents were made.
         counts : sequence of float
             Tokens of each word in the documents of the fit.
@@ -257,12 +258,12 @@ class Documents:
         return f"{self.n_outside:,.0f} {what} ({share:.1%}) {verb} not in the model's vocabulary and {verb} left out"
 
 
-def read_for_model(path: Path, model_folder: Path, model: Any, given: InputSettings) -> Documents:
+def read_for_model(path: Location, model_folder: Path, model: Any, given: InputSettings) -> Documents:
     """Read new documents as the model's own were read, and count them in the words of the model.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         File or folder.
     model_folder : Path
         Where the model is; how the files of its fit were read is remembered there.

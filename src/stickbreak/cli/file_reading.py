@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from stickbreak.storage.urls import Location
+
 __all__ = ["FileReading", "checked_or_none"]
 
 _CUT = ("csv", "tsv")  # formats with a delimiter
@@ -32,12 +34,12 @@ class FileReading:
     delimiter: str | None = None
 
     @classmethod
-    def of(cls, path: Path | None, format: str | None, encoding: str | None, delimiter: str | None) -> Self:
+    def of(cls, path: Location | None, format: str | None, encoding: str | None, delimiter: str | None) -> Self:
         """Return what is to be remembered of an input and of the options that it was read with.
 
         Parameters
         ----------
-        path : Path or None
+        path : Location or None
             None where the documents were made.
         format, encoding, delimiter : str or None
         """
@@ -63,23 +65,23 @@ class FileReading:
         """Return it for JSON."""
         return asdict(self)
 
-    def format_of(self, path: Path) -> str | None:
+    def format_of(self, path: Location) -> str | None:
         """Return the format in which a new input is read.
 
         It is that of the fit if both names have the same ending. Otherwise it is None: the name of the input tells it.
 
         Parameters
         ----------
-        path : Path
+        path : Location
         """
         return self.format if _ending(path) == self.ending else None
 
-    def delimiter_of(self, path: Path, format: str, encoding: str) -> str | None:
+    def delimiter_of(self, path: Location, format: str, encoding: str) -> str | None:
         """Return the delimiter to read a new input with, if it cuts the header; None: the rows tell theirs.
 
         Parameters
         ----------
-        path : Path
+        path : Location
         format, encoding : str
             As the input is read.
         """
@@ -110,5 +112,5 @@ def checked_or_none(value: Any, kind: type) -> Any:
     return value
 
 
-def _ending(path: Path) -> str:
+def _ending(path: Location) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix

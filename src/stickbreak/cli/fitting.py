@@ -15,6 +15,7 @@ from stickbreak.cli.output import say
 from stickbreak.cli.result import FitResult
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage.atomic import replace_folder
+from stickbreak.storage.urls import Location
 
 __all__ = ["FitJob"]
 
@@ -49,7 +50,7 @@ class FitJob:
         No progress and no messages.
     options : mapping or None
         What `fit` was given, to be written beside the model; None writes no such file.
-    input : Path or None
+    input : Location or None
         What the documents were read from; None where they are not in a file.
     """
 
@@ -64,7 +65,7 @@ class FitJob:
     force: bool = False
     quiet: bool = False
     options: Mapping[str, Any] | None = None
-    input: Path | None = None
+    input: Location | None = None
 
     def check(self) -> None:
         """Refuse, before the long work, what cannot be done at its end.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.output import MOST_LEAVES, Line
 from stickbreak.exceptions import InputError
+from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
     from stickbreak.cli.documents import InputSettings
@@ -66,7 +67,7 @@ class Material(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, path: Path, settings: InputSettings, method: str) -> Self:
+    def read(cls, path: Location, settings: InputSettings, method: str) -> Self:
         """Read what is to be fitted.
 
         Raises
@@ -77,7 +78,7 @@ class Material(ABC):
 
     @classmethod
     @abstractmethod
-    def read_for(cls, path: Path, folder: Path, model: Any, given: InputSettings) -> Self:
+    def read_for(cls, path: Location, folder: Path, model: Any, given: InputSettings) -> Self:
         """Read what a fitted model is asked about, as its own data were read.
 
         Raises

@@ -6,8 +6,11 @@ from typing import Annotated
 import typer
 
 from stickbreak.cli.groups import INPUT, OUTPUT, STOPPING, TEXT
+from stickbreak.storage.urls import location_of
 
-InputPath = Annotated[Path, typer.Argument(metavar="INPUT", help="File or folder with the documents.")]
+InputPath = Annotated[  # or a UrlPath: typer knows no unions
+    Path, typer.Argument(parser=location_of, metavar="INPUT", help="Documents: a file, a folder or a URL.")
+]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a model, written by fit.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 TopicsShown = Annotated[

@@ -4,18 +4,19 @@ import stat
 from pathlib import Path
 
 from stickbreak.exceptions import ReadError, WriteError
+from stickbreak.storage.urls import Location, UrlPath
 
 __all__ = ["check_input", "check_output"]
 
 _OF_A_MODEL = ("model.json", "arrays.safetensors", "input.json", "fit.toml")
 
 
-def check_input(path: Path) -> None:
+def check_input(path: Location) -> None:
     """Refuse a pipe, which would be waited for, and can be read only once.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         File or folder with documents.
 
     Raises
@@ -23,6 +24,8 @@ def check_input(path: Path) -> None:
     ReadError
         If it is a pipe or a socket.
     """
+    if isinstance(path, UrlPath):
+        return
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
@@ -31,14 +34,14 @@ def check_input(path: Path) -> None:
         raise ReadError(f"{path} is a pipe, but documents are read more than once; write them to a file first")
 
 
-def check_output(path: Path, *inputs: Path) -> None:
+def check_output(path: Path, *inputs: Location) -> None:
     """Refuse a file that would take the place of what is read, or of a part of a model.
 
     Parameters
     ----------
     path : Path
         File to be written.
-    *inputs : Path
+    *inputs : Location
         Files and folders that the command reads.
 
     Raises
@@ -47,7 +50,7 @@ def check_output(path: Path, *inputs: Path) -> None:
         If it is one of them, or named as a part of a model.
     """
     for given in inputs:
-        if path.exists() and given.exists() and path.samefile(given):
+        if isinstance(given, Path) and path.exists() and given.exists() and path.samefile(given):
             raise WriteError(f"cannot write {path}: it is also the input; choose another name")
     if path.name in _OF_A_MODEL:
         raise WriteError(f"cannot write {path}: {path.name} is the name of a part of a model; choose another name")

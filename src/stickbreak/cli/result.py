@@ -20,6 +20,7 @@ from stickbreak.cli.output import (
     show_rest,
 )
 from stickbreak.fitting.progress import explained
+from stickbreak.storage.urls import Location
 
 __all__ = ["FitResult"]
 
@@ -51,7 +52,7 @@ class FitResult:
         Folder of the model.
     report : Path or None
         File of the report.
-    input : Path or None
+    input : Location or None
         What was read; None where it was not a file or folder.
     options : mapping or None
         What `fit` was given.
@@ -67,7 +68,7 @@ class FitResult:
     n_topics_start: int | None
     out: Path
     report: Path | None
-    input: Path | None
+    input: Location | None
     options: Mapping[str, Any] | None
     path: Any = None
 

@@ -14,6 +14,7 @@ from stickbreak.cli.paths import check_output
 from stickbreak.cli.weights import csv_cell, csv_line
 from stickbreak.exceptions import InputError
 from stickbreak.storage.atomic import replace_file
+from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +41,7 @@ _HEADS = {"npmi": "NPMI", "umass": "UMass", "c_v": "C_V"}
 _MOST_CHARACTERS = 200  # of a cell that is shown to a person
 
 
-def check_table_file(path: Path | None, *inputs: Path) -> None:
+def check_table_file(path: Path | None, *inputs: Location) -> None:
     """Refuse a file name whose ending names no format, or that is an input.
 
     Parameters

@@ -13,6 +13,7 @@ from stickbreak.cli.output import MOST_LEAVES, Line
 from stickbreak.cli.vector_input import VectorSettings
 from stickbreak.cli.weights import WeightTable
 from stickbreak.exceptions import InputError
+from stickbreak.storage.urls import Location, UrlPath
 
 if TYPE_CHECKING:
     from stickbreak.corpus import GroupedVectors
@@ -84,12 +85,12 @@ class Groups(Material):
     settings: VectorSettings
 
     @classmethod
-    def read(cls, path: Path, settings: InputSettings, method: str) -> Self:
+    def read(cls, path: Location, settings: InputSettings, method: str) -> Self:
         """Read what is to be fitted."""
         return cls._read(path, settings, VectorSettings(), f"--method {method}")
 
     @classmethod
-    def read_for(cls, path: Path, folder: Path, model: Any, given: InputSettings) -> Self:
+    def read_for(cls, path: Location, folder: Path, model: Any, given: InputSettings) -> Self:
         """Read what a fitted model is asked about."""
         found = cls._read(path, given, VectorSettings.remembered(folder), f"a {type(model).__name__}")
         if found.vectors.dim != model.n_features_in_:
@@ -100,11 +101,13 @@ class Groups(Material):
         return found
 
     @classmethod
-    def _read(cls, path: Path, given: InputSettings, known: VectorSettings, asking: str) -> Self:
+    def _read(cls, path: Location, given: InputSettings, known: VectorSettings, asking: str) -> Self:
         from stickbreak.corpus import read_vectors
         from stickbreak.corpus.reading.vector_sources import TABLES, detect_vector_format
 
         given.check_of_vectors()
+        if isinstance(path, UrlPath):
+            raise InputError(f"{path} is a URL, but vectors are read from disks only; fetch the file first")
         given = given.completed(known.file, path, lambda format, _: detect_vector_format(path, format))
         tables = detect_vector_format(path, given.format) in TABLES
         size = known.patches.size if known.patches is not None else _PATCH_SIZE

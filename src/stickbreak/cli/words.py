@@ -13,6 +13,7 @@ from stickbreak.cli.output import MOST_LEAVES, Line, describe_topics
 from stickbreak.cli.weights import WeightTable, document_weights
 from stickbreak.cli.word_scores import completion_score, told_scores
 from stickbreak.exceptions import InputError
+from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
     from stickbreak.corpus import Corpus
@@ -35,10 +36,12 @@ class Words(Material):
 
     documents: Documents
     settings: InputSettings
-    path: Path | None = None
+    path: Location | None = None
 
     @classmethod
-    def of(cls, corpus: Corpus, settings: InputSettings, texts: Texts | None = None, path: Path | None = None) -> Self:
+    def of(
+        cls, corpus: Corpus, settings: InputSettings, texts: Texts | None = None, path: Location | None = None
+    ) -> Self:
         """Return documents that were read already.
 
         Parameters
@@ -48,19 +51,19 @@ class Words(Material):
             How they were read.
         texts : callable, sequence of str or None
             Their texts, for the report.
-        path : Path or None
+        path : Location or None
             What they were read from; None where they were made.
         """
         return cls(Documents(corpus, 0, texts), settings, path)
 
     @classmethod
-    def read(cls, path: Path, settings: InputSettings, method: str) -> Self:
+    def read(cls, path: Location, settings: InputSettings, method: str) -> Self:
         """Read what is to be fitted."""
         settings.check_of_words()
         return cls.of(settings.read(path), settings, settings.texts(path), path)
 
     @classmethod
-    def read_for(cls, path: Path, folder: Path, model: Any, given: InputSettings) -> Self:
+    def read_for(cls, path: Location, folder: Path, model: Any, given: InputSettings) -> Self:
         """Read what a fitted model is asked about."""
         given.check_of_words()
         return cls(read_for_model(path, folder, model, given), given)

@@ -8,11 +8,18 @@ from typing import Any
 
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import InputError
+from stickbreak.storage.places import is_url
+from stickbreak.storage.urls import Location, UrlPath, location_of
 
-__all__ = ["advice_for", "checked_limits", "checked_optional_name", "checked_path", "kind_of"]
+__all__ = ["advice_for", "checked_limits", "checked_location", "checked_optional_name", "checked_path", "kind_of"]
 
 _COUNT = "stickbreak.corpus.count_texts"
 _LONGEST_NAME = 4096  # of a path; a text is longer
+
+
+def checked_location(path: object, function: str) -> Location:
+    """Return the path, or the URL, of an input; the arguments and errors are those of `checked_path`."""
+    return location_of(path) if isinstance(path, UrlPath) or is_url(path) else checked_path(path, function)
 
 
 def checked_path(path: object, function: str) -> Path:
@@ -38,6 +45,8 @@ def checked_path(path: object, function: str) -> Path:
         raise InputError(
             f"{function} takes a path, not a text ({path[:30]!r}...); count texts with {_COUNT}([text, ...])"
         )
+    if isinstance(path, UrlPath) or is_url(path):
+        raise InputError(f"{location_of(path)!s:.100} is a URL, but {function} reads files; fetch it first")
     if isinstance(path, (str, os.PathLike)) and os.fspath(path):
         found = os.fspath(path)
         return Path(found if isinstance(found, str) else os.fsdecode(found))

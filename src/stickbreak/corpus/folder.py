@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
+from stickbreak.corpus.fetching import fetched
 from stickbreak.corpus.folder_writer import META, METADATA, TEXT, VERSION, corpus_writer, is_corpus_folder
 from stickbreak.corpus.place import Place
 from stickbreak.corpus.reading.files import reading
@@ -20,6 +22,7 @@ from stickbreak.corpus.stored import open_array, read_meta, read_strings
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.places import PathLike
+from stickbreak.storage.urls import UrlPath, location_of
 
 __all__ = ["is_corpus_folder", "open_corpus", "opened", "place_of_folder", "write_corpus"]
 
@@ -27,6 +30,7 @@ _LARGEST_COUNT = np.iinfo(np.int32).max
 _MOST_OPTIONS = 1 << 26  # bytes of a file of options, which may hold lists of words
 _BLOCK = 1 << 22  # entries of an array that are checked at once
 _ARRAYS = ("data", "indices", "indptr")
+_FILES = (META, *(f"{name}.npy" for name in _ARRAYS), "vocabulary.jsonl", "names.jsonl", METADATA, TEXT)
 _FIELDS = ("n_documents", "n_words", "n_entries", "vocabulary", "names")
 
 
@@ -68,13 +72,15 @@ def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> Non
         writer.add(counts, corpus.names, corpus.metadata)
 
 
-def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
+def open_corpus(path: PathLike | UrlPath, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     """Open a corpus folder; the counts stay on disk and are read as they are used.
 
     Parameters
     ----------
     path : str or PathLike
-        A folder written by `write_corpus`.
+        A folder written by `write_corpus`, or its URL (s3://bucket/counts): its files are then fetched to the folder of
+        the system for temporary files, where they take room as long as the corpus is in use. Jobs of a cluster fetch
+        their own rows.
     limits : ReadLimits
         How long a word or a name may be.
 
@@ -87,9 +93,19 @@ def open_corpus(path: PathLike, limits: ReadLimits = DEFAULT_LIMITS) -> Corpus:
     Raises
     ------
     ReadError
-        If the folder is not a corpus folder, of a newer version, incomplete or damaged.
+        If the folder is not a corpus folder, of a newer version, incomplete or damaged, or a URL does not answer.
+    InputError
+        If the path is none, or what reads a URL is not installed.
     """
-    folder = Path(path)
+    location = location_of(path)
+    if not isinstance(location, UrlPath):
+        return _open_folder(location, limits)
+    with fetched(location, _FILES) as (folder, mark):
+        corpus = _open_folder(folder, limits)
+    return replace(corpus, place=Place(location.url, mark, corpus.n_words, 0, corpus.n_documents))
+
+
+def _open_folder(folder: Path, limits: ReadLimits) -> Corpus:
     meta = read_meta(folder, META, _FIELDS, what="corpus", version=VERSION)
     D, W, nnz = meta["n_documents"], meta["n_words"], meta["n_entries"]
     data, indices, indptr = _map_counts(folder)

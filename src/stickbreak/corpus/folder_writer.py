@@ -16,6 +16,7 @@ from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import WriteError
 from stickbreak.storage.atomic import replace_folder
 from stickbreak.storage.places import PathLike
+from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -196,12 +197,12 @@ class _MetadataFile:
             self._writer.write_table(self._waiting)
 
 
-def is_corpus_folder(path: Path) -> bool:
+def is_corpus_folder(path: Location) -> bool:
     """Whether `path` looks like a corpus folder.
 
     Parameters
     ----------
-    path : Path
+    path : Path or UrlPath
         Any path.
 
     Returns

@@ -14,9 +14,10 @@ class Place:
     Attributes
     ----------
     folder : str
-        Absolute path of a corpus folder, on storage that all who load it see.
+        Absolute path or URL of a corpus folder, on storage that all who load it see.
     written : int
-        When the folder was written, in nanoseconds: another corpus in its place is not taken for it.
+        When the folder was written, in nanoseconds, or a number of its files at a URL: another corpus in its place is
+        not taken for it.
     n_words : int
         W.
     first, last : int

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import opened
 from stickbreak.corpus.place import Place
+from stickbreak.corpus.ranges import rows_at
+from stickbreak.storage.places import is_url
 
 __all__ = ["Held", "Source", "Stored"]
 
@@ -44,7 +46,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Documents of a corpus folder, which each process opens once; they come without words and names."""
+    """Documents of a corpus folder, which each process opens once; they come without words and names.
+
+    Of a folder at a URL a job fetches its rows.
+    """
 
     place: Place
 
@@ -61,5 +66,7 @@ class Stored:
             If the folder is gone, or another corpus is in its place.
         """
         place = self.place
+        if is_url(place.folder):
+            return rows_at(place, selection)
         corpus = opened(place.folder, place.written, place.n_words)[place.first : place.last]
         return corpus if selection is None else corpus[selection]

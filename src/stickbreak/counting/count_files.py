@@ -24,6 +24,7 @@ from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, WriteE
 from stickbreak.fitting.engine import engine
 from stickbreak.storage.atomic import TAKEN, told_as_write_error
 from stickbreak.storage.places import PathLike, place_of
+from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
     from stickbreak.corpus.corpus import Corpus
@@ -87,8 +88,8 @@ def count_files(
     ----------
     inputs : path-like or sequence of path-like
         Files of texts, patterns of their names ("part-*.jsonl.gz"), folders. A folder that holds only JSON lines, CSV,
-        TSV or Parquet stands for its files; in any other each file is a document. On a cluster all machines must see
-        them.
+        TSV or Parquet stands for its files; in any other each file is a document. Or URLs of these (s3://, gs://, any
+        that pyarrow or fsspec read), with the signs * and [ in patterns. On a cluster all machines must see them.
     out : path-like
         The corpus folder to make; on a cluster where all machines see it.
     format, text_field, name_field, text, keep, encoding, delimiter, limits
@@ -181,7 +182,7 @@ def _check_target(target: Path, *, overwrite: bool) -> None:
             raise WriteError(f"{target} exists and is not a corpus folder, so it is not replaced; choose another name")
 
 
-def _pieces(files: Sequence[Path], settings: ReadSettings) -> list[Piece]:
+def _pieces(files: Sequence[Location], settings: ReadSettings) -> list[Piece]:
     """Cut all files; those that are empty are passed over, if others are not."""
     pieces: list[Piece] = []
     empty: NoDocuments | None = None

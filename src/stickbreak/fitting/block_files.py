@@ -9,9 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
-import tempfile
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +19,7 @@ from numpy.typing import NDArray
 from stickbreak.exceptions import ReadError
 from stickbreak.fitting.checkpoint import checksum
 from stickbreak.storage.atomic import told_as_write_error
+from stickbreak.storage.own_folders import OwnFolder
 
 __all__ = ["File", "Folder", "remove", "unreadable", "whole", "write"]
 
@@ -115,7 +113,7 @@ def remove(file: File | None) -> None:
             os.unlink(file.path)
 
 
-class Folder:
+class Folder(OwnFolder):
     """A folder of a fit alone, which is removed with the last who uses it.
 
     Parameters
@@ -130,10 +128,7 @@ class Folder:
     """
 
     def __init__(self, scratch: Path) -> None:
-        with told_as_write_error(scratch):
-            scratch.mkdir(parents=True, exist_ok=True)
-            self.path = tempfile.mkdtemp(prefix="stickbreak-fit-", dir=scratch.resolve())
-        self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        super().__init__(scratch, "stickbreak-fit")
         self._n_given = 0
 
     def next(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import secrets
-import shutil
 import tempfile
 import time
 import warnings
@@ -20,7 +19,7 @@ from stickbreak.corpus.place import Place
 from stickbreak.exceptions import ClusterError, InputError, StickbreakError
 from stickbreak.fitting.checkpoint import identity_of_corpus
 from stickbreak.fitting.engine import use_workers
-from stickbreak.storage.atomic import told_as_write_error
+from stickbreak.storage.own_folders import OwnFolder
 from stickbreak.storage.places import PathLike, place_of
 
 Shared = TypeVar("Shared")
@@ -221,19 +220,11 @@ def cluster(where: Any, *, scratch: PathLike | None = None) -> Iterator[DaskWork
     distributed = _distributed()
     with ExitStack() as stack:
         client = _client(where, distributed, stack)
-        folder = _own_folder(None if scratch is None else place_of(scratch))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        workers = DaskWorkers(client, folder)
+        folder = OwnFolder(Path(tempfile.gettempdir()) if scratch is None else place_of(scratch), "stickbreak-cluster")
+        stack.callback(folder.close)
+        workers = DaskWorkers(client, Path(folder.path))
         with use_workers(workers):
             yield workers
-
-
-def _own_folder(scratch: Path | None) -> Path:
-    """Make a folder for one cluster alone, in `scratch` or among the temporary ones: others may use the same."""
-    with told_as_write_error(scratch or tempfile.gettempdir()):
-        if scratch is not None:
-            scratch.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix="stickbreak-", dir=scratch))
 
 
 def _distributed() -> Any:

@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 from stickbreak.corpus.reading.decoding import checked_encoding, decoded, encoding_of
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.urls import Location
 
 __all__ = [
     "decoded_file",
@@ -32,12 +33,12 @@ _PIECE = 1 << 16  # bytes
 
 
 @contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading(path: Location) -> Iterator[None]:
     """Turn what the system or a decompressor says about `path` into a ReadError.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file that the block reads.
 
     Raises
@@ -61,7 +62,7 @@ def reading(path: Path) -> Iterator[None]:
         raise ReadError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def unpacks_too_far(path: Path, most: float) -> ReadError:
+def unpacks_too_far(path: Location, most: float) -> ReadError:
     """Return the error about a packed file that holds more than `most` bytes."""
     return ReadError(
         f"{path} unpacks to more than {size_in_words(int(most))}; raise the limit with --max-unpacked-bytes "
@@ -72,7 +73,7 @@ def unpacks_too_far(path: Path, most: float) -> ReadError:
 class _Unpacked(io.RawIOBase):
     """The content of a gzip file, refused where it is larger than a limit."""
 
-    def __init__(self, packed: gzip.GzipFile, path: Path, most: int) -> None:
+    def __init__(self, packed: gzip.GzipFile, path: Location, most: int) -> None:
         self._packed, self._path, self._most = packed, path, most
 
     def readable(self) -> bool:
@@ -95,19 +96,19 @@ class _Unpacked(io.RawIOBase):
         return len(content)
 
 
-def is_packed(path: Path) -> bool:
+def is_packed(path: Location) -> bool:
     """Return whether a file is a gzip file, whatever its name."""
-    with reading(path), open(path, "rb") as raw:
+    with reading(path), path.open("rb") as raw:
         return raw.read(2) == _GZIP
 
 
 @contextlib.contextmanager
-def open_binary(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[BinaryIO]:
+def open_binary(path: Location, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[BinaryIO]:
     """Open a file for reading bytes, unpacked if it is a gzip file (whatever its name).
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file.
     limits : ReadLimits
         How much a gzip file may hold.
@@ -124,24 +125,24 @@ def open_binary(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[Bin
     with reading(path):
         if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe could wait for ever
             raise ReadError(f"{path} is neither a file nor a folder; write its content to a file first")
-        with open(path, "rb") as raw:
+        with path.open("rb") as raw:
             packed = raw.read(2) == _GZIP
             raw.seek(0)
             if not packed:
                 yield raw
                 return
-            most = limits.most_unpacked(os.fstat(raw.fileno()).st_size)
+            most = limits.most_unpacked(path.stat().st_size)
             with gzip.open(raw, "rb") as unpacked:
                 content = _Unpacked(unpacked, path, most)
                 yield cast(BinaryIO, io.BufferedReader(content, _PIECE))
 
 
-def start_of(path: Path, size: int = 4096) -> bytes:
+def start_of(path: Location, size: int = 4096) -> bytes:
     """Read the first bytes of the (unpacked) file.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file.
     size : int
         The largest number of bytes.
@@ -197,7 +198,7 @@ def too_long(what: str, limits: ReadLimits) -> ReadError:
     )
 
 
-def decoded_file(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> str:
+def decoded_file(path: Location, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> str:
     """Read a whole text file that is one document.
 
     Parameters
@@ -227,7 +228,7 @@ def path_beside(path: Path, name: str) -> Path | None:
 
     Parameters
     ----------
-    path : Path
+    path : Location
         A file.
     name : str
         The name of the other file.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from stickbreak.corpus.reading.files import reading
+from stickbreak.storage.urls import Location
 
 __all__ = ["binary_kind", "foreign_kind"]
 
@@ -51,12 +51,12 @@ _HTML = (b"<!doctype html", b"<html")
 _PAGE = "an HTML page; save its text as .txt, or fetch the data behind it"
 
 
-def foreign_kind(path: Path, start: bytes) -> str | None:
+def foreign_kind(path: Location, start: bytes) -> str | None:
     """Say what a file is that holds neither plain text nor counts, and how to export it.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file.
     start : bytes
         Its first bytes (unpacked), some thousands.
@@ -73,12 +73,12 @@ def foreign_kind(path: Path, start: bytes) -> str | None:
     return written or binary_kind(path, start)
 
 
-def binary_kind(path: Path, start: bytes) -> str | None:
+def binary_kind(path: Location, start: bytes) -> str | None:
     """Say what a binary file is; None for what is written in plain bytes, such as HTML.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file.
     start : bytes
         Its first bytes (unpacked), some thousands.
@@ -102,9 +102,9 @@ def binary_kind(path: Path, start: bytes) -> str | None:
     return next((said for signature, said in _STARTS if start.startswith(signature)), None)
 
 
-def _ends_of(path: Path) -> bytes:
+def _ends_of(path: Location) -> bytes:
     """Read both ends of a file as it lies on disk: the list of a zip archive is at its end."""
-    with reading(path), open(path, "rb") as file:
+    with reading(path), path.open("rb") as file:
         first = file.read(_WINDOW)
         file.seek(max(0, os.fstat(file.fileno()).st_size - _WINDOW))
         return first + file.read(_WINDOW)

@@ -12,6 +12,7 @@ from stickbreak.corpus.reading.decoding import checked_encoding, encoding_of, li
 from stickbreak.corpus.reading.files import reading, start_of
 from stickbreak.corpus.reading.foreign import binary_kind, foreign_kind
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
+from stickbreak.storage.urls import Location
 
 __all__ = ["FORMATS", "detect_format", "is_folder"]
 
@@ -38,12 +39,12 @@ _TEXTS = frozenset(("jsonl", "csv", "tsv", "lines"))
 _BINARY_STARTS = ((b"PAR1", "parquet"), (b"PK\x03\x04", "npz"), (b"%%MatrixMarket", "mtx"))
 
 
-def detect_format(path: Path, format: str | None = None, encoding: str = "utf-8") -> str:
+def detect_format(path: Location, format: str | None = None, encoding: str = "utf-8") -> str:
     """Find the format of an input.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         A file or folder.
     format : str or None
         The format asked for, one of FORMATS; it overrides the name and the content.
@@ -80,12 +81,12 @@ def detect_format(path: Path, format: str | None = None, encoding: str = "utf-8"
     return named or _by_content(path, start, checked_encoding(encoding))
 
 
-def is_folder(path: Path, format: str | None, folders: Sequence[str], either: Sequence[str] = ()) -> bool:
+def is_folder(path: Location, format: str | None, folders: Sequence[str], either: Sequence[str] = ()) -> bool:
     """Return whether an input is a folder.
 
     Parameters
     ----------
-    path : Path
+    path : Location
     format : str or None
         The format asked for.
     folders : sequence of str
@@ -109,7 +110,7 @@ def is_folder(path: Path, format: str | None, folders: Sequence[str], either: Se
     return found
 
 
-def _by_name(path: Path) -> str | None:
+def _by_name(path: Location) -> str | None:
     name = path.name.lower().removesuffix(".gz")
     if name.startswith("docword"):
         return "uci"
@@ -126,7 +127,7 @@ def _readable(start: bytes, encoding: str) -> str:
         return ""
 
 
-def _by_content(path: Path, start: bytes, encoding: str) -> str:
+def _by_content(path: Location, start: bytes, encoding: str) -> str:
     for signature, format in _BINARY_STARTS:
         if start.startswith(signature):
             return format

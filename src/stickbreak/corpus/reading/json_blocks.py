@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +27,7 @@ from stickbreak.corpus.reading.limits import ReadLimits
 from stickbreak.corpus.reading.lines import Span, decoded_blocks
 from stickbreak.corpus.reading.text_blocks import TextBlock, blocks_of
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.urls import Location
 
 __all__ = ["json_blocks"]
 
@@ -37,7 +37,7 @@ _NO_TEXT, _NO_NAME = (MISSING, WHOLE, OTHER), (ESCAPED, OTHER)  # Python reads s
 
 
 def json_blocks(
-    path: Path,
+    path: Location,
     asked: Asked,
     encoding: str,
     limits: ReadLimits,

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, count, islice
-from pathlib import Path
 from typing import Any
 
 from stickbreak.corpus.reading.fields import Asked, Fields, choose_fields
@@ -15,6 +14,7 @@ from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.lines import Span, decoded_blocks, decoded_chunks
 from stickbreak.corpus.reading.records import Records, name_of
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.urls import Location
 
 __all__ = ["json_line_fields", "json_records", "records_of_lines"]
 
@@ -26,7 +26,7 @@ _KINDS = {list: "array", int: "number", float: "number", bool: "true or false", 
 
 
 def json_records(
-    path: Path,
+    path: Location,
     asked: Asked,
     encoding: str,
     limits: ReadLimits = DEFAULT_LIMITS,
@@ -39,7 +39,7 @@ def json_records(
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file, perhaps gzipped.
     asked : Asked
         See `stickbreak.corpus.reading.fields.choose_fields`; the first object decides for all.
@@ -73,7 +73,7 @@ def json_records(
     return _value_records(_lines(opened), asked, fields)
 
 
-def json_line_fields(path: Path, asked: Asked, encoding: str, limits: ReadLimits = DEFAULT_LIMITS) -> Fields | None:
+def json_line_fields(path: Location, asked: Asked, encoding: str, limits: ReadLimits = DEFAULT_LIMITS) -> Fields | None:
     """Return the fields that are read of a file of JSON lines, as its first object decides.
 
     Parameters
@@ -97,7 +97,14 @@ def json_line_fields(path: Path, asked: Asked, encoding: str, limits: ReadLimits
 
 
 def records_of_lines(
-    path: Path, asked: Asked, encoding: str, limits: ReadLimits, lines: tuple[int, str], fields: Fields, *, first: bool
+    path: Location,
+    asked: Asked,
+    encoding: str,
+    limits: ReadLimits,
+    lines: tuple[int, str],
+    fields: Fields,
+    *,
+    first: bool,
 ) -> Records:
     """Read some lines of a file of JSON lines.
 
@@ -122,7 +129,7 @@ def records_of_lines(
 class _Opened:
     """A file that is read from its start as often as needed."""
 
-    def __init__(self, path: Path, encoding: str, limits: ReadLimits, span: Span | None = None) -> None:
+    def __init__(self, path: Location, encoding: str, limits: ReadLimits, span: Span | None = None) -> None:
         self.path, self.encoding, self.limits, self.span = path, encoding, limits, span
 
     def text(self) -> JsonText:
@@ -133,7 +140,7 @@ class _Opened:
 class _Line:
     """Where a line stands; it is put into words where something is wrong."""
 
-    path: Path
+    path: Location
     number: int
 
     def __str__(self) -> str:
@@ -257,7 +264,7 @@ def _text(value: object, field: str, where: object) -> str:
     return value
 
 
-def _columns(text: JsonText, path: Path) -> Iterator[tuple[str, Iterator[tuple[str, Any]]]]:
+def _columns(text: JsonText, path: Location) -> Iterator[tuple[str, Iterator[tuple[str, Any]]]]:
     """Give the columns of {column: {row: value}}, each with its rows; stop where something else stands."""
     text.take("{", f"{path}")
     while text.peek() == '"':

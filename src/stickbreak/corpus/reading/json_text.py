@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from stickbreak.corpus.reading.files import too_long
 from stickbreak.corpus.reading.limits import ReadLimits
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.urls import Location
 
 __all__ = ["JsonText", "parsed_json"]
 
@@ -63,13 +63,13 @@ class JsonText:
     ----------
     pieces : iterator of str
         The text, cut anywhere.
-    path : Path
+    path : Location
         The file, for messages.
     limits : ReadLimits
         How long a value may be.
     """
 
-    def __init__(self, pieces: Iterator[str], path: Path, limits: ReadLimits) -> None:
+    def __init__(self, pieces: Iterator[str], path: Location, limits: ReadLimits) -> None:
         self._pieces, self._path, self._limits = pieces, path, limits
         self._text, self._at = "", 0
         self._line, self._counted = 1, 0  # of the line ends in memory, those before this place are counted

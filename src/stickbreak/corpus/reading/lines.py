@@ -7,11 +7,11 @@ import io
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from stickbreak.corpus.reading.decoding import checked_encoding, decoded, decoded_pieces, encoding_of, line_end_of
 from stickbreak.corpus.reading.files import is_packed, open_binary, reading, start_of, too_long, unpacks_too_far
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.storage.urls import Location
 
 __all__ = ["Span", "binary_lines", "decoded_blocks", "decoded_chunks", "decoded_lines", "line_starts"]
 
@@ -39,12 +39,12 @@ class Span:
     line: int = 1
 
 
-def line_starts(path: Path, size: int, step: int) -> list[int]:
+def line_starts(path: Location, size: int, step: int) -> list[int]:
     """Cut a file into runs of whole lines.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         A file that is not packed.
     size : int
         Its bytes.
@@ -57,7 +57,7 @@ def line_starts(path: Path, size: int, step: int) -> list[int]:
         Where the runs begin, 0 first, and the size of the file last.
     """
     starts = [0]
-    with reading(path), open(path, "rb") as file:
+    with reading(path), path.open("rb") as file:
         for at in range(step, size, step):
             if at <= starts[-1]:
                 continue
@@ -69,12 +69,12 @@ def line_starts(path: Path, size: int, step: int) -> list[int]:
     return [*starts, size]
 
 
-def binary_lines(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[bytes]:
+def binary_lines(path: Location, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[bytes]:
     """Give the lines of a file as bytes, unpacked, with their ends; none is held that is longer than the limit.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file.
     limits : ReadLimits
         How long a line may be.
@@ -98,13 +98,13 @@ def binary_lines(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[by
 
 
 def decoded_lines(
-    path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS, span: Span | None = None
+    path: Location, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS, span: Span | None = None
 ) -> Iterator[str]:
     r"""Give the lines of a text file, unpacked and decoded, one at a time, with their ends.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file. A byte order mark at its start is dropped; one of UTF-16 or UTF-32 tells the encoding.
     encoding : str
         Its encoding.
@@ -127,7 +127,7 @@ def decoded_lines(
 
 
 def decoded_blocks(
-    path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS, span: Span | None = None
+    path: Location, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS, span: Span | None = None
 ) -> Iterator[tuple[int, str]]:
     """Give the lines of a text file as `decoded_lines` does, but many of them in one string.
 
@@ -158,13 +158,13 @@ def decoded_blocks(
         yield number, block
 
 
-def _most_unpacked(path: Path, limits: ReadLimits) -> float:
+def _most_unpacked(path: Location, limits: ReadLimits) -> float:
     """Return how many bytes a packed file may hold; any other holds what it has."""
     with reading(path):
         return limits.most_unpacked(path.stat().st_size) if is_packed(path) else math.inf
 
 
-def _decoded_blocks(path: Path, encoding: str, limits: ReadLimits, span: Span | None) -> Iterator[tuple[int, str]]:
+def _decoded_blocks(path: Location, encoding: str, limits: ReadLimits, span: Span | None) -> Iterator[tuple[int, str]]:
     """Decode many lines at once; one at a time where that fails, for the message names the line."""
     number, offset = (1, 0) if span is None else (span.line, span.begin)
     together = codecs.lookup(encoding).name in _TOGETHER
@@ -183,7 +183,7 @@ def _decoded_blocks(path: Path, encoding: str, limits: ReadLimits, span: Span | 
             number, offset = number + block.count(b"\n"), offset + len(block)
 
 
-def _binary_blocks(path: Path, limits: ReadLimits, span: Span | None) -> Iterator[bytes]:
+def _binary_blocks(path: Location, limits: ReadLimits, span: Span | None) -> Iterator[bytes]:
     """Give whole lines, about a mebibyte of them; none is held that is longer than the limit."""
     longest = limits.document_bytes
     number = 1 if span is None else span.line
@@ -209,12 +209,12 @@ def _binary_blocks(path: Path, limits: ReadLimits, span: Span | None) -> Iterato
             yield block
 
 
-def _wide_lines(path: Path, encoding: str, limits: ReadLimits) -> Iterator[tuple[int, str]]:
+def _wide_lines(path: Location, encoding: str, limits: ReadLimits) -> Iterator[tuple[int, str]]:
     """Give the lines of an encoding whose ends of lines have more bytes than one, or another byte."""
     return enumerate(_lines_of_chunks(path, encoding, limits), start=1)
 
 
-def _lines_of_chunks(path: Path, encoding: str, limits: ReadLimits) -> Iterator[str]:
+def _lines_of_chunks(path: Location, encoding: str, limits: ReadLimits) -> Iterator[str]:
     """Cut lines where an end of line has more bytes than one, or another byte."""
     most = limits.document_bytes // len(line_end_of(encoding))
     number, size = 1, 0
@@ -241,7 +241,7 @@ def _cut(chunk: str) -> Iterator[str]:
         yield rest
 
 
-def decoded_chunks(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[str]:
+def decoded_chunks(path: Location, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[str]:
     """Give a text file, unpacked and decoded, in pieces that end anywhere.
 
     Parameters

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from stickbreak.corpus.reading.files import reading, size_in_words
 from stickbreak.corpus.reading.limits import ReadLimits
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.urls import Location, UrlPath
 
-__all__ = ["declared", "opened", "readable", "types_of"]
+__all__ = ["declared", "opened", "parquet_file", "readable", "types_of"]
 
 
 @contextmanager
-def opened(path: Path, limits: ReadLimits) -> Iterator[Any]:
+def opened(path: Location, limits: ReadLimits) -> Iterator[Any]:
     """Open a Parquet file whose declared size is credible.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file.
     limits : ReadLimits
         How much the columns may unpack to, and how many rows may be declared.
@@ -34,19 +34,24 @@ def opened(path: Path, limits: ReadLimits) -> Iterator[Any]:
     ReadError
         If it is no Parquet file, or declares more than its bytes make credible.
     """
-    import pyarrow.parquet as pq
-
     with reading(path):
         size = path.stat().st_size
     with readable(path):
-        file = pq.ParquetFile(path)
+        file = parquet_file(path)
     with file:
         _check_declared(path, *declared(file, path), size, limits)
         yield file
 
 
+def parquet_file(path: Location, **options: Any) -> Any:
+    """Open a Parquet file of this machine, or at a URL."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(path.source() if isinstance(path, UrlPath) else path, **options)
+
+
 @contextmanager
-def readable(path: Path, column: str | None = None) -> Iterator[None]:
+def readable(path: Location, column: str | None = None) -> Iterator[None]:
     """Turn what pyarrow says about a damaged file, or about a value that Python cannot hold, into a ReadError."""
     import pyarrow as pa
 
@@ -70,7 +75,7 @@ def types_of(schema: Any) -> dict[str, Any]:
     return types
 
 
-def declared(file: Any, path: Path) -> tuple[int, int]:
+def declared(file: Any, path: Location) -> tuple[int, int]:
     """Return how many rows the file declares, and how many bytes of all columns.
 
     The columns of a row group are not asked: pyarrow ends the process where what is said of one is damaged.
@@ -84,7 +89,7 @@ def declared(file: Any, path: Path) -> tuple[int, int]:
     return max(sum(rows), metadata.num_rows), sum(n_bytes)
 
 
-def _check_declared(path: Path, rows: int, n_bytes: int, size: int, limits: ReadLimits) -> None:
+def _check_declared(path: Location, rows: int, n_bytes: int, size: int, limits: ReadLimits) -> None:
     if rows > limits.most_declared(size):
         raise ReadError(
             f"{path} declares {rows:,} rows but has only {size:,} bytes; raise the limit with --max-declared (in "

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import repeat
-from pathlib import Path
 from typing import Any
 
 from stickbreak.corpus.reading.fields import Asked, Fields
 from stickbreak.corpus.reading.files import too_long
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.reading.parquet_file import declared, opened, readable, types_of
+from stickbreak.corpus.reading.parquet_file import declared, opened, parquet_file, readable, types_of
 from stickbreak.corpus.reading.records import Records, name_of
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.urls import Location
 
 __all__ = ["parquet_records"]
 
@@ -21,7 +21,7 @@ _NOTHING: Mapping[str, object] = {}
 
 
 def parquet_records(
-    path: Path,
+    path: Location,
     asked: Asked,
     chunk_size: int,
     limits: ReadLimits = DEFAULT_LIMITS,
@@ -31,7 +31,7 @@ def parquet_records(
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file.
     asked : Asked
         The columns to read, see `stickbreak.corpus.reading.fields.choose_fields`.
@@ -52,8 +52,6 @@ def parquet_records(
     ReadError
         If the file is not a Parquet file, is damaged, or its column is missing or holds no strings.
     """
-    import pyarrow.parquet as pq
-
     with opened(path, limits) as file:
         with readable(path):
             types = types_of(file.schema_arrow)
@@ -61,13 +59,13 @@ def parquet_records(
         rows, n_bytes = declared(file, path)
     batch = max(1, min(chunk_size, _BATCH_BYTES * max(rows, 1) // max(n_bytes, 1)))
     with readable(path):  # as a dictionary: a text that is repeated a million times is held once
-        file = pq.ParquetFile(path, read_dictionary=[fields.text])
+        file = parquet_file(path, read_dictionary=[fields.text])
     with file:
         yield from _documents(file, batch, fields, path, limits, groups)
 
 
 def _documents(
-    file: Any, batch_size: int, fields: Fields, path: Path, limits: ReadLimits, groups: range | None
+    file: Any, batch_size: int, fields: Fields, path: Location, limits: ReadLimits, groups: range | None
 ) -> Records:
     text_key, name_key = fields.text, fields.name
     columns = list(dict.fromkeys([text_key, *fields.keep, *([] if name_key is None else [name_key])]))
@@ -99,7 +97,7 @@ def _documents(
         number += len(texts)
 
 
-def _kept(batch: Any, columns: tuple[str, ...], path: Path) -> Iterable[Mapping[str, object]]:
+def _kept(batch: Any, columns: tuple[str, ...], path: Location) -> Iterable[Mapping[str, object]]:
     """Give the values of the columns that are kept, row by row."""
     if not columns:
         return repeat(_NOTHING, len(batch))
@@ -120,7 +118,7 @@ def _plain(values: Any) -> Any:
     return values
 
 
-def _chosen(types: dict[str, Any], asked: Asked, path: Path) -> Fields:
+def _chosen(types: dict[str, Any], asked: Asked, path: Location) -> Fields:
     """Choose the columns, and refuse those that cannot be read."""
     sample = {column: "" if _holds_strings(kind) else 0 for column, kind in types.items()}
     fields = asked.fields(sample, f"{path}")

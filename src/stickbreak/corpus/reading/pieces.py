@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from stickbreak.corpus.reading.decoding import encoding_of, line_end_of
@@ -21,6 +20,7 @@ from stickbreak.corpus.reading.source import TextSource
 from stickbreak.corpus.reading.text_blocks import TextBlock, blocks_of
 from stickbreak.corpus.reading.text_sources import folder_records, line_records, text_files
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.urls import Location
 
 __all__ = ["Piece", "pieces_of"]
 
@@ -172,16 +172,16 @@ def _has_plain_lines(source: TextSource) -> bool:
     return line_end_of(encoding) == b"\n"
 
 
-def _stamp(path: Path, files: Any = None) -> Stamp:
+def _stamp(path: Location, files: Any = None) -> Stamp:
     with reading(path):
         found = [file.stat() for file in ([path] if files is None else [path / name for name in files])]
     return tuple((one.st_size, one.st_mtime_ns) for one in found)
 
 
-def _lines_before(path: Path, end: int) -> int:
+def _lines_before(path: Location, end: int) -> int:
     """Count the lines before a byte of a file."""
     n_lines = 0
-    with reading(path), open(path, "rb") as file:
+    with reading(path), path.open("rb") as file:
         while end > 0 and (block := file.read(min(end, 1 << 20))):
             n_lines, end = n_lines + block.count(b"\n"), end - len(block)
     return n_lines

@@ -25,6 +25,7 @@ from stickbreak.corpus.text import count_texts
 from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError
 from stickbreak.storage.places import PathLike
+from stickbreak.storage.urls import UrlPath
 
 __all__ = ["read", "read_texts"]
 
@@ -37,7 +38,7 @@ _MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
 
 
 def read(
-    path: PathLike,
+    path: PathLike | UrlPath,
     *,
     format: str | None = None,
     text_field: str | None = None,
@@ -55,9 +56,9 @@ def read(
     Parameters
     ----------
     path : str or PathLike
-        What to read. Texts: JSON (lines or an array), CSV or TSV, Parquet, a text file with one document per line, a
-        folder of text files. Counts: UCI bag of words, LDA-C, Matrix Market, SciPy .npz, a corpus folder. Files may be
-        gzipped.
+        What to read, or the URL of texts or a corpus folder (s3://, gs://, any that pyarrow or fsspec read). Texts:
+        JSON (lines or an array), CSV or TSV, Parquet, a text file with one document per line, a folder of text files.
+        Counts: UCI bag of words, LDA-C, Matrix Market, SciPy .npz, a corpus folder. Files may be gzipped.
     format : {"jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "mtx", "npz", "corpus"}, optional
         The format. By default it is recognised from the name and the content.
     text_field : str, optional
@@ -134,7 +135,7 @@ def read(
 
 
 def read_texts(
-    path: PathLike,
+    path: PathLike | UrlPath,
     rows: Iterable[int],
     *,
     format: str | None = None,
@@ -250,6 +251,7 @@ def _count_records(source: TextSource, options: TextOptions, words: Sequence[str
 def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> Corpus:
     """Read a file of counts with the words that belong to it, if there are any."""
     path = source.path
+    assert isinstance(path, Path)
     words, beside = vocabulary_for(path, given, source.settings.encoding, source.settings.limits)
     if source.kind == "ldac":
         counts = read_ldac(path, None if words is None else len(words), beside, source.settings.limits)
@@ -260,7 +262,7 @@ def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> 
         counts = _MATRICES[source.kind](path, limits)
     if not counts.shape[0]:
         raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
-    names = _titles(source, counts.shape[0]) if source.kind == "ldac" else None
+    names = _titles(path, source, counts.shape[0]) if source.kind == "ldac" else None
     try:
         return Corpus.from_counts(counts, words, names)
     except InvalidCorpus as error:
@@ -268,9 +270,8 @@ def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> 
         raise InvalidCorpus(f"{path}{with_words}: {error}") from error
 
 
-def _titles(source: TextSource, n_documents: int) -> tuple[str, ...] | None:
+def _titles(path: Path, source: TextSource, n_documents: int) -> tuple[str, ...] | None:
     """Take the names from NAME.titles beside NAME.ldac, if that has a line for each document."""
-    path = source.path
     titles = path.with_name(path.name.removesuffix(".gz")).with_suffix(".titles")
     if not titles.is_file():
         return None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from pathlib import Path
 from typing import Any, Self
 
-from stickbreak.corpus.arguments import checked_limits, checked_optional_name, checked_path
+from stickbreak.corpus.arguments import checked_limits, checked_location, checked_optional_name
 from stickbreak.corpus.reading.decoding import checked_encoding
 from stickbreak.corpus.reading.delimiters import checked_delimiter
 from stickbreak.corpus.reading.fields import ALL, Asked, checked_keep
@@ -19,6 +18,7 @@ from stickbreak.corpus.reading.records import Records
 from stickbreak.corpus.reading.tables import csv_records
 from stickbreak.corpus.reading.text_sources import folder_records, line_records
 from stickbreak.exceptions import InputError, ReadError
+from stickbreak.storage.urls import Location, UrlPath
 
 __all__ = ["ReadSettings", "TextSource"]
 
@@ -70,7 +70,7 @@ class ReadSettings:
 class TextSource:
     """A file or folder and its format."""
 
-    path: Path
+    path: Location
     kind: str  # one of FORMATS
     settings: ReadSettings
 
@@ -85,10 +85,12 @@ class TextSource:
         ReadError
             If there is nothing that can be read.
         """
-        source = checked_path(path, function)
+        source = checked_location(path, function)
         found = cls(source, detect_format(source, settings.format, settings.encoding), settings)
         if settings.asked.keep not in ((), ALL) and found.kind not in (*_WITH_FIELDS, "corpus"):
             raise ReadError(f"{source} is of format {found.kind!r}, which has no fields; leave out --keep (keep=...)")
+        if isinstance(source, UrlPath) and not found.holds_texts and found.kind != "corpus":
+            raise ReadError(f"{source} is of format {found.kind!r}, which is read from disks only; fetch it first")
         return found
 
     @property

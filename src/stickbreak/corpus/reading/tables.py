@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 
 from stickbreak.corpus.reading.delimiters import likely_delimiter
 from stickbreak.corpus.reading.fields import Asked, Fields
@@ -16,6 +15,7 @@ from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.lines import decoded_lines
 from stickbreak.corpus.reading.records import Records, Written, name_of
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.urls import Location
 
 __all__ = ["Table", "csv_records"]
 
@@ -24,7 +24,7 @@ _SAMPLE_LINES, _SAMPLE_CHARACTERS = 100, 1 << 18  # by which the delimiter is to
 
 
 def csv_records(
-    path: Path,
+    path: Location,
     asked: Asked,
     encoding: str,
     delimiter: str | None,
@@ -35,7 +35,7 @@ def csv_records(
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file, perhaps gzipped. Fields may be quoted by ", and then hold line ends.
     asked : Asked
         The columns to read, see `stickbreak.corpus.reading.fields.choose_fields`; a column of numbers is not taken
@@ -82,7 +82,7 @@ class Table:
 
     Attributes
     ----------
-    path : Path
+    path : Location
     delimiter : str
         As asked for, or as the first rows tell.
     n_rows : int
@@ -91,14 +91,14 @@ class Table:
         The line on which the row that was given last ends.
     """
 
-    path: Path
+    path: Location
     delimiter: str
     source: _RowLines
     n_rows: int = -1
     line: int = 0
 
     @classmethod
-    def opened(cls, path: Path, encoding: str, delimiter: str | None, usual: str, limits: ReadLimits) -> Table:
+    def opened(cls, path: Location, encoding: str, delimiter: str | None, usual: str, limits: ReadLimits) -> Table:
         """Open a table; the parameters are those of `csv_records`."""
         lines = decoded_lines(path, encoding, limits)
         sample = _first_lines(lines)
@@ -149,7 +149,7 @@ class Table:
 class _RowLines:
     """The lines of a table, of which one row may not take more than the limit."""
 
-    def __init__(self, lines: Iterator[str], path: Path, limits: ReadLimits) -> None:
+    def __init__(self, lines: Iterator[str], path: Location, limits: ReadLimits) -> None:
         self._lines, self._path, self.limits = lines, path, limits
         self._number = self._size = 0
         self.first = 1  # line on which the row begins

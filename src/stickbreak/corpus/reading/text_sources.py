@@ -13,6 +13,7 @@ from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.lines import Span, decoded_lines
 from stickbreak.corpus.reading.records import Records
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.urls import Location, UrlPath
 
 __all__ = ["folder_records", "line_records", "text_files"]
 
@@ -20,12 +21,14 @@ _NO_FIELDS: Mapping[str, object] = {}
 _PARQUET = (".parquet", ".pq")
 
 
-def line_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS, span: Span | None = None) -> Records:
+def line_records(
+    path: Location, encoding: str, limits: ReadLimits = DEFAULT_LIMITS, span: Span | None = None
+) -> Records:
     """Read a text file of one document a line; an empty line is an empty document.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The file, perhaps gzipped.
     encoding : str
         Of the file.
@@ -43,13 +46,13 @@ def line_records(path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS,
 
 
 def folder_records(
-    path: Path, encoding: str, limits: ReadLimits = DEFAULT_LIMITS, names: Sequence[str] | None = None
+    path: Location, encoding: str, limits: ReadLimits = DEFAULT_LIMITS, names: Sequence[str] | None = None
 ) -> Records:
     """Read a folder of text files, one document each, with all folders in it.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The folder. Hidden files and folders are left out, and so are binary files: those that are told by their
         content (images, PDF, office files) or hold a zero byte in their first 8 KB (UTF-16 with a byte order mark is
         text). Files that are named *.txt are never left out.
@@ -85,12 +88,12 @@ def folder_records(
         raise ReadError(f"{path} holds no text files; name a folder with one file for each document{left_out}")
 
 
-def text_files(path: Path) -> list[str]:
+def text_files(path: Location) -> list[str]:
     """Return the files of a folder and of all folders in it, as paths inside it; hidden ones are left out.
 
     Parameters
     ----------
-    path : Path
+    path : Location
         The folder.
 
     Raises
@@ -113,7 +116,7 @@ def _is_binary(start: bytes, encoding: str) -> bool:
     return line_end_of(encoding) == b"\n"
 
 
-def _refuse_parquet(path: Path, names: list[str]) -> None:
+def _refuse_parquet(path: Location, names: list[str]) -> None:
     """Refuse a data set of Parquet parts, whose only other files are notes of its writer (_SUCCESS)."""
     parts = [name for name in names if name.lower().endswith(_PARQUET)]
     others = [
@@ -126,8 +129,12 @@ def _refuse_parquet(path: Path, names: list[str]) -> None:
         )
 
 
-def _files_below(path: Path) -> Iterator[str]:
+def _files_below(path: Location) -> Iterator[str]:
     with reading(path):
+        if isinstance(path, UrlPath):
+            inside = (name for name, is_file in path.below() if is_file)
+            yield from (name for name in inside if not any(part.startswith(".") for part in name.split("/")))
+            return
         for folder, folders, files in os.walk(path):
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in files:
