@@ -12,6 +12,7 @@ import stickbreak
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree import blocks as cutting
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
+from stickbreak.fitting import cluster as fitting_cluster
 
 from .fits import assert_same
 
@@ -22,8 +23,10 @@ SETTINGS["random_state"] = 0
 
 @pytest.fixture(autouse=True)
 def cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several blocks."""
+    """Several blocks, whose counts are added up by the workers."""
     monkeypatch.setattr(cutting, "BLOCK_TOKENS", (500, 1 << 20))
+    monkeypatch.setattr(fitting_cluster, "FAN_IN", 2)
+    monkeypatch.setattr(fitting_cluster, "MUCH", 0)
 
 
 @pytest.fixture(scope="module")

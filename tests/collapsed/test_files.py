@@ -5,7 +5,6 @@ import pickle
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,11 @@ from tests.fitting.faults import disk_with_room_for, killed_after_laps
 from tests.fitting.test_engine import Travelling
 
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import cutting, files, sampled, splitting
+from stickbreak.collapsed import cutting, files, packing, sampled, splitting
 from stickbreak.collapsed.aside import lengths
 from stickbreak.collapsed.cvb0 import ALONE, SMALLEST_SHARE, sweep, with_random_topics
-from stickbreak.collapsed.files import InFiles, Task, done
+from stickbreak.collapsed.files import InFiles, Task, changes, done
+from stickbreak.collapsed.kernels.shares import UNIT
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts, Entries
 from stickbreak.collapsed.shards import Aside
@@ -121,18 +121,19 @@ def test_what_a_job_returns_is_the_change_of_the_counts(corpus: Corpus, tmp_path
     state, returned = in_files(corpus, tmp_path), []
 
     class Watching(Engine):
-        def run(self, work: Callable[[Any, Any], Any], jobs: Sequence[Any], shared: Any) -> list[Any]:
-            found = super().run(work, jobs, shared)
-            returned.extend(found)
+        def run_summed(self, *given: Any) -> Any:
+            found = super().run_summed(*given)
+            returned.extend(zip(*found, strict=True))
             return found
 
     sweep(state, PRIORS, SMALLEST_SHARE, 0, Watching(ThreadExecutor(1)))
-    for result in returned:
-        changed = result.counts.units.size
+    assert returned
+    for result, counts in returned:
+        changed = counts.units.size
         assert 0 < changed <= 40 * 6
         fixed = 8 * (41 + 6) + 1500  # where rows begin, the tables of six topics, names
-        assert len(pickle.dumps(result)) < 6 * changed + fixed
-        assert result.counts.units.dtype == np.int32
+        assert len(pickle.dumps((result, counts))) < 6 * changed + fixed
+        assert counts.units.dtype == np.int32
 
 
 def test_counts_travel_without_a_change() -> None:
@@ -144,6 +145,20 @@ def test_counts_travel_without_a_change() -> None:
         np.testing.assert_array_equal(sent.S, given)
         np.testing.assert_array_equal(Entries.of(given).table(), given)
     assert len(pickle.dumps(Counts(np.zeros((1000, 1000)), np.zeros(1000)))) < 20_000
+
+
+@pytest.mark.parametrize("at_once", [1, 40, 1 << 18])
+def test_the_sum_of_lists_of_entries_is_that_of_their_tables(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "PART_ENTRIES", at_once)
+    draw = np.random.default_rng(0)
+    tables = [np.where(draw.random((30, 7)) < 0.3, draw.integers(-(2**33), 2**33, (30, 7)) * UNIT, 0.0) for _ in "1234"]
+    tables.append(-tables[0])  # rows of nothing
+    tables[1][4], tables[2][4], tables[3][4] = 0.0, 0.0, 0.0
+    found = Entries.total([Entries.of(table) for table in tables])
+    np.testing.assert_array_equal(found.table(), sum(tables))
+    assert 4 not in found.row
+    assert changes([None, Entries.of(tables[0]), None]).table().tolist() == tables[0].tolist()
+    assert changes([None]) is None
 
 
 def test_tokens_held_out_are_drawn_once(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +195,7 @@ def test_a_job_that_is_done_twice_writes_the_same(corpus: Corpus, tmp_path: Path
     assert isinstance(documents, InFiles)
     task = Task(dropped, None, Aside(), count_new, state.S.shape)
     job = files.replace(documents._jobs[3], new=f"{documents._folder.path}/twice")
-    one, other = done(task, job), done(task, job)
+    one, other = done(task, job)[0], done(task, job)[0]
     assert one.shares == other.shares
     assert one.shares is not None
     np.testing.assert_array_equal(one.shares.read(), other.shares.read())

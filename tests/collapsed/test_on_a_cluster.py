@@ -13,6 +13,7 @@ import stickbreak
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import cutting, moves, sampled, second_start, splitting
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
+from stickbreak.fitting import cluster as fitting_cluster
 
 from .test_files import same
 
@@ -22,9 +23,11 @@ SETTINGS: dict[str, Any] = {"n_laps": 16, "merge_laps": 9, "random_state": 0, "t
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few turns of several blocks, few sweeps over halves, a short trial; a second start is made all the same."""
+    """Few turns of several blocks, sums on the workers, few sweeps over halves, a short trial, and a second start."""
     monkeypatch.setattr(cutting, "BLOCK_COUNTS", (600, 1 << 20))
     monkeypatch.setattr(cutting, "TURNS", 2)
+    monkeypatch.setattr(fitting_cluster, "FAN_IN", 2)  # workers add up the changes of counts ...
+    monkeypatch.setattr(fitting_cluster, "MUCH", 0)  # ... although they are few
     monkeypatch.setattr(splitting, "SCANS", 2)
     monkeypatch.setattr(splitting, "MOST_VISITS", 2)
     monkeypatch.setattr(moves, "FIRST_MERGE", 6)

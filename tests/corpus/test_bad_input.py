@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pathlib
 
 import numpy as np
 import pyarrow as pa
@@ -249,11 +250,9 @@ def test_senseless_arguments_are_refused(tmp_path, settings, message):
 
 
 def test_unreadable_file_is_refused(tmp_path, monkeypatch):
-    from stickbreak.corpus.reading import files
-
     def forbidden(*_):
         raise PermissionError(13, "Permission denied")
 
     path = write(tmp_path / "d.jsonl", jsonl())
-    monkeypatch.setattr(files, "open", forbidden, raising=False)
+    monkeypatch.setattr(pathlib.Path, "open", forbidden)
     assert "permission denied" in refusal(ReadError, path)

@@ -18,7 +18,7 @@ from stickbreak.corpus.folder_writer import CorpusWriter
 from stickbreak.counting import count_files as count_files_of_room
 from stickbreak.counting import part
 from stickbreak.counting.job import count_job
-from stickbreak.exceptions import InputError, NoDocuments, ReadError, WriteError
+from stickbreak.exceptions import NoDocuments, ReadError, WriteError
 
 count_files = stickbreak.count_files
 counting = sys.modules[count_files_of_room.__module__]
@@ -125,10 +125,3 @@ def test_a_folder_of_pictures_holds_no_texts(tmp_path):
     with pytest.raises(ReadError) as error:
         count_files(tmp_path / "in", tmp_path / "counts")
     assert str(error.value) == str(tmp_path / "in") + " holds no documents; a corpus needs at least one"
-
-
-@pytest.mark.parametrize("url", ["s3://bucket/part-*.parquet", "https://host/texts.jsonl", "file:///texts.txt"])
-def test_a_url_is_refused(tmp_path, url):
-    with pytest.raises(InputError) as error:
-        count_files([url], tmp_path / "counts")
-    assert sentence(error.value) == f"{url!r} is a URL; count_files reads files: mount the storage, or fetch them first"

@@ -14,8 +14,10 @@ import pytest
 import stickbreak
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import ClusterError, InputError, WriteError
+from stickbreak.fitting import cluster as cluster_of_room
 from stickbreak.fitting.cluster import DaskWorkers
-from stickbreak.fitting.engine import use_workers
+from stickbreak.fitting.engine import Engine, use_workers
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model import spreading
 
 distributed = pytest.importorskip("distributed")
@@ -92,6 +94,53 @@ def test_results_come_in_order_although_a_worker_is_killed(client: Any, tmp_path
     assert [value for value, _ in found] == [3 * i * i for i in range(16)]
     assert not os.path.exists(f"/proc/{victim}")  # it was killed, and another one did its jobs
     client.wait_for_workers(2, timeout=30)
+
+
+def halves(shared: float, job: int) -> tuple[int, Any]:
+    """Return the number of the job, and a part of a sum; take so long that a worker can be killed meanwhile."""
+    time.sleep(0.1)
+    return job, np.full(10_000, job * shared)
+
+
+def total(parts: Any) -> Any:
+    """Add parts; say how many are added at once."""
+    assert len(parts) <= 3
+    return np.sum(parts, axis=0)
+
+
+@pytest.mark.parametrize("much", [0, 1 << 27])
+def test_many_and_large_parts_are_added_by_the_workers(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, much: int
+) -> None:
+    monkeypatch.setattr(cluster_of_room, "FAN_IN", 3)
+    monkeypatch.setattr(cluster_of_room, "MUCH", much)
+    workers = DaskWorkers(client, tmp_path)
+    victim = next(iter(client.run(os.getpid).values()))
+    killer = threading.Timer(0.4, os.kill, (victim, signal.SIGKILL))
+    killer.start()
+    results, parts = workers.run_summed(halves, range(14), 0.5, total)
+    killer.join()
+    assert results == list(range(14))
+    assert len(parts) == (1 if much == 0 else 14)
+    np.testing.assert_array_equal(np.sum(parts, axis=0), 0.5 * sum(range(14)))
+    assert 80_000 * len(parts) < workers.bytes_returned < 81_000 * len(parts) + 2_000
+    assert workers.n_steps == 1
+    client.wait_for_workers(2, timeout=30)
+    assert workers.n_at_once == 2
+    assert len(workers.run_summed(halves, range(3), 1.0, total)[1]) == 3  # too few
+
+
+def test_threads_leave_parts_apart() -> None:
+    with ThreadExecutor(2) as threads:
+        results, parts = Engine(threads).run_summed(halves, range(4), 1.0, total)
+    assert results == [part[0] for part in parts] == [0, 1, 2, 3]
+
+
+def test_each_worker_has_jobs(client: Any, tmp_path: Path) -> None:
+    with ThreadExecutor(2) as threads:
+        assert Engine(threads).at_once(3) == 3
+        assert Engine(threads, DaskWorkers(client, tmp_path)).at_once(3) == 4
+        assert Engine(threads, DaskWorkers(client, tmp_path)).at_once(30) == 30
 
 
 def test_the_error_of_a_job_is_the_error_of_the_call(client: Any, tmp_path: Path) -> None:

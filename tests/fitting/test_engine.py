@@ -18,6 +18,8 @@ from stickbreak.fitting.engine import Engine, engine, use_workers, workers_now
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model import spreading
 
+from .declared import check
+
 MOST_BYTES = 2_000  # of a job: it names documents and holds none
 
 
@@ -35,13 +37,27 @@ class Travelling:
             self.jobs, self.bytes = self.jobs + 1, max(self.bytes, len(packed))
             function, own = pickle.loads(packed)
             with use_workers(None):
-                found.append(pickle.loads(pickle.dumps(function(pickle.loads(sent), own))))
+                returned = pickle.dumps(function(pickle.loads(sent), own))
+            check(work, job, len(sent), len(returned))
+            found.append(pickle.loads(returned))
         return found
+
+    n_at_once = 1
+
+    def run_summed(
+        self, work: Callable[[Any, Any], Any], jobs: Sequence[Any], shared: Any, add: Callable[[Any], Any]
+    ) -> tuple[list[Any], list[Any]]:
+        """Add parts in groups of three, and what they come to again."""
+        found = self.run(work, jobs, shared)
+        parts, told = [part for _, part in found], pickle.dumps(add)
+        while len(parts) > 1:
+            parts = [pickle.loads(told)(parts[first : first + 3]) for first in range(0, len(parts), 3)]
+        return [result for result, _ in found], parts
 
     def place(self, corpus: Corpus) -> Place:
         if corpus.place is not None:
             return corpus.place
-        folder = self.folder / f"corpus-{len(list(self.folder.iterdir()))}"
+        folder = self.folder / f"corpus-{len(list(self.folder.glob('corpus-*')))}"
         write_corpus(corpus, folder)
         return place_of_folder(folder, corpus.n_words, corpus.n_documents)
 

@@ -28,6 +28,7 @@ TOKENS_AT_ONCE = 1 << 25  # of the jobs whose results are in memory at a time
 
 Shared = TypeVar("Shared")
 Result = TypeVar("Result")
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,18 @@ class Blocks:
         jobs = self.jobs()
         for first, last in _groups(self.sizes):
             yield first, engine.run(work, jobs[first:last], shared)
+
+    def run_summed(
+        self,
+        engine: Engine,
+        work: Callable[[Shared, Job], tuple[None, Part]],
+        shared: Shared,
+        add: Callable[[Sequence[Part]], Part],
+    ) -> Iterator[list[Part]]:
+        """Do work with every block, some at a time; yield parts that add up to theirs."""
+        jobs = self.jobs()
+        for first, last in _groups(self.sizes):
+            yield engine.run_summed(work, jobs[first:last], shared, add)[1]
 
     def of_documents(self, chosen: Sequence[int] | Int) -> list[Int32]:
         """Return the leaves of the tokens of some documents."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from stickbreak.backoff_tree.blocks import Blocks, Job
 from stickbreak.backoff_tree.kernels import lists as list_kernels
 from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.executor import Executor, ThreadExecutor, shards
 from stickbreak.numerics.arrays import Int, Int32
 
 _SHARD_ENTRIES = 1 << 16
@@ -22,14 +23,19 @@ def count_tokens(blocks: Blocks, n_leaves: int, engine: Engine) -> WordCounts:
     Sums of whole numbers: the blocks change nothing.
     """
     total = WordCounts.none(blocks.n_words)
-    for _, found in blocks.run(engine, counts_of_block, blocks.n_words):
-        total = merged(total, found, n_leaves, engine)
+    for parts in blocks.run_summed(engine, counts_of_block, blocks.n_words, partial(summed, n_leaves)):
+        total = merged(total, parts, n_leaves, engine)
     return total
 
 
-def counts_of_block(n_words: int, job: Job) -> WordCounts:
-    """Return the tokens of each word at each leaf, in a block."""
-    return listed(job.tokens()[1], job.leaves.load(), n_words)
+def counts_of_block(n_words: int, job: Job) -> tuple[None, WordCounts]:
+    """Return the tokens of each word at each leaf, in a block: a part of a sum, beside no result."""
+    return None, listed(job.tokens()[1], job.leaves.load(), n_words)
+
+
+def summed(n_leaves: int, parts: Sequence[WordCounts]) -> WordCounts:
+    """Return the sum of the counts of some blocks."""
+    return merged(parts[0], parts[1:], n_leaves, ThreadExecutor())
 
 
 def listed(word: Int32, z: Int32, n_words: int) -> WordCounts:

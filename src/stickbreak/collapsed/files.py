@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from stickbreak.collapsed import aside as left_aside
 from stickbreak.collapsed.cutting import blocks_of, shards_of
 from stickbreak.collapsed.memory import InMemory
-from stickbreak.collapsed.packing import Entries, packed_shares, unpacked_shares
+from stickbreak.collapsed.packing import PART_ENTRIES, Entries, packed_shares, unpacked_shares
 from stickbreak.collapsed.shards import Aside, Shard
 from stickbreak.collapsed.walking import Count, Found, Outcome, Work, keep
 from stickbreak.corpus import Corpus
@@ -30,7 +30,7 @@ from stickbreak.storage.memory import give_back
 
 JOBS_AT_ONCE = 32  # whose results are in memory at a time
 IN_MEMORY = 1 << 20  # stored counts up to which a sample stays in memory: it is soon gone
-PART_ENTRIES, MOST_PARTS = 1 << 18, 16  # of a table of changes: a part fits into the cache, and there are few
+MOST_PARTS = 16  # of a table of changes
 
 Array = NDArray[Any]
 
@@ -64,14 +64,13 @@ class Result:
 
     sums: tuple[Array, ...]
     listed: list[Any]
-    counts: Entries | None
     shares: File | None
     half: File | None
     held: File | None
 
 
-def done(task: Task, job: Job) -> Result:
-    """Do the work of a walk with a block."""
+def done(task: Task, job: Job) -> tuple[Result, Entries | None]:
+    """Do the work of a walk with a block; return what it finds, and what it changes in the counts."""
     held = None if job.held is None else job.held.read()
     shards = shards_of(job.documents.load(), job.first, task.aside, held)
     _load(shards, job)
@@ -85,14 +84,20 @@ def done(task: Task, job: Job) -> Result:
         keep(shard, outcome)
     new_shares = any(outcome.shares is not None for _, outcome in made)
     new_half = any(outcome.half is not None for _, outcome in made)
-    return Result(
+    result = Result(
         found.sums,
         found.listed,
-        counts,
         write(f"{job.new}.shares", packed_shares(shards)) if new_shares else job.shares,
         write(f"{job.new}.half", np.concatenate([shard.half for shard in shards])) if new_half else job.half,
         write(f"{job.new}.held", _held_out(shards)) if task.aside.held and held is None else job.held,
     )
+    return result, counts
+
+
+def changes(parts: Sequence[Entries | None]) -> Entries | None:
+    """Return what several blocks change in the counts."""
+    there = [part for part in parts if part is not None]
+    return Entries.total(there) if there else None
 
 
 def change_of_counts(count: Count, shape: tuple[int, int], made: Sequence[tuple[Shard, Outcome]]) -> Entries:
@@ -174,14 +179,17 @@ class InFiles:
         """Do work with every shard, a job for each block."""
         found, numbers = Found(), range(len(self._jobs)) if turn is None else self._turns[turn]
         task = Task(work, given, self.aside, count, (0, 0) if into is None else (into[0].shape[0], into[0].shape[1]))
-        for first in range(0, len(numbers), JOBS_AT_ONCE):
-            own = numbers[first : first + JOBS_AT_ONCE]
+        n_jobs = engine.at_once(JOBS_AT_ONCE)
+        for first in range(0, len(numbers), n_jobs):
+            own = numbers[first : first + n_jobs]
             stem = f"{self._folder.path}/{self._folder.next()}"
             jobs = [replace(self._jobs[number], new=f"{stem}-{number}") for number in own]
-            for number, result in zip(own, engine.run(done, jobs, task), strict=True):
+            results, counts = engine.run_summed(done, jobs, task, changes)
+            for change in counts:
+                if into is not None and change is not None:
+                    change.add_to(into[0])
+            for number, result in zip(own, results, strict=True):
                 found.add(result.sums, result.listed)
-                if into is not None and result.counts is not None:
-                    result.counts.add_to(into[0])
                 self._replace(number, result.shares, result.half, result.held)
         if into is not None:
             into[1][:] = into[0].sum(axis=0)

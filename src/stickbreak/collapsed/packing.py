@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from stickbreak.collapsed.shards import Shard, Shares
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 Bytes = NDArray[np.uint8]
+PART_ENTRIES = 1 << 18  # of a table that is listed row by row: a part fits into the cache
 
 
 def packed_shares(shards: Sequence[Shard]) -> Bytes:
@@ -113,11 +114,35 @@ class Entries:
         of_entries = np.concatenate(columns), np.concatenate(units), np.concatenate(wide), np.concatenate(beyond)
         return cls((n_rows, n_columns), row[filled], begin_of, *of_entries)
 
-    def add_to(self, table: Float) -> None:
-        """Add the entries to a table."""
+    @classmethod
+    def total(cls, parts: Sequence[Self]) -> Self:
+        """Return the sum of several lists, which is exact: some rows at a time, so that no whole table is held."""
+        n_rows, K = parts[0].shape
+        row = np.unique(np.concatenate([part.row for part in parts]))
+        own = [(part, np.searchsorted(row, part.row).astype(np.int32), part.exact_units()) for part in parts]
+        at_once = max(1, PART_ENTRIES // K)
+
+        def tables() -> Iterator[Float]:
+            table = np.zeros((at_once, K))
+            for first in range(0, row.size, at_once):
+                for part, place, units in own:
+                    a, b = np.searchsorted(place, (first, first + at_once))
+                    begin = np.ascontiguousarray(part.start[a : b + 1])
+                    entry_kernels.add_entries(place[a:b] - np.int32(first), begin, part.column, units, table)
+                yield table[: row.size - first]
+                table[:] = 0.0
+
+        return cls.of_parts(n_rows, row, K, tables())
+
+    def exact_units(self) -> Int:
+        """Return the units of all entries, in eight bytes."""
         units = self.units.astype(np.int64)
         units[self.wide] += self.beyond
-        entry_kernels.add_entries(self.row, self.start, self.column, units, table)
+        return units
+
+    def add_to(self, table: Float) -> None:
+        """Add the entries to a table."""
+        entry_kernels.add_entries(self.row, self.start, self.column, self.exact_units(), table)
 
     def table(self) -> Float:
         """Return the table."""

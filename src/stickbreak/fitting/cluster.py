@@ -25,8 +25,11 @@ from stickbreak.storage.places import PathLike, place_of
 Shared = TypeVar("Shared")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+Part = TypeVar("Part")
 
 TRIES = 3  # of a step whose shared data were lost with the workers that held them
+FAN_IN = 8  # parts of a sum that a worker adds up at a time ...
+MUCH = 1 << 27  # ... where there are more of them, and more bytes: fewer are quicker to fetch than to add twice
 WAIT = 60  # seconds for a first worker, and for a new one where all have gone
 
 
@@ -71,12 +74,64 @@ class DaskWorkers:
         ClusterError
             If the cluster does not answer, or loses workers again and again.
         """
+        told = None if done is None else _Told(done)
+
+        def results(sent: Any, tasks: list[bytes]) -> list[bytes]:
+            futures = self._client.map(_done, [sent] * len(tasks), tasks, pure=False)
+            if told is not None:
+                _tell(told, futures)
+            found: list[bytes] = self._client.gather(futures)
+            return found
+
+        return [pickle.loads(result) for result in self._step(work, jobs, shared, results, told)]
+
+    def run_summed(
+        self,
+        work: Callable[[Shared, Job], tuple[Result, Part]],
+        jobs: Sequence[Job],
+        shared: Shared,
+        add: Callable[[Sequence[Part]], Part],
+    ) -> tuple[list[Result], list[Part]]:
+        """Return the results of jobs, in order, and parts that add up to the parts of all jobs.
+
+        Where there are many and large parts, workers add them up, eight at a time, until there is one. What each job
+        has found stays where it is until then, and is found again if its worker is lost.
+
+        Raises
+        ------
+        ClusterError
+            As `run`.
+        """
+
+        def results(sent: Any, tasks: list[bytes]) -> list[bytes]:
+            apart = self._client.map(_done_apart, [sent] * len(tasks), tasks, pure=False)
+            own: list[tuple[bytes, int]] = self._client.gather(self._client.map(_own, apart, pure=False))
+            if len(tasks) > FAN_IN and sum(size for _, size in own) > MUCH:
+                told = pickle.dumps(add, protocol=pickle.HIGHEST_PROTOCOL)
+                while len(apart) > 1:
+                    groups = [apart[first : first + FAN_IN] for first in range(0, len(apart), FAN_IN)]
+                    apart = [self._client.submit(_added, told, group, pure=False) for group in groups]
+            parts: list[bytes] = self._client.gather(self._client.map(_part, apart, pure=False))
+            return [result for result, _ in own] + parts
+
+        found = [pickle.loads(result) for result in self._step(work, jobs, shared, results)]
+        return found[: len(jobs)], found[len(jobs) :]
+
+    def _step(
+        self,
+        work: Callable[..., Any],
+        jobs: Sequence[Any],
+        shared: Any,
+        results: Callable[[Any, list[bytes]], list[bytes]],
+        told: _Told | None = None,
+    ) -> list[bytes]:
+        """Return what `results` makes of what was sent to be shared and of the packed jobs; again where it is lost."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
         if not jobs:
             return []
-        packed, reason, told = Packed.of(shared), "", None if done is None else _Told(done)
+        packed, reason = Packed.of(shared), ""
         tasks = [pickle.dumps((work, job), protocol=pickle.HIGHEST_PROTOCOL) for job in jobs]
         for _ in range(TRIES):
             try:
@@ -85,10 +140,7 @@ class DaskWorkers:
                     warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # no smaller one can be sent
                     # a task, where scatter would never return when a worker has just gone
                     sent = self._client.submit(_itself, packed, pure=False)
-                futures = self._client.map(_done, [sent] * len(jobs), tasks, pure=False)
-                if told is not None:
-                    _tell(told, futures)
-                found: list[bytes] = self._client.gather(futures)
+                found = results(sent, tasks)
             except StickbreakError:  # of a job
                 raise
             except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
@@ -100,11 +152,19 @@ class DaskWorkers:
                 self.n_steps += 1
                 self.bytes_sent += len(packed.content) + sum(map(len, tasks))
                 self.bytes_returned += sum(map(len, found))
-                return [pickle.loads(result) for result in found]
+                return found
         raise ClusterError(
             f"the cluster lost the work of {len(jobs)} jobs {TRIES} times ({reason:.200}); see that its workers have "
             "enough memory and go on running. A fit with a checkpoint goes on with resume."
         )
+
+    @property
+    def n_at_once(self) -> int:
+        """Number of jobs that workers do at the same time; 0 where the scheduler does not answer."""
+        try:
+            return sum(self._client.nthreads().values())
+        except OSError:
+            return 0
 
     def place(self, corpus: Corpus) -> Place:
         """Return where the documents of a corpus are stored; one that is not is written to the scratch folder."""
@@ -181,6 +241,37 @@ def _done(packed: Packed, task: bytes) -> bytes:
     work, job = pickle.loads(task)
     with use_workers(None):
         return pickle.dumps(work(packed.unpacked(), job), protocol=pickle.HIGHEST_PROTOCOL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """What a job has found: its result, and its part of a sum."""
+
+    result: bytes
+    part: bytes
+
+
+def _done_apart(packed: Packed, task: bytes) -> _Apart:
+    """Do a job whose part of a sum stays here."""
+    work, job = pickle.loads(task)
+    with use_workers(None):
+        found = work(packed.unpacked(), job)
+    return _Apart(*(pickle.dumps(each, protocol=pickle.HIGHEST_PROTOCOL) for each in found))
+
+
+def _own(apart: _Apart) -> tuple[bytes, int]:
+    """Return the result of a job, and the bytes of its part."""
+    return apart.result, len(apart.part)
+
+
+def _part(apart: _Apart) -> bytes:
+    return apart.part
+
+
+def _added(told: bytes, group: list[_Apart]) -> _Apart:
+    """Add parts, where most of them are."""
+    total = pickle.loads(told)([pickle.loads(each.part) for each in group])
+    return _Apart(b"", pickle.dumps(total, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 @contextmanager

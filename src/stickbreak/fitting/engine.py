@@ -27,6 +27,7 @@ from stickbreak.fitting.executor import Executor, ThreadExecutor
 Shared = TypeVar("Shared")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+Part = TypeVar("Part")
 
 
 class Workers(Protocol):
@@ -42,6 +43,21 @@ class Workers(Protocol):
         done: Callable[[int], None] | None = None,
     ) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order; each worker gets `shared` once."""
+        ...
+
+    def run_summed(
+        self,
+        work: Callable[[Shared, Job], tuple[Result, Part]],
+        jobs: Sequence[Job],
+        shared: Shared,
+        add: Callable[[Sequence[Part]], Part],
+    ) -> tuple[list[Result], list[Part]]:
+        """Return the results of jobs, in order, and parts that add up to theirs."""
+        ...
+
+    @property
+    def n_at_once(self) -> int:
+        """Number of jobs that they do at the same time."""
         ...
 
     def place(self, corpus: Corpus) -> Place:
@@ -102,6 +118,36 @@ class Engine:
             return result
 
         return self._threads.map(one, jobs)
+
+    def run_summed(
+        self,
+        work: Callable[[Shared, Job], tuple[Result, Part]],
+        jobs: Sequence[Job],
+        shared: Shared,
+        add: Callable[[Sequence[Part]], Part],
+    ) -> tuple[list[Result], list[Part]]:
+        """Return the results of jobs, in order, and parts that add up to the parts of all jobs.
+
+        Threads give each part as it is. Workers may add parts before they send them, in groups of any size: so sums
+        must be exact.
+
+        Parameters
+        ----------
+        work : callable
+            A top-level function of what is shared and of one job: returns its result, and its part of the sum.
+        jobs, shared
+            As of `run`.
+        add : callable
+            A function of several parts that can be pickled: returns their sum.
+        """
+        if self.workers is not None:
+            return self.workers.run_summed(work, jobs, shared, add)
+        found = self._threads.map(lambda job: work(shared, job), jobs)
+        return [result for result, _ in found], [part for _, part in found]
+
+    def at_once(self, usual: int) -> int:
+        """Return how many jobs to give at once: a usual number, but two for each worker."""
+        return usual if self.workers is None else max(usual, 2 * self.workers.n_at_once)
 
     def source(self, corpus: Corpus) -> Source:
         """Return the documents of a corpus as jobs name them: stored where all workers see them, or held here."""
