@@ -61,19 +61,20 @@ def name_of(work: Callable[..., Any]) -> str:
     return f"{work.__module__}.{work.__qualname__}".removeprefix("stickbreak.")
 
 
-def check(work: Any, job: Any, shared: int, result: int) -> None:
+def check(work: Any, job: Any, shared: Any, result: int) -> None:
     """See that a function is at the top of a module, and that it, its job and its result hold no more than declared.
 
-    `shared` and `result` are numbers of bytes.
+    `result` is a number of bytes.
     """
     function = inner(work)
     assert getattr(sys.modules[function.__module__], function.__name__) is function
     assert function.__closure__ is None
     assert len(pickle.dumps(work)) < 200
     if function.__module__.startswith("stickbreak."):
-        declared, documents = DECLARED[name_of(function)], documents_of(job)
-        assert len(pickle.dumps(job)) <= declared.job.of(documents, shared), name_of(function)
-        assert result <= declared.result.of(documents, shared), name_of(function)
+        declared, documents = DECLARED[name_of(function)], documents_of(job) or documents_of(shared)
+        sent = len(pickle.dumps(shared))
+        assert len(pickle.dumps(job)) <= declared.job.of(documents, sent), name_of(function)
+        assert result <= declared.result.of(documents, sent), name_of(function)
 
 
 def documents_of(job: Any) -> Stored | None:

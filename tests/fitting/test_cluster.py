@@ -143,6 +143,19 @@ def test_each_worker_has_jobs(client: Any, tmp_path: Path) -> None:
         assert Engine(threads, DaskWorkers(client, tmp_path)).at_once(30) == 30
 
 
+def test_a_call_ends_where_all_workers_have_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_of_room, "TRIES", 1)
+    monkeypatch.setattr(cluster_of_room, "WAIT", 5)
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
+        workers = DaskWorkers(made, tmp_path)
+        leaver = threading.Timer(1.0, local.scale, (0,))
+        leaver.start()
+        with pytest.raises(ClusterError, match=r"the cluster lost the work of 200 jobs"):
+            workers.run(slow_square, range(200), 1)
+        leaver.join()
+
+
 def test_the_error_of_a_job_is_the_error_of_the_call(client: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="job 0 was given nothing"):
         DaskWorkers(client, tmp_path).run(failing, [0], None)

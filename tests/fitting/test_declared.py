@@ -44,13 +44,13 @@ def honest(shared: Any, job: Any) -> Any:
 def test_more_than_declared_is_refused() -> None:
     from stickbreak.backoff_tree.counting import counts_of_block
 
-    check(honest, 1, 0, 0)
-    check(counts_of_block, 1, 0, 2_000)
+    check(honest, 1, None, 0)
+    check(counts_of_block, 1, None, 2_000)
     with pytest.raises(AssertionError, match="counts_of_block"):
-        check(counts_of_block, 1, 0, 2_001)
+        check(counts_of_block, 1, None, 2_001)
     with pytest.raises(AssertionError, match="counts_of_block"):
-        check(counts_of_block, np.zeros(200), 0, 0)
+        check(counts_of_block, np.zeros(200), None, 0)
     with pytest.raises(AssertionError):
-        check(partial(honest, np.zeros(200)), 1, 0, 0)
+        check(partial(honest, np.zeros(200)), 1, None, 0)
     with pytest.raises((AssertionError, AttributeError)):
-        check(lambda shared, job: None, 1, 0, 0)
+        check(lambda shared, job: None, 1, None, 0)

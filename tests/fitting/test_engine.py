@@ -38,7 +38,7 @@ class Travelling:
             function, own = pickle.loads(packed)
             with use_workers(None):
                 returned = pickle.dumps(function(pickle.loads(sent), own))
-            check(work, job, len(sent), len(returned))
+            check(work, job, shared, len(returned))
             found.append(pickle.loads(returned))
         return found
 

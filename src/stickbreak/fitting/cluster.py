@@ -8,7 +8,8 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -80,8 +81,7 @@ class DaskWorkers:
             futures = self._client.map(_done, [sent] * len(tasks), tasks, pure=False)
             if told is not None:
                 _tell(told, futures)
-            found: list[bytes] = self._client.gather(futures)
-            return found
+            return self._gathered(futures)
 
         return [pickle.loads(result) for result in self._step(work, jobs, shared, results, told)]
 
@@ -105,13 +105,13 @@ class DaskWorkers:
 
         def results(sent: Any, tasks: list[bytes]) -> list[bytes]:
             apart = self._client.map(_done_apart, [sent] * len(tasks), tasks, pure=False)
-            own: list[tuple[bytes, int]] = self._client.gather(self._client.map(_own, apart, pure=False))
+            own: list[tuple[bytes, int]] = self._gathered(self._client.map(_own, apart, pure=False))
             if len(tasks) > FAN_IN and sum(size for _, size in own) > MUCH:
                 told = pickle.dumps(add, protocol=pickle.HIGHEST_PROTOCOL)
                 while len(apart) > 1:
                     groups = [apart[first : first + FAN_IN] for first in range(0, len(apart), FAN_IN)]
                     apart = [self._client.submit(_added, told, group, pure=False) for group in groups]
-            parts: list[bytes] = self._client.gather(self._client.map(_part, apart, pure=False))
+            parts: list[bytes] = self._gathered(self._client.map(_part, apart, pure=False))
             return [result for result, _ in own] + parts
 
         found = [pickle.loads(result) for result in self._step(work, jobs, shared, results)]
@@ -157,6 +157,21 @@ class DaskWorkers:
             f"the cluster lost the work of {len(jobs)} jobs {TRIES} times ({reason:.200}); see that its workers have "
             "enough memory and go on running. A fit with a checkpoint goes on with resume."
         )
+
+    def _gathered(self, futures: list[Any]) -> list[Any]:
+        """Return the results of futures; a TimeoutError where no worker is left and none comes."""
+        import distributed
+
+        wait: Any = distributed.wait
+        while True:
+            try:
+                with self._client.as_current(), suppress(CancelledError):  # whoever gathers them raises that again
+                    wait(futures, timeout=WAIT)
+            except TimeoutError:
+                if not self.n_at_once:
+                    raise
+            else:
+                return list(self._client.gather(futures))
 
     @property
     def n_at_once(self) -> int:
