@@ -13,6 +13,7 @@ from stickbreak.collapsed.files import InFiles
 from stickbreak.collapsed.growing import grown, samples
 from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.moves import Rounds
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import Priors
@@ -128,7 +129,28 @@ def test_a_sample_begins_with_the_topics_of_the_one_before(corpus: Corpus, monke
     assert found is not None
     ((n_documents, n_topics),) = begun
     assert 250 < n_documents < 2000
-    assert 4 <= n_topics <= len(found.counts)
+    assert 2 <= n_topics <= len(found.counts)
+
+
+@pytest.mark.usefixtures("sampled")
+@pytest.mark.parametrize(("most", "limited"), [(0, True), (1 << 40, False)], ids=["samples decide", "all decide"])
+def test_samples_that_decide_have_a_topic_for_each_32_documents_at_most(
+    monkeypatch: pytest.MonkeyPatch, most: int, limited: bool
+) -> None:
+    """More topics than a sample can tell apart are mixtures, which no later move takes back."""
+    monkeypatch.setattr(growing, "MOST", most)
+    corpus, limits = planted_lda(600, 1000, n_topics=30, mean_tokens=200, seed=3)[0], []
+    play = Rounds.play
+
+    def noted(self: Rounds, state: Any, priors: Any, limit: int, *rest: Any) -> Any:
+        limits.append((limit, state.documents.n_documents))
+        return play(self, state, priors, limit, *rest)
+
+    monkeypatch.setattr(Rounds, "play", noted)
+    found = grown(InMemory(corpus), rules(merge_laps=9), ALONE, lambda row: None, lambda: False)
+    assert found is not None
+    assert all(limit == (max(1, n // 32) if limited else 50) for limit, n in limits)
+    assert (len(found.counts) <= limits[-1][1] // 32) == limited
 
 
 @pytest.mark.usefixtures("sampled")

@@ -6,6 +6,7 @@ on one four times as large, and so on: all documents begin with many topics, whe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ LEAST = 1 << 20  # stored counts of a collection that is sampled
 SMALLEST, LARGEST = 1 << 16, 1 << 22  # stored counts of a sample
 TIMES = 4  # as many has the next sample
 MOST = 1 << 26  # stored counts of a collection in which all documents take part in splits and merges
+DOCUMENTS = 32  # for each topic of a sample, where samples decide: fewer leave mixtures of topics, which moves keep
 ENOUGH = 1 / 8  # of the topics: where fewer are split in a round, the sample has no more to say
 
 
@@ -69,10 +71,13 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     apart = np.concatenate(documents.walk(engine, _set_apart).listed)
     rows = np.setdiff1d(np.arange(documents.n_documents), apart)
     order = stream(rules.seed, "collapsed samples").permutation(rows)
+    decides = documents.n_counts > MOST
     for number, size in enumerate(sizes, 1):
-        n, settle = round(documents.n_documents * size / documents.n_counts), documents.n_counts > MOST
+        n = round(documents.n_documents * size / documents.n_counts)
+        most = min(rules.max_topics, max(rules.n_topics, n // DOCUMENTS)) if decides else rules.max_topics
         sample = documents.sample(np.sort(order[:n]), engine)
-        found = _grown(sample, found, rules, rules.seed + number, settle and number == len(sizes), engine)
+        settle = decides and number == len(sizes)
+        found = _grown(sample, found, replace(rules, max_topics=most), rules.seed + number, settle, engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
             break
