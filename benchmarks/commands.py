@@ -35,6 +35,12 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "report": Command("side_by_side.report", "write the pages from the runs made so far", False),
         "pages": Command("pages", "run every command that stands on the pages: many hours", False),
     },
+    "Waiting": {
+        "compiling": Command(
+            "waiting.compiling", "the first fit beside the second, and what each kernel costs to compile"
+        ),
+        "serving": Command("waiting.serving", "a saved model: loading, one document, requests a second on one core"),
+    },
     "Variational": {
         "starts": Command("variational.starts", "what each start gives: objective, topics, completion, seconds"),
         "any-start": Command("variational.any_start", "does the start matter: five starts, with births and without"),

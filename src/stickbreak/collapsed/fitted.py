@@ -45,6 +45,9 @@ class FittedCollapsed(ExpectedCounts):
         check_is_fitted(self)
         return self._topics.dense(alive(self._topics.N)) + self.eta_
 
+    def _counts_of(self, words: NDArray[np.integer] | slice) -> Float:
+        return self._topics.of_words(words, alive(self._topics.N))
+
     @property
     def tables_(self) -> Float:
         """Expected number of tables of each topic, (K,)."""

@@ -52,6 +52,10 @@ class Topics:
         """Return the expected tokens of each word in these topics, (K', W)."""
         return np.ascontiguousarray(self.counts[:, topics].T) * self.scale
 
+    def of_words(self, words: NDArray[np.integer] | slice, topics: Int) -> Float:
+        """Return the expected tokens of some words in these topics, (n, K')."""
+        return self.counts[words][:, topics] * self.scale
+
     def take_back(self) -> None:
         """Write back the rows that a step has overwritten."""
         if self.overwritten is not None:

@@ -78,6 +78,7 @@ def count_texts(
     if text is not None or keep is not None:
         texts, metadata = _of_frame(texts, text, keep)
     ready = normalised(_checked_texts(texts))
+    words: Sequence[str]
     if options.phrases is True:
         if vocabulary is not None:
             raise InputError(
@@ -86,13 +87,15 @@ def count_texts(
         counts, words, options = found_phrases(ready, options)
     else:
         counts, words = count_all(ready, options, vocabulary)
-    if vocabulary is None:
-        document_frequency = np.bincount(counts.indices, minlength=len(words))
-        totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
-        kept = kept_words(words, document_frequency, totals, counts.shape[0], options)
-        place = np.full(len(words), -1)
-        place[kept] = np.arange(len(kept))
-        counts, words = in_columns(counts, place, len(kept)), [words[column] for column in kept]
+    if vocabulary is not None:  # which is checked by now
+        corpus = Corpus.from_counts(counts, None, names, metadata)
+        return replace(corpus, vocabulary=tuple(words), text_options=options)
+    document_frequency = np.bincount(counts.indices, minlength=len(words))
+    totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
+    kept = kept_words(words, document_frequency, totals, counts.shape[0], options)
+    place = np.full(len(words), -1)
+    place[kept] = np.arange(len(kept))
+    counts, words = in_columns(counts, place, len(kept)), [words[column] for column in kept]
     return replace(Corpus.from_counts(counts, words, names, metadata), text_options=options)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any, Self
 from unicodedata import normalize
 
 import numpy as np
@@ -28,9 +28,49 @@ from stickbreak.exceptions import InvalidCorpus
 __all__ = ["count_all", "count_blocks", "found_phrases", "ignored_words", "token_sequences"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A vocabulary that has been checked.
+
+    Attributes
+    ----------
+    words : tuple of str
+    column_of : dict
+        The column of each word.
+    longest : int
+        Most words of an n-gram.
+    """
+
+    words: tuple[str, ...]
+    column_of: dict[str, int]
+    longest: int
+
+    @classmethod
+    def of(cls, vocabulary: Sequence[str]) -> Self:
+        """Check a vocabulary; one that was checked lately is known by then, as text after text comes to one model."""
+        if type(vocabulary) is tuple:
+            try:
+                return cls._remembered(vocabulary)
+            except TypeError:  # it holds what has no hash, and so no words
+                pass
+        return cls._checked(vocabulary)
+
+    @classmethod
+    @lru_cache(maxsize=4)
+    def _remembered(cls, vocabulary: tuple[str, ...]) -> Self:
+        return cls._checked(vocabulary)
+
+    @classmethod
+    def _checked(cls, vocabulary: Sequence[str]) -> Self:
+        words = checked_vocabulary(vocabulary, (1, len(vocabulary)))
+        if not words:
+            raise InvalidCorpus("the vocabulary to count is empty; give at least one word")
+        return cls(words, {word: column for column, word in enumerate(words)}, 1 + max(w.count(" ") for w in words))
+
+
 def count_all(
     texts: Iterable[str], options: TextOptions, vocabulary: Sequence[str] | None = None
-) -> tuple[sp.csr_matrix, list[str]]:
+) -> tuple[sp.csr_matrix, Sequence[str]]:
     """Count all words of texts that are not stop words, or those of a vocabulary.
 
     Parameters
@@ -46,19 +86,19 @@ def count_all(
     -------
     counts : csr_matrix of int32 of shape (D, W)
         No duplicates; the columns of a row need not ascend.
-    words : list of str of length W
+    words : sequence of str of length W
         In any order; the vocabulary in its own.
     """
-    words = None if vocabulary is None else _checked_vocabulary(vocabulary)
-    if not _is_usual(options, words):
-        return _count_otherwise(texts, options, words)
-    table = _table(options, words)
-    return _of_vocabulary(table.counts(texts), table.words, words)
+    known = None if vocabulary is None else _Known.of(vocabulary)
+    if not _is_usual(options, known):
+        return _count_otherwise(texts, options, known)
+    table = _table(options, known)
+    return _of_vocabulary(table.counts(texts), table.words, known)
 
 
 def count_blocks(
     blocks: Iterable[TextBlock], options: TextOptions, vocabulary: Sequence[str] | None = None
-) -> tuple[sp.csr_matrix, list[str]]:
+) -> tuple[sp.csr_matrix, Sequence[str]]:
     """Count words as `count_all` does, of texts that come many at once and need not be composed.
 
     Parameters
@@ -70,54 +110,50 @@ def count_blocks(
     Returns
     -------
     counts : csr_matrix of int32 of shape (D, W)
-    words : list of str of length W
+    words : sequence of str of length W
     """
-    words = None if vocabulary is None else _checked_vocabulary(vocabulary)
-    if not _is_usual(options, words):
+    known = None if vocabulary is None else _Known.of(vocabulary)
+    if not _is_usual(options, known):
         texts = (normalize("NFC", text) for block in blocks for text in block.texts())
-        return _count_otherwise(texts, options, words)
-    table = _table(options, words)
-    return _of_vocabulary(table.counts_of_blocks(blocks), table.words, words)
+        return _count_otherwise(texts, options, known)
+    table = _table(options, known)
+    return _of_vocabulary(table.counts_of_blocks(blocks), table.words, known)
 
 
-def _is_usual(options: TextOptions, words: Sequence[str] | None) -> bool:
+def _is_usual(options: TextOptions, known: _Known | None) -> bool:
     """Whether our table knows such words."""
     others = options.token_pattern is not None or options.tokenizer is not None or options.phrases
-    return not others and _longest(options, words) == 1
+    return not others and _longest(options, known) == 1
 
 
-def _longest(options: TextOptions, words: Sequence[str] | None) -> int:
+def _longest(options: TextOptions, known: _Known | None) -> int:
     """Return the most words of an n-gram."""
     longest = options.ngram_range[1]
-    return (
-        longest
-        if words is None or options.tokenizer is not None
-        else max(longest, 1 + max(word.count(" ") for word in words))
-    )
+    return longest if known is None or options.tokenizer is not None else max(longest, known.longest)
 
 
-def _table(options: TextOptions, words: Sequence[str] | None) -> WordTable:
-    ignored = ignored_words(options) if words is None else ()
+def _table(options: TextOptions, known: _Known | None) -> WordTable:
+    ignored = ignored_words(options) if known is None else ()
     return WordTable(ignored, lowercase=bool(options.lowercase), prepare=_preparation(options))
 
 
 def _of_vocabulary(
-    counts: sp.csr_matrix, found: list[str], words: Sequence[str] | None
-) -> tuple[sp.csr_matrix, list[str]]:
+    counts: sp.csr_matrix, found: list[str], known: _Known | None
+) -> tuple[sp.csr_matrix, Sequence[str]]:
     """Return the counts of the words of a vocabulary; those of all words if there is none."""
-    if words is None:
+    if known is None:
         return counts, found
-    column_of = {word: column for column, word in enumerate(words)}
-    return in_columns(counts, np.array([column_of.get(word, -1) for word in found], np.int64), len(words)), list(words)
+    columns = np.array([known.column_of.get(word, -1) for word in found], np.int64)
+    return in_columns(counts, columns, len(known.words)), known.words
 
 
 def _count_otherwise(
-    texts: Iterable[str], options: TextOptions, words: Sequence[str] | None
-) -> tuple[sp.csr_matrix, list[str]]:
+    texts: Iterable[str], options: TextOptions, known: _Known | None
+) -> tuple[sp.csr_matrix, Sequence[str]]:
     """Count phrases, n-grams, and words that our table does not know."""
     if options.phrases:
-        return _of_vocabulary(*_joined(token_sequences(texts, options), options), words)
-    return _count_by_scikit_learn(texts, options, words)
+        return _of_vocabulary(*_joined(token_sequences(texts, options), options), known)
+    return _count_by_scikit_learn(texts, options, known)
 
 
 def token_sequences(texts: Iterable[str], options: TextOptions) -> TokenSequences:
@@ -172,8 +208,8 @@ def _preparation(options: TextOptions) -> Callable[[str], str]:
 
 
 def _count_by_scikit_learn(
-    texts: Iterable[str], options: TextOptions, vocabulary: Sequence[str] | None
-) -> tuple[sp.csr_matrix, list[str]]:
+    texts: Iterable[str], options: TextOptions, known: _Known | None
+) -> tuple[sp.csr_matrix, Sequence[str]]:
     """Count n-grams, or words of another pattern."""
     n_texts = 0
 
@@ -183,7 +219,7 @@ def _count_by_scikit_learn(
             n_texts += 1
             yield text
 
-    vectorizer = _vectorizer(options, vocabulary, _longest(options, vocabulary))
+    vectorizer = _vectorizer(options, None if known is None else known.words, _longest(options, known))
     try:
         counts = vectorizer.fit_transform(numbered())
     except ValueError as error:
@@ -212,10 +248,3 @@ def _vectorizer(options: TextOptions, vocabulary: Sequence[str] | None, longest:
         settings["vocabulary"] = vocabulary
     settings["ngram_range"] = (options.ngram_range[0], longest)
     return CountVectorizer(stop_words=sorted(stop_words) if stop_words else None, **settings)
-
-
-def _checked_vocabulary(vocabulary: Sequence[str]) -> tuple[str, ...]:
-    words = checked_vocabulary(vocabulary, (1, len(vocabulary)))
-    if not words:
-        raise InvalidCorpus("the vocabulary to count is empty; give at least one word")
-    return words

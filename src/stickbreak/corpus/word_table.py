@@ -145,9 +145,9 @@ class WordTable:
             self._place_of,
             self._n_documents,
         )
-        self._n_words, words, counts, entries_end = found
+        self._n_words, n_entries, words, counts, entries_end = found
         self._n_documents += ends.size
-        return words, counts, entries_end
+        return words[:n_entries].copy(), counts[:n_entries].copy(), entries_end  # of arrays with room for more
 
     def _make_room(self, n_bytes: int) -> None:
         """Let the table grow to hold all words that a text of this size can bring."""

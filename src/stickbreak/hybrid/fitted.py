@@ -49,6 +49,9 @@ class FittedHybrid(ExpectedCounts):
         check_is_fitted(self)
         return self._state.pairs.dense(self._state.alive()) + self.eta_
 
+    def _counts_of(self, words: NDArray[np.integer] | slice) -> Float:
+        return self._state.pairs.of_words(words, self._state.alive())
+
     @property
     def tables_(self) -> Float:
         """Expected tables of each topic, (K,)."""

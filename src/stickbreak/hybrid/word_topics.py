@@ -82,12 +82,17 @@ class WordTopics:
 
     def dense(self, topics: Int) -> Float:
         """Return S of some topics, (len(topics), W)."""
-        out = np.zeros((len(topics), self.n_words))
-        row = np.full(self.n_topics, -1, np.int64)
-        row[topics] = np.arange(len(topics))
-        places, words = self._places(), np.repeat(np.arange(self.n_words), self.size)
-        rows = row[self.topic[places]]
-        out[rows[rows >= 0], words[rows >= 0]] = self.scale * self.count[places][rows >= 0]
+        return np.ascontiguousarray(self.of_words(slice(None), topics).T)
+
+    def of_words(self, words: NDArray[np.integer] | slice, topics: Int) -> Float:
+        """Return S of some words in some topics, (n, len(topics))."""
+        size = self.size[words]
+        out = np.zeros((size.size, len(topics)))
+        column = np.full(self.n_topics, -1, np.int64)
+        column[topics] = np.arange(len(topics))
+        places, row = self._places(words), np.repeat(np.arange(size.size), size)
+        columns = column[self.topic[places]]
+        out[row[columns >= 0], columns[columns >= 0]] = self.scale * self.count[places][columns >= 0]
         return out
 
     def sums(self) -> Float:
@@ -186,7 +191,8 @@ class WordTopics:
         word_kernels.copy_lists(self.first, self.size, store, out)
         return out
 
-    def _places(self) -> Int:
-        """Return the places of all pairs, word by word."""
-        begins = np.cumsum(self.size) - self.size
-        return np.repeat(self.first - begins, self.size) + np.arange(int(self.size.sum()))
+    def _places(self, words: NDArray[np.integer] | slice = slice(None)) -> Int:
+        """Return the places of the pairs of all words, or of some, word by word."""
+        first, size = self.first[words], self.size[words]
+        begins = np.cumsum(size) - size
+        return np.repeat(first - begins, size) + np.arange(int(size.sum()))

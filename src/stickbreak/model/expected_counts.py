@@ -6,11 +6,13 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.fitting.checkpoint import check_learned, whole_number
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
+from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator
 from stickbreak.model.topic_model import TopicModel
@@ -62,11 +64,25 @@ class ExpectedCounts(TopicModel, StreamingEstimator):
         """
         check_is_fitted(self)
         with engine(self.n_jobs) as executor:
-            return weights_and_rest(self._corpus(X), self.topic_word_, self._prior(), executor)
+            return weights_and_rest(self._corpus(X), self._word_rows, self._prior(), executor)
 
     def _predictive_rule(self) -> TopicRule:
         return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
 
+    @abstractmethod
+    def _counts_of(self, words: NDArray[np.integer] | slice) -> Float:
+        """Return the expected tokens of words in the topics that are shown, without eta, (n, K)."""
+
+    def _word_rows(self, words: NDArray[np.integer] | slice) -> Float:
+        """Return the probabilities of words in the topics, (n, K)."""
+        return (self._counts_of(words) + self.eta_) / self._totals()
+
+    @once
+    def _totals(self) -> Float:
+        """Return what the expected counts of each topic, with eta, sum to, (K,)."""
+        return np.asarray(self.components_.sum(axis=1))
+
+    @once
     def _prior(self) -> Float:
         """Return alpha times the expected corpus weights, the rest last, (K + 1,)."""
         return prior_and_rest(self.alpha_, self.topic_weights_)

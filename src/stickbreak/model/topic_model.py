@@ -24,6 +24,7 @@ from stickbreak.fitting.loop import Trace, logger
 from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
 from stickbreak.fitting.run import Identity
 from stickbreak.model.parameters import names_in
+from stickbreak.model.prepared import Prepared
 from stickbreak.model.questions import Questions
 from stickbreak.model.tables import checked_table
 from stickbreak.model.texts import TakesTexts, count_for_fit
@@ -34,7 +35,7 @@ from stickbreak.prediction.words import check_same_words, no_documents, words_to
 from stickbreak.storage.places import PathLike
 
 
-class TopicModel(TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
+class TopicModel(Prepared, TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`

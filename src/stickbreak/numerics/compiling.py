@@ -40,6 +40,8 @@ __all__ = ["TALLY", "njit"]
 # What a kernel does not say of these it would inherit from the kernel that happens to call it first: then the last bits
 # of a fit would depend on what was compiled before.
 _OWN: dict[str, Any] = {"fastmath": False, "error_model": "python"}
+# Numba also makes a way for C to call each kernel. Nobody does, and it is compiled like the rest.
+_LEFT_OUT: dict[str, Any] = {"no_cfunc_wrapper": True}
 
 _log = logging.getLogger("stickbreak")
 _PACKAGE = __name__.partition(".")[0]
@@ -87,7 +89,7 @@ def njit(*, cache: bool, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        kernel = numba.njit(**{**_OWN, **options})(function)
+        kernel = numba.njit(**{**_OWN, **_LEFT_OUT, **options})(function)
         if cache and hasattr(kernel, "_cache"):  # without: NUMBA_DISABLE_JIT, the function itself
             kernel._cache = _KernelCache(function)
         return kernel

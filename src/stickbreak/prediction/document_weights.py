@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
@@ -12,10 +16,13 @@ from stickbreak.prediction.kernels import weights as weight_kernels
 TOLERANCE, SWEEPS = 1e-4, 300
 _SHARD_COUNTS = 16_384  # stored counts of a shard
 
+# The probabilities of some words in all topics, (n, K): what a model can say without a table of all its words.
+WordRows = Callable[[NDArray[np.integer] | slice], Float]
+
 
 def collapsed_weights(
     corpus: Corpus,
-    topic_word: Float,
+    topic_word: Float | WordRows,
     prior: Float,
     executor: Executor,
     *,
@@ -28,8 +35,9 @@ def collapsed_weights(
     ----------
     corpus : Corpus
         D documents over W words.
-    topic_word : ndarray of shape (K, W)
-        Positive word distributions.
+    topic_word : ndarray of shape (K, W), or callable
+        Positive word distributions, or what returns them for some words, (n, K). Of few documents only their words are
+        looked at.
     prior : ndarray of shape (K,)
         Positive concentrations, alpha beta_k.
     executor : Executor
@@ -44,8 +52,9 @@ def collapsed_weights(
         (N_dk + prior_k) / (N_d + sum of the prior); rows sum to one, the row of an empty document is the prior.
     """
     counts = corpus.counts
-    indptr, word, count = counts.indptr.astype(np.int64), for_kernels(counts.indices), counts.data.astype(np.float64)
-    topics = np.ascontiguousarray(topic_word.T)
+    indptr, count = counts.indptr.astype(np.int64), counts.data.astype(np.float64)
+    words, word = _words_of(counts)
+    topics = np.ascontiguousarray(topic_word(words) if callable(topic_word) else topic_word[:, words].T)
     out = np.empty((corpus.n_documents, prior.size))
 
     def run(rows: tuple[int, int]) -> None:
@@ -58,6 +67,14 @@ def collapsed_weights(
     return out
 
 
+def _words_of(counts: sp.csr_matrix) -> tuple[NDArray[np.integer] | slice, NDArray[np.integer]]:
+    """Return the words of documents, or all where they may have most of them; and which of these each count is of."""
+    if counts.nnz >= counts.shape[1]:
+        return slice(None), for_kernels(counts.indices)
+    words, word = np.unique(counts.indices, return_inverse=True)
+    return words, word.astype(counts.indices.dtype)
+
+
 def prior_and_rest(alpha: float, weights: Float) -> Float:
     """Return alpha times the corpus weights of topics, and what is left of alpha for the inactive ones, (K + 1,)."""
     prior = alpha * weights
@@ -66,7 +83,7 @@ def prior_and_rest(alpha: float, weights: Float) -> Float:
 
 def weights_and_rest(
     corpus: Corpus,
-    topic_word: Float,
+    topic_word: Float | WordRows,
     prior: Float,
     executor: Executor,
     *,
@@ -79,8 +96,8 @@ def weights_and_rest(
     ----------
     corpus : Corpus
         D documents over W words.
-    topic_word : ndarray of shape (K, W)
-        Positive word distributions.
+    topic_word : ndarray of shape (K, W), or callable
+        As in `collapsed_weights`.
     prior : ndarray of shape (K + 1,)
         Concentrations a_k of the documents, that of the inactive topics last (`prior_and_rest`).
     executor : Executor

@@ -44,7 +44,12 @@ def check_same_words(model: HasWords, corpus: Corpus, *, otherwise: str = "") ->
     n_words, advice = len(named), f"count the documents with the vocabulary of the model{otherwise}."
     if corpus.n_words != n_words:
         raise InvalidCorpus(f"the corpus has {corpus.n_words} words, but the model was fitted on {n_words}; {advice}")
-    if corpus.vocabulary is None or corpus.vocabulary == named or only_numbered(corpus, named):
+    if (
+        corpus.vocabulary is None
+        or corpus.vocabulary is named
+        or corpus.vocabulary == named
+        or only_numbered(corpus, named)
+    ):
         return
     column = next(w for w in range(n_words) if corpus.vocabulary[w] != named[w])
     raise InvalidCorpus(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
@@ -13,6 +14,7 @@ from stickbreak.fitting.checkpoint import check_learned, is_table, require, whol
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_whole
+from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int
@@ -76,10 +78,20 @@ class FittedGibbs(TopicModel):
         check_is_fitted(self)
         corpus = self._corpus(X)
         with engine(self.n_jobs) as executor:
-            return collapsed_weights(corpus, self._all_topics(), self._prior(), executor)
+            return collapsed_weights(corpus, self._word_rows, self._prior(), executor)
 
     def _predictive_rule(self) -> TopicRule:
         return TopicRule(self._all_topics(), self._prior())
+
+    def _word_rows(self, words: NDArray[np.integer] | slice) -> Float:
+        """Return the probabilities of words in the topics, that in the inactive rest last, (n, K + 1)."""
+        active = (self.components_[:, words] / self._totals()).T
+        return np.column_stack([active, np.full(len(active), 1.0 / self.n_features_in_)])
+
+    @once
+    def _totals(self) -> Float:
+        """Return what each topic sums to, (K, 1)."""
+        return np.asarray(self.components_.sum(axis=1, keepdims=True))
 
     def _all_topics(self) -> Float:
         """Return the word distributions, that of the inactive rest last, (K + 1, W)."""

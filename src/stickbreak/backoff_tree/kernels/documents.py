@@ -22,6 +22,7 @@ from stickbreak.backoff_tree.kernels.trees import (
     write_path,
 )
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_arrays import copy
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
 
@@ -90,7 +91,7 @@ def sweep_documents(
                     w, old, -1, scale, discount, start, sizes, leaf, count, mass, below, d_start, d_level, offset, row
                 )
             else:
-                own[:] = path
+                copy(path, own)
                 own_entry = entry_of(old, path[level], w, begin, leaf, level, d_start, offset, row)
                 gone = 1 if count[begin + own_entry] == 1 else 0
                 lost = scale[old] * (1.0 - discount if gone else 1.0)

@@ -7,12 +7,13 @@ import math
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_arrays import copy
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _weights(begin, end, count, start, topic, share, prior, theta):
     """theta[k] = N_dk + prior_k of a document; return its sum."""
-    theta[:] = prior
+    copy(prior, theta)
     for p in range(begin, end):
         for j in range(start[p], start[p + 1]):
             theta[topic[j]] += count[p] * np.float64(share[j])

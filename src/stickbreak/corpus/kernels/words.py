@@ -50,8 +50,9 @@ def count_block(
     -------
     n_words : int
         Words in the table now.
-    words, counts : ndarray of int32 of shape (n_entries,)
-        The entries, document by document, in the order of the first occurrence.
+    n_entries : int
+    words, counts : ndarray of int32
+        The first of them are the entries, document by document, in the order of the first occurrence.
     entries_end : ndarray of int64 of shape (D,)
         Where the entries of each document end.
     """
@@ -97,7 +98,7 @@ def count_block(
                 words[n_entries], counts[n_entries] = word, 1
                 n_entries += 1
         entries_end[d] = n_entries
-    return n_words, words[:n_entries].copy(), counts[:n_entries].copy(), entries_end
+    return n_words, n_entries, words, counts, entries_end
 
 
 @njit(cache=True, inline="always")

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_arrays import add, copy
 
 LONGEST_STEP = 1e3  # of an extrapolation
 LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves
@@ -15,7 +16,8 @@ LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _sweep(block, count, theta, z, new):
     """new[k] = sum_i count[i] theta[k] block[i, k] / z[i],  z[i] = sum_k theta[k] block[i, k].     math.md (D1)"""
-    new[:] = 0.0
+    for k in range(new.size):
+        new[k] = 0.0
     for i in range(count.size):
         row, total = block[i], 0.0
         for k in range(theta.size):
@@ -76,33 +78,36 @@ def document_weights(indptr, word, count, topics, prior, tolerance, max_sweeps, 
         widest = max(widest, indptr[d + 1] - indptr[d])
     block, z_all = np.empty((widest, K)), np.empty(widest)
     theta, new = np.empty(K), np.empty(K)
-    kept = np.empty((3, K))
+    first, second, third = np.empty(K), np.empty(K), np.empty(K)  # N_dk of sweeps since the last extrapolation
     for d in range(indptr.size - 1):
         begin, size = indptr[d], indptr[d + 1] - indptr[d]
         counts, z = count[begin : begin + size], z_all[:size]
         for i in range(size):
-            block[i] = topics[word[begin + i]]
-        theta[:] = prior
-        plain, floor = 0, -np.inf  # sweeps since the last extrapolation; value that it must not fall below
+            w = word[begin + i]
+            for k in range(K):
+                block[i, k] = topics[w, k]
+        copy(prior, theta)
+        plain, floor = 0, -np.inf  # such sweeps; value that an extrapolation must not fall below
         for _ in range(max_sweeps if size > 0 else 0):
             _sweep(block, counts, theta, z, new)
             if plain == 3:  # theta is an extrapolation
                 plain = 0
                 if not _value(counts, z, prior, theta) >= floor:
-                    theta[:] = kept[2] + prior
+                    add(third, prior, theta)
                     continue
             elif plain == 2:
                 floor = _value(counts, z, prior, theta)
+            kept = first if plain == 0 else second if plain == 1 else third
             moved = 0.0
             for k in range(K):
                 moved = max(moved, abs(new[k] - (theta[k] - prior[k])))
-            kept[plain] = new
+                kept[k] = new[k]
             plain += 1
-            theta[:] = new + prior
+            add(new, prior, theta)
             if moved < tolerance:
                 break
-            if plain == 3 and _extrapolate(kept[0], kept[1], kept[2], new):
-                theta[:] = new + prior
+            if plain == 3 and _extrapolate(first, second, third, new):
+                add(new, prior, theta)
             elif plain == 3:
                 plain = 0
         total = 0.0

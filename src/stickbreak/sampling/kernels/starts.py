@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_arrays import copy
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
 
@@ -18,16 +19,16 @@ def assign(first, start, word, phi, prior, rounds, z, rng, key):
     weight, expected, share = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     for d in range(start.size - 1):
         open_stream(rng, key, first + d)
-        weight[:] = prior
+        copy(prior, weight)
         for _ in range(rounds):
-            expected[:] = prior
+            copy(prior, expected)
             for i in range(start[d], start[d + 1]):
                 row, total = phi[word[i]], 0.0
                 for k in range(n_topics):
                     total += row[k] * weight[k]
                 for k in range(n_topics):
                     expected[k] += row[k] * weight[k] / total
-            weight[:] = expected
+            copy(expected, weight)
         for i in range(start[d], start[d + 1]):
             row, total = phi[word[i]], 0.0
             for k in range(n_topics):

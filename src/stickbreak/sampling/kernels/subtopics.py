@@ -194,7 +194,8 @@ def merge(words, n_k, beta, kept, gone, last, label):
     """
     home = gone if kept == last else kept  # the number of the merged topic
     free = gone if kept != last else last
-    label[:] = np.arange(last + 1)
+    for topic in range(last + 1):
+        label[topic] = topic
     label[last] = free
     label[kept] = label[gone] = home
     total, weight = n_k[kept] + n_k[gone], beta[kept] + beta[gone]

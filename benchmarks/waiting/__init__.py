@@ -1,0 +1,1 @@
+"""What a user waits for besides the passes of a fit: compiling, loading, single requests."""

@@ -1,0 +1,62 @@
+"""A request at a time: one document has the weights that it has among all, before and after a model changes."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from tests.contract.small import OF_WORDS, data_of, fitted
+
+import stickbreak
+from stickbreak.corpus import Corpus
+
+WITH_WEIGHTS = tuple(name for name in OF_WORDS if name != "BackoffTreeTopics")
+WITH_ROWS = tuple(name for name in WITH_WEIGHTS if hasattr(getattr(stickbreak, name), "_word_rows"))
+STREAMING = tuple(name for name in WITH_WEIGHTS if hasattr(getattr(stickbreak, name), "partial_fit"))
+
+
+def alone(model, corpus):
+    return np.concatenate([model.expected_weights(corpus[d : d + 1]) for d in range(8)])
+
+
+@pytest.mark.parametrize("name", WITH_WEIGHTS)
+def test_document_alone_has_the_weights_that_it_has_among_all(name):
+    """Of few documents only their words are looked at, of many all words."""
+    model, corpus = fitted(name), Corpus.from_counts(data_of(name))
+    corpus = Corpus.from_counts(np.vstack([corpus.counts.toarray()] * 4))
+    assert corpus.counts.nnz > corpus.n_words
+    assert corpus[:1].counts.nnz < corpus.n_words
+    assert alone(model, corpus).tobytes() == model.expected_weights(corpus)[:8].tobytes()
+
+
+@pytest.mark.parametrize("name", WITH_ROWS)
+def test_rows_of_some_words_are_those_of_the_topics(name):
+    model, words = fitted(name), np.array([7, 0, 11])
+    assert model._word_rows(words)[:, : model.n_topics_].T.tobytes() == model.topic_word_[:, words].tobytes()
+
+
+@pytest.mark.parametrize("name", STREAMING)
+def test_weights_follow_a_step(name, tmp_path):
+    model, corpus = fitted(name), Corpus.from_counts(data_of(name))
+    before = alone(model, corpus)
+    model.partial_fit(corpus[:20])
+    model.save(tmp_path / "model")
+    now = alone(model, corpus)
+    assert now.tobytes() == alone(stickbreak.load(tmp_path / "model"), corpus).tobytes()
+    assert now.tobytes() != before.tobytes()
+
+
+@pytest.mark.parametrize("name", WITH_WEIGHTS)
+def test_what_was_prepared_is_not_pickled(name):
+    model, corpus = fitted(name), Corpus.from_counts(data_of(name))
+    before = len(pickle.dumps(model))
+    alone(model, corpus)
+    assert len(pickle.dumps(model)) == before
+
+
+@pytest.mark.parametrize("name", WITH_WEIGHTS)
+def test_threads_share_a_model(name):
+    model, corpus = fitted(name), Corpus.from_counts(data_of(name))
+    expected = alone(fitted(name), corpus).tobytes()
+    with ThreadPoolExecutor(4) as threads:
+        assert {found.tobytes() for found in threads.map(lambda _: alone(model, corpus), range(8))} == {expected}
