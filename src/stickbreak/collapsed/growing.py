@@ -6,6 +6,7 @@ on one four times as large, and so on: all documents begin with many topics, whe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,6 @@ from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside, Shard
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.walking import Documents, Outcome
-from stickbreak.fitting.alive import alive
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.numerics.arrays import Float
@@ -71,8 +71,9 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     order = stream(rules.seed, "collapsed samples").permutation(rows)
     for number, size in enumerate(sizes, 1):
         n, settle = round(documents.n_documents * size / documents.n_counts), documents.n_counts > MOST
-        sample = documents.sample(np.sort(order[:n]), engine)
-        found = _grown(sample, found, rules, rules.seed + number, settle and number == len(sizes), engine)
+        chosen = np.sort(order[:n])
+        sample, own = documents.sample(chosen, engine), replace(rules, steering=rules.steering.sample(chosen))
+        found = _grown(sample, found, own, rules.seed + number, settle and number == len(sizes), engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
             break
@@ -91,9 +92,9 @@ def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, set
     """Return the topics after rounds of splits on a sample: all rounds (`settle`), or until few are split."""
     sample.set_aside(Aside(held=rules.held_back, held_seed=seed), engine)
     if before is None:
-        state = with_random_topics(sample, rules.n_topics, seed, engine)
+        state = with_random_topics(sample, rules.n_topics, seed, engine, rules.steering)
     else:
-        state = given_start(sample, before.counts, rules.smallest, seed, engine)
+        state = given_start(sample, before.counts, rules.smallest, seed, engine, rules.steering)
     priors, rounds, lengths = rules.priors, Rounds(rules.merge_laps, births=True), sample.lengths(engine)
     while state.n_sweeps < rounds.end:
         sweep(state, priors, rules.smallest, seed, engine)
@@ -103,5 +104,5 @@ def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, set
             if not settle and made.birth_accepted <= ENOUGH * state.beta.size:
                 break
     add_up(state, engine)
-    counts = np.ascontiguousarray(state.S[:, alive(state.N)].T) + priors.eta
+    counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
     return Grown(counts, priors, settle)
