@@ -139,6 +139,13 @@ def test_y_is_ignored(labelled: Labelled) -> None:
     assert same(CollapsedHDP(**SHORT).fit(corpus, np.arange(400) % 3), CollapsedHDP(**SHORT).fit(corpus))
 
 
+@pytest.mark.parametrize("name", sorted({*stickbreak.ESTIMATORS} - {"CollapsedHDP"}))
+def test_other_methods_say_that_they_take_no_labels(name: str, labelled: Labelled) -> None:
+    corpus, labels = labelled
+    with pytest.raises(InputError, match=f"{name} takes no labels; fit a CollapsedHDP"):
+        getattr(stickbreak, name)().fit(corpus, labels=labels)
+
+
 def test_labels_are_columns_or_lists_of_any_kind(labelled: Labelled) -> None:
     import pyarrow as pa
 

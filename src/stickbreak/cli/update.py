@@ -1,6 +1,7 @@
 """`stickbreak update`."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def update(
     with numbers after the old ones, and new words join. The old model is not
     changed. Only models of --method collapsed can do this.
     """
+    from stickbreak.fitting.progress import FitProgress
     from stickbreak.storage.persistence import check_target
 
     check_input(documents)
@@ -64,7 +66,9 @@ def update(
     if not quiet:
         say(f"{Words(read, given).size}, {read.corpus.n_words - n_words:,} new; updating {before} topics ...")
     of_documents = None if labels is None else labels_of(read.corpus, labels, label_separator)
-    fitted.set_params(n_jobs=jobs or -1, scratch=None).update(read.corpus, labels=of_documents)
+    with FitProgress(not quiet and sys.stderr.isatty()) as progress:
+        fitted.set_params(n_jobs=jobs or -1, scratch=None)
+        fitted.update(read.corpus, labels=of_documents, callback=progress.update)
     _write(fitted, model, out, read.corpus, force=force)
     _tell(fitted, before, fitted.n_features_in_ - n_words, out, as_json=as_json)
 

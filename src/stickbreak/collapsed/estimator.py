@@ -378,7 +378,7 @@ class CollapsedHDP(StreamedCollapsed):
         -------
         int
             The number of topics given as `init`, or else `n_topics`. If that is None: the default, or a quarter of the
-            tokens of a small collection.
+            tokens of a small collection. Topics of seeds and labels come besides.
         """
         return super().starting_topics(X) if isinstance(self.init, str) else number_given(self.init)
 

@@ -16,7 +16,7 @@ from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.seeds import Seeds, check_seeds, known_words
 from stickbreak.collapsed.steering import UNSTEERED, DocumentLabels, Steering, seeded
 from stickbreak.collapsed.updating import continued
-from stickbreak.corpus import Corpus, TextOptions
+from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
 from stickbreak.corpus.text_columns import is_frame
 from stickbreak.exceptions import InputError, ModelFormatError
@@ -28,7 +28,6 @@ from stickbreak.fitting.requirements import check_tokens
 from stickbreak.fitting.run import Identity, at_work
 from stickbreak.model.estimator import KeptState
 from stickbreak.numerics.arrays import Float
-from stickbreak.storage.places import PathLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,64 +45,8 @@ class SteeredCollapsed(FittedCollapsed):
     _given_labels: Any = None  # of a fit that is about to begin, as they were given ...
     _document_labels: GivenLabels | None = None  # ... and as numbers, until it has ended
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        labels: Any = None,
-        text: str | None = None,
-        options: TextOptions | None = None,
-        callback: Callback | None = None,
-        checkpoint: PathLike | None = None,
-        resume: bool = False,
-    ) -> Self:
-        """Learn from documents, pass by pass.
-
-        Ctrl-C ends the fit after the current pass (the first one, if the start is still running) and leaves a usable
-        model. A second Ctrl-C interrupts at once. Callback and checkpoint also come after each pass. A call that fails
-        or is interrupted leaves the model as it was.
-
-        Parameters
-        ----------
-        X : texts, data frame, Corpus, sparse matrix or array of shape (D, W)
-            Texts are a list or array of strings, or a column of pandas, polars or Arrow. They are counted with
-            `options`, which the model remembers: it takes texts wherever it takes counts, and counts them in the same
-            way. Counts may be given instead, as whole numbers or as non-negative weights.
-        y : ignored
-            So that a pipeline with a classifier finds the same topics as one without.
-        labels : str or sequence of length D, optional
-            Labels of the documents: a column of `Corpus.metadata` or of the data frame, or for each document a text or
-            a list of texts. Each label becomes a topic of that name. A document with labels has only their topics and
-            the free ones. One without (None, "" or an empty list) may have all topics (math.md (C19)).
-        text : str, optional
-            The column of the texts, where X is a data frame. Later the model takes this column of any data frame.
-        options : TextOptions, optional
-            How texts become counts. Default: `TextOptions()`, which is for English.
-        callback : callable, optional
-            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each pass
-            (its row of `trace_`, with the limit as "n_laps").
-        checkpoint : path-like, optional
-            A folder to which the state of the fit is written after every pass, in place of the one before.
-        resume : bool, default=False
-            Continue from `checkpoint` if it exists. The result equals that of an uninterrupted fit. `n_laps` may be
-            larger than before.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidCorpus
-            If the counts are negative, not finite, or hold no token at all, or no word of the texts is left.
-        InputError
-            If a parameter does not suit the documents, no word of a seed is known, or the checkpoint belongs to another
-            fit.
-        """
+    def _take_labels(self, X: Any, labels: Any) -> None:
         self._given_labels, self._document_labels = self._column_of(X, labels), None
-        return super().fit(X, y, text=text, options=options, callback=callback, checkpoint=checkpoint, resume=resume)
 
     @staticmethod
     def _column_of(X: Any, labels: Any) -> Any:

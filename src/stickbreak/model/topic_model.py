@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
-from stickbreak.exceptions import InvalidCorpus
+from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, whole_number
@@ -141,6 +141,7 @@ class TopicModel(TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         X: Any,
         y: Any = None,
         *,
+        labels: Any = None,
         text: str | None = None,
         options: TextOptions | None = None,
         callback: Callback | None = None,
@@ -160,6 +161,9 @@ class TopicModel(TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             `options`, which the model remembers: it takes texts wherever it takes counts, and counts them in the same
             way. Counts may be given instead. Samplers need whole numbers; other methods also take non-negative weights.
         y : ignored
+        labels : str or sequence of length D, optional
+            Labels of the documents, for `CollapsedHDP` alone: a column beside them or of the data frame, or a text or
+            list of texts for each (None, "" and [] are none). They say which topics a document has (math.md (C19)).
         text : str, optional
             The column of the texts, where X is a data frame. Later the model takes this column of any data frame.
         options : TextOptions, optional
@@ -182,13 +186,19 @@ class TopicModel(TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         InvalidCorpus
             If the counts are negative, not finite, or hold no token at all, or no word of the texts is left.
         InputError
-            If a parameter does not suit the documents, or the checkpoint belongs to another fit.
+            If a parameter or labels do not suit the documents or method, or the checkpoint belongs to another fit.
         """
+        self._take_labels(X, labels)
         self.text_column_ = None
         if text is not None or options is not None:
             X = count_for_fit(X, text, options)
             self.text_column_ = text
         return super().fit(X, y, callback=callback, checkpoint=checkpoint, resume=resume)
+
+    def _take_labels(self, X: Any, labels: Any) -> None:
+        """Note labels of documents that a fit is given; a family that can use them says how."""
+        if labels is not None:
+            raise InputError(f"{type(self).__name__} takes no labels; fit a CollapsedHDP, or leave them out.")
 
     def transform(self, X: Any) -> Float:
         """Return the expected topic weights of documents.
