@@ -140,10 +140,15 @@ def test_y_is_ignored(labelled: Labelled) -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*stickbreak.ESTIMATORS} - {"CollapsedHDP"}))
-def test_other_methods_say_that_they_take_no_labels(name: str, labelled: Labelled) -> None:
-    corpus, labels = labelled
+def test_other_methods_say_that_they_cannot_be_steered(name: str, labelled: Labelled) -> None:
+    (corpus, labels), other = labelled, getattr(stickbreak, name)()
     with pytest.raises(InputError, match=f"{name} takes no labels; fit a CollapsedHDP"):
-        getattr(stickbreak, name)().fit(corpus, labels=labels)
+        other.fit(corpus, labels=labels)
+    for predict in (other.predict_labels, other.label_probabilities):
+        with pytest.raises(InputError, match="no labels to predict"):
+            predict(corpus)
+    with pytest.raises(InputError, match="cannot go on"):
+        other.update(corpus)
 
 
 def test_labels_are_columns_or_lists_of_any_kind(labelled: Labelled) -> None:

@@ -6,7 +6,6 @@ import typer
 
 from stickbreak.cli.asking import asks_documents
 from stickbreak.cli.documents import Documents
-from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,10 +28,6 @@ def predict_labels(
     """
     import pandas as pd
 
-    if not hasattr(fitted, "predict_labels"):
-        raise InputError(
-            f"a {type(fitted).__name__} has no labels to predict; fit one with --method collapsed --labels"
-        )
     table = fitted.label_probabilities(documents.corpus)
     likely = [list(table.columns)] * len(table) if all_labels else fitted.predict_labels(documents.corpus)
     rows = [

@@ -12,7 +12,6 @@ from stickbreak.cli.output import describe_topics, print_json, print_topics, say
 from stickbreak.cli.paths import check_input
 from stickbreak.cli.steering import Labels, LabelSeparator, labels_of, with_column
 from stickbreak.cli.words import Words
-from stickbreak.exceptions import InputError
 
 _INPUT = "input.json"  # beside a model: how its documents were read
 _WORDS = 10  # of each new topic
@@ -51,11 +50,6 @@ def update(
     check_input(documents)
     check_target(out, overwrite=force)
     fitted = load_words_model(model)
-    if not hasattr(fitted, "update"):
-        raise InputError(
-            f"{model} holds a {type(fitted).__name__}, which cannot go on with new documents; fit one with "
-            "--method collapsed"
-        )
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(
         format, text_field, name_field, encoding, vocabulary, None, delimiter, limits, keep=with_column(None, labels)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.validation import checked_sparse
-from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.exceptions import InvalidCorpus
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, whole_number
@@ -25,6 +25,7 @@ from stickbreak.fitting.requirements import adapted_topics, check_start, check_t
 from stickbreak.fitting.run import Identity
 from stickbreak.model.parameters import names_in
 from stickbreak.model.questions import Questions
+from stickbreak.model.steering import SteeredTopics
 from stickbreak.model.tables import checked_table
 from stickbreak.model.texts import TakesTexts, count_for_fit
 from stickbreak.numerics.arrays import Float
@@ -34,12 +35,12 @@ from stickbreak.prediction.words import check_same_words, no_documents, words_to
 from stickbreak.storage.places import PathLike
 
 
-class TopicModel(TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
+class TopicModel(TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`
     asks of its fit. What else can be asked of topics comes from `FlatTopics`, `JoinedTopics`, `LabelledTopics`,
-    `ShownInNotebooks` and `Questions`.
+    `ShownInNotebooks`, `SteeredTopics` and `Questions`.
     """
 
     _stream_only: ClassVar[tuple[str, ...]] = ()  # parameters that only `partial_fit` uses
@@ -194,11 +195,6 @@ class TopicModel(TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             X = count_for_fit(X, text, options)
             self.text_column_ = text
         return super().fit(X, y, callback=callback, checkpoint=checkpoint, resume=resume)
-
-    def _take_labels(self, X: Any, labels: Any) -> None:
-        """Note labels of documents that a fit is given; a family that can use them says how."""
-        if labels is not None:
-            raise InputError(f"{type(self).__name__} takes no labels; fit a CollapsedHDP, or leave them out.")
 
     def transform(self, X: Any) -> Float:
         """Return the expected topic weights of documents.
