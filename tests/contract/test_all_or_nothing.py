@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 from tests.contract.small import OF_WORDS, SMALL, bits, data_of, fitted, frozen, raising, unfitted
 
-from stickbreak.collapsed import estimator as collapsed
+from stickbreak.collapsed import streamed as collapsed
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, StickbreakError
 from stickbreak.hybrid import laps as steps
@@ -117,7 +117,7 @@ def test_failed_partial_fit_leaves_the_model(name, how, first):
     assert bits(model, name) == expected
 
 
-@pytest.mark.parametrize("where", ["learned", "alive", "columns_of"])
+@pytest.mark.parametrize("where", ["learned", "Lap", "columns_of"])
 @pytest.mark.parametrize("share", [0.3, 1.0])
 def test_collapsed_step_that_breaks_off_after_it_wrote_is_taken_back(where, share, monkeypatch):
     X = data_of("CollapsedHDP")

@@ -14,6 +14,7 @@ from stickbreak.cli.evaluate import evaluate
 from stickbreak.cli.fit import fit
 from stickbreak.cli.help import BriefCommand
 from stickbreak.cli.output import complain
+from stickbreak.cli.predict_labels import predict_labels
 from stickbreak.cli.questions import (
     by,
     documents,
@@ -32,6 +33,7 @@ from stickbreak.cli.scores import intrusion, scores
 from stickbreak.cli.topics import topics
 from stickbreak.cli.transform import transform
 from stickbreak.cli.tree import tree
+from stickbreak.cli.update import update
 from stickbreak.cli.warm import warm
 from stickbreak.exceptions import StickbreakError
 
@@ -105,7 +107,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=BriefCommand)(fit)
-_MODELS = (topics, tree, reduce, transform, evaluate, report)
+_MODELS = (topics, tree, reduce, update, transform, evaluate, report)
 _QUESTIONS = (
     words,
     search,
@@ -117,6 +119,7 @@ _QUESTIONS = (
     trends,
     by,
     label,
+    predict_labels,
     scores,
     intrusion,
     compare,

@@ -258,7 +258,9 @@ class Documents:
         return f"{self.n_outside:,.0f} {what} ({share:.1%}) {verb} not in the model's vocabulary and {verb} left out"
 
 
-def read_for_model(path: Location, model_folder: Path, model: Any, given: InputSettings) -> Documents:
+def read_for_model(
+    path: Location, model_folder: Path, model: Any, given: InputSettings, *, new_words: bool = False
+) -> Documents:
     """Read new documents as the model's own were read, and count them in the words of the model.
 
     Parameters
@@ -271,6 +273,8 @@ def read_for_model(path: Location, model_folder: Path, model: Any, given: InputS
         Any family. It knows how the texts of its fit were counted.
     given : InputSettings
         What the command line says; it goes before what is remembered. Its `text` is not read.
+    new_words : bool, default=False
+        Let words that the model does not know follow its own; of texts those that a fit to them alone would have.
 
     Returns
     -------
@@ -291,7 +295,8 @@ def read_for_model(path: Location, model_folder: Path, model: Any, given: InputS
         name_field=given.name_field or remembered.name_field,
     )
     if not settings._holds_text(path):
-        corpus, n_outside = align(settings.read(path), model.vocabulary_)
+        corpus = settings.read(path)
+        corpus, n_outside = align(corpus, _with_new(model.vocabulary_, corpus) if new_words else model.vocabulary_)
         return Documents(corpus, n_outside, None, remembered.word_counts)
     options = model.text_options_ or remembered.text or TextOptions()
     if given.tokenizer is not None:
@@ -314,8 +319,20 @@ def read_for_model(path: Location, model_folder: Path, model: Any, given: InputS
         )
         return Documents(corpus, None, texts, remembered.word_counts)
     unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
-    corpus, n_outside = align(replace(settings, vocabulary=None, text=unpruned).read(path), model.vocabulary_)
+    words = model.vocabulary_
+    if new_words:
+        words = _with_new(words, replace(settings, vocabulary=None, text=options).read(path))
+    corpus, n_outside = align(replace(settings, vocabulary=None, text=unpruned).read(path), words)
     return Documents(corpus, n_outside, texts, remembered.word_counts)
+
+
+def _with_new(vocabulary: tuple[str, ...], corpus: "Corpus") -> tuple[str, ...]:
+    """Return the words of a model, then those of documents that it does not know, if both are named."""
+    from stickbreak.corpus.alignment import only_numbered
+
+    if only_numbered(corpus, vocabulary):
+        return vocabulary
+    return (*vocabulary, *sorted(set(corpus.words) - set(vocabulary)))
 
 
 def read_limits(document_bytes: int | None, unpacked_bytes: int | None, declared: int | None) -> "ReadLimits":

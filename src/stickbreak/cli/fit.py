@@ -19,6 +19,7 @@ from stickbreak.cli.methods import DEFAULT, METHODS
 from stickbreak.cli.model_options import ModelOption, model_options, parameters_of
 from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.paths import check_input, check_output
+from stickbreak.cli.steering import Labels, LabelSeparator, Seeds, check_labels, seeds_of, with_column
 from stickbreak.cli.text_options import kept_fields, text_options
 from stickbreak.cli.wording import joined
 from stickbreak.cli.workers import check_workers, workers_of
@@ -143,6 +144,9 @@ def fit(
     phrases: o.Phrases = False,
     tokenizer: o.Tokenizer = None,
     method: MethodName = DEFAULT,
+    seeds: Seeds = None,
+    labels: Labels = None,
+    label_separator: LabelSeparator = None,
     jobs: o.Jobs = None,
     workers: o.FitWorkers = None,
     cluster: o.FitCluster = None,
@@ -171,7 +175,8 @@ def fit(
     """
     place = check_workers(METHODS[method].estimator, workers, cluster, scratch)
     on_workers = workers_of(workers, cluster, scratch, scratch_alone=True)
-    parameters = parameters_of(method, model) | place
+    check_labels(method, labels, label_separator)
+    parameters = parameters_of(method, model) | place | seeds_of(method, seeds)
     if report is not None and no_report:
         report, no_report = _one_of_both(ctx, report)
         ctx.params.update(report=report, no_report=no_report)
@@ -188,6 +193,8 @@ def fit(
         quiet=quiet,
         options=_given(ctx, method),
         input=input,
+        labels=labels,
+        label_separator=label_separator,
     )
     if _source(ctx, "input") == "DEFAULT_MAP" and not input.exists():
         raise ReadError(
@@ -215,7 +222,7 @@ def fit(
         group_field,
         patch_size,
         patches,
-        kept_fields(keep),
+        with_column(kept_fields(keep), labels),
     )
     if not quiet:
         say(f"reading {input} ...")

@@ -13,6 +13,7 @@ from stickbreak.cli.methods import DEFAULT, METHODS
 from stickbreak.cli.notices import tell_notice
 from stickbreak.cli.output import say
 from stickbreak.cli.result import FitResult
+from stickbreak.cli.steering import labels_of
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage.atomic import replace_folder
 from stickbreak.storage.urls import Location
@@ -52,6 +53,8 @@ class FitJob:
         What `fit` was given, to be written beside the model; None writes no such file.
     input : Location or None
         What the documents were read from; None where they are not in a file.
+    labels, label_separator : str or None
+        Column of the documents' labels, and what stands between several.
     """
 
     out: Path
@@ -66,6 +69,8 @@ class FitJob:
     quiet: bool = False
     options: Mapping[str, Any] | None = None
     input: Location | None = None
+    labels: str | None = None
+    label_separator: str | None = None
 
     def check(self) -> None:
         """Refuse, before the long work, what cannot be done at its end.
@@ -157,6 +162,8 @@ class FitJob:
             f"fitting {train.size_of_fit}{self._starting(model, train)}; Ctrl-C stops after the current pass and keeps "
             "the model ..."
         )
+        if self.labels is not None:
+            options["labels"] = labels_of(train.data, self.labels, self.label_separator)
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train.data, callback=progress.update, **options)
         return model

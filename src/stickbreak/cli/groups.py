@@ -16,7 +16,17 @@ INPUT, TEXT, MODEL, PRIORS, INFERENCE, MOVES, STOPPING, OUTPUT = GROUPS = (
 )
 
 _PATTERNS = {
-    MODEL: ("n_topics", "n_components", "top_level", "branching", "stages", "stage_sweeps", "likelihood", "init*"),
+    MODEL: (
+        "n_topics",
+        "n_components",
+        "top_level",
+        "branching",
+        "stages",
+        "stage_sweeps",
+        "likelihood",
+        "init*",
+        "seed*",
+    ),
     PRIORS: ("alpha", "gamma", "eta", "learn", "learn_every", "*_prior"),
     MOVES: ("moves", "merge_*", "held_back", "delete_*", "restarts", "subtopic_*", "split_merge_*"),
     STOPPING: ("n_laps", "tolerance", "burn_in", "thin"),

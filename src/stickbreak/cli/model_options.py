@@ -21,6 +21,7 @@ OTHERWISE = {
     "random_state": "is --seed, which also draws the held-out documents, and is 0 where it is not given",
     "n_jobs": "is --jobs, which means all cores where it is not given",
     "verbose": "is what --quiet is about: the command draws the progress bar itself",
+    "seeds": "is --seeds, a file",
     "scratch": "is --scratch, which is also for the workers of a cluster",
 }
 """Parameters without an option of their own, with what stands for them."""

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
 from stickbreak.collapsed.files import InFiles
+from stickbreak.collapsed.kernels import labelled as label_kernels
 from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts
-from stickbreak.collapsed.shards import Shard, Shares
+from stickbreak.collapsed.shards import Shard, Shares, slots_of
 from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, assembled
+from stickbreak.collapsed.steered_start import steered_shares
+from stickbreak.collapsed.steering import LABELLED, UNSTEERED, DocumentLabels, Steering
 from stickbreak.collapsed.walking import Documents, Found, Outcome, count_all, count_new, nothing
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.block_files import Folder
@@ -93,10 +95,15 @@ def random_start(corpus: Corpus, n_topics: int, seed: int, engine: Engine = ALON
     return with_random_topics(documents_of(corpus, engine), n_topics, seed, engine)
 
 
-def with_random_topics(documents: Documents, n_topics: int, seed: int, engine: Engine) -> CollapsedState:
-    """Give all of each count to one topic, drawn at random."""
-    documents.walk(engine, random_topics, (n_topics, seed))
-    return assembled(documents, np.full(n_topics, 1 / (n_topics + 1)))
+def with_random_topics(
+    documents: Documents, n_topics: int, seed: int, engine: Engine, steering: Steering = UNSTEERED
+) -> CollapsedState:
+    """Give all of each count to one topic, drawn at random; documents that are steered begin with their topics."""
+    if steering.n_kept:
+        documents.walk(engine, steered_shares, (steering, n_topics, seed))
+    else:
+        documents.walk(engine, random_topics, (n_topics, seed))
+    return assembled(documents, np.full(n_topics, 1 / (n_topics + 1)), steering)
 
 
 def random_topics(given: tuple[int, int], shard: Shard) -> Outcome:
@@ -106,12 +113,19 @@ def random_topics(given: tuple[int, int], shard: Shard) -> Outcome:
     return Outcome(shares=Shares(np.arange(n + 1), topic, np.ones(n, np.float32)))
 
 
-def given_start(documents: Documents, counts: Float, smallest: float, seed: int, engine: Engine) -> CollapsedState:
+def given_start(
+    documents: Documents,
+    counts: Float,
+    smallest: float,
+    seed: int,
+    engine: Engine,
+    steering: Steering = UNSTEERED,
+) -> CollapsedState:
     """Start with r_dwk proportional to the expected count of word w in topic k, counts (K, W)."""
     mass = counts.sum(axis=1)
     topic_word, weights = np.ascontiguousarray((counts / mass[:, None]).T), mass / mass.sum()
     beta = weights * (1.0 - 1.0 / (mass.size + 1))
-    return start_from(documents, topic_word, weights[None], beta, smallest, seed, engine)
+    return start_from(documents, topic_word, weights[None], beta, smallest, seed, engine, steering)
 
 
 def start_from(
@@ -122,6 +136,7 @@ def start_from(
     smallest: float,
     seed: int,
     engine: Engine,
+    steering: Steering = UNSTEERED,
 ) -> CollapsedState:
     """Start with r_dwk ∝ topic_word[w, k] theta[d, k].                                        math.md (C1), (C3)
 
@@ -138,17 +153,23 @@ def start_from(
         Smallest share that is kept.
     seed : int
     engine : Engine
+    steering : Steering, optional
+        Documents with labels begin with no other label.
     """
     key = key_of(seed, 0, "collapsed start")
-    documents.walk(engine, first_shares, (topic_word, theta, smallest, key))
-    return assembled(documents, beta)
+    documents.walk(engine, first_shares, (topic_word, theta, smallest, key, steering.labels))
+    return assembled(documents, beta, steering)
 
 
-def first_shares(given: tuple[Float, Float, float, np.uint64], shard: Shard) -> Outcome:
+def first_shares(given: tuple[Float, Float, float, np.uint64, DocumentLabels | None], shard: Shard) -> Outcome:
     """Give each count the shares of given topics."""
-    topic_word, theta, smallest, key = given
+    topic_word, theta, smallest, key, labels = given
     n, K = shard.indptr.size - 1, theta.shape[1]
     weights = np.repeat(theta, n, axis=0) if theta.shape[0] == 1 else theta[shard.first : shard.first + n]
+    if labels is not None:
+        own, labelled = labels.weights(shard.first, n)
+        weights = weights.copy()
+        weights[:, : labels.n_labels] *= np.where(labelled[:, None], own, 1.0)
     new = Shares.room(shard.word.size, slots_of(smallest, K))
     lists = (new.start, new.topic, new.share)
     share_kernels.first_shares(shard.indptr, shard.word, topic_word, weights, smallest, key, shard.first, *lists)
@@ -164,13 +185,14 @@ class Update:
     priors: Priors
     smallest: float
     key: np.uint64
+    labels: DocumentLabels | None = None
 
 
 def update(given: Update, shard: Shard) -> Outcome:
     """Find new shares of a shard, its expected tables (K,), and its log p of all tokens."""
     S, N, n_words = given.counts.S, given.counts.N, given.counts.S.shape[0]
     rules = (given.prior, given.priors, n_words, given.smallest, given.key)
-    new, tables, log_p = updated(shard, S, N, *rules, counted=True)
+    new, tables, log_p = updated(shard, S, N, *rules, counted=True, labels=given.labels)
     return Outcome((tables, np.array(log_p)), new)
 
 
@@ -189,19 +211,23 @@ def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, eng
     if not state.summed:
         add_up(state, engine)
     key, found = key_of(seed, state.n_sweeps + 1, "collapsed sweep"), Found()
-    given = Update(Counts(state.S, state.N), priors.alpha * state.beta, priors, smallest, key)
+    steering = state.steering
+    given = Update(Counts(state.S, state.N), priors.alpha * state.beta, priors, smallest, key, steering.labels)
     for turn in range(state.documents.n_turns):
         into = state.S, state.N
         of_turn = state.documents.walk(engine, update, given, turn=turn, count=count_new, into=into)
         found.add(of_turn.sums, [])
     tables, log_p = found.sums
+    if steering.tables is not None:
+        tables[: steering.n_kept] += steering.tables
     state.tables, state.log_p, state.beta = tables, float(log_p), corpus_weights(tables, priors.gamma)
     state.n_sweeps += 1
 
 
 def add_up(state: CollapsedState, engine: Engine) -> None:
-    """Sum S and N of all shares."""
+    """Sum S and N of all shares, on what is known before."""
     state.S[:], state.N[:] = 0.0, 0.0
+    state.steering.put_into(state.S, state.N)
     state.documents.walk(engine, nothing, count=count_all, into=(state.S, state.N))
     state.summed = True
 
@@ -217,45 +243,27 @@ def updated(
     key: np.uint64,
     *,
     counted: bool,
+    labels: DocumentLabels | None = None,
 ) -> tuple[Shares, Float, float]:
     """Return the new shares of a shard, its expected tables (K,), and its log p of all tokens.
 
     `S` has the rows of the words as the shard numbers them; W is `n_words`. The shares are `counted` where S and N hold
-    them.
+    them. Without `labels` all documents may use all topics.
     """
     slots = slots_of(smallest, prior.size)
     old, new, tables = shard.shares, Shares.room(shard.word.size, slots), np.zeros(prior.size)
     rest = max(priors.alpha - float(prior.sum()), 0.0) / n_words
-    log_p = share_kernels.update_documents(
-        shard.indptr,
-        shard.word,
-        shard.count,
-        old.start,
-        old.topic,
-        old.share,
-        S,
-        N,
-        prior,
-        rest,
-        priors.eta,
-        n_words * priors.eta,
-        smallest,
-        key,
-        shard.first,
-        counted,
-        new.start,
-        new.topic,
-        new.share,
-        tables,
-    )
+    documents = shard.indptr, shard.word, shard.count, old.start, old.topic, old.share, S, N, prior
+    rules = rest, priors.eta, n_words * priors.eta, smallest, key, shard.first, counted
+    room = new.start, new.topic, new.share, tables
+    if labels is None:
+        log_p = share_kernels.update_documents(*documents, *rules, *room)
+    else:
+        of_labels = labels.start, labels.topic, labels.n_labels, LABELLED
+        log_p = label_kernels.update_labelled(*documents, priors.alpha, *rules, *of_labels, *room)
     return new.trimmed(), tables, log_p
 
 
 def corpus_weights(tables: Float, gamma: float) -> Float:
     """Return beta_k = M_k / (gamma + sum M), (K,).                                  math.md (C2)"""
     return np.maximum(tables / (gamma + tables.sum()), SMALLEST_BETA)
-
-
-def slots_of(smallest: float, n_topics: int) -> int:
-    """Return how many shares a count can have."""
-    return n_topics if smallest * n_topics < 1 else min(n_topics, ceil(1 / smallest) + 1)

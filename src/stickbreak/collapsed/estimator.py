@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,36 +13,32 @@ import numpy as np
 from stickbreak.collapsed.aside import share_apart
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.files import InFiles
-from stickbreak.collapsed.fitted import FittedCollapsed
-from stickbreak.collapsed.laps import CollapsedLaps, columns_of
+from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.requirements import check_tables, most_topics
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import KINDS
+from stickbreak.collapsed.seeds import Seeds
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
-from stickbreak.collapsed.streaming import StepRules, Topics, begin, learned, offset_for, step
+from stickbreak.collapsed.steering import Steering
+from stickbreak.collapsed.streamed import StreamedCollapsed
+from stickbreak.collapsed.updating import start_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.alive import alive
 from stickbreak.fitting.block_files import Folder
-from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, one_of, share, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, between, one_of, share, sweeps, whole
 from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.executor import count_jobs
-from stickbreak.fitting.laps import Lap
-from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import check_tokens
 from stickbreak.fitting.run import Identity
-from stickbreak.fitting.steps import step_size
-from stickbreak.model.given_topics import check_given, given_counts, number_given
+from stickbreak.model.given_topics import check_given, number_given
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.streams import seed_from
 from stickbreak.storage.places import PathLike, place_of
 
 FIRST_TOPICS = 1  # of a fit with births: they double in every round, and few random topics are soon apart
 
 
-class CollapsedHDP(FittedCollapsed):
+class CollapsedHDP(StreamedCollapsed):
     """Topics that predict best: collapsed variational inference (CVB0) for the HDP topic model.
 
     The model is that of `VariationalHDP`. The topics and the weights of documents are integrated out. Each token keeps
@@ -66,6 +63,13 @@ class CollapsedHDP(FittedCollapsed):
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha",)
         Hyperparameters that are learned from the data. From pass 20 on they follow the expected tables and counts:
         alpha and gamma after each pass, eta after every fifth. Their priors are Gamma(1, 1).
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They come first, in this order, and each keeps
+        its number and its name, as its label: it is never split, merged away or left out. The fit starts with them
+        and with `n_topics` others. Words that the documents lack are left out, and a warning names them.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)). The
+        documents outweigh the words of a topic when it has many more tokens than this.
     init : {"random"}, array-like of shape (K, W) or fitted model, default="random"
         Where the topics start. "random" puts every stored count in a random topic. You can also give topics: word
         distributions, expected counts, or a fitted model of any family over the same words. `n_topics` is then ignored.
@@ -139,6 +143,10 @@ class CollapsedHDP(FittedCollapsed):
         Expected number of tables of each topic.
     alpha_, gamma_, eta_ : float
         The hyperparameters at the end, learned or given.
+    labels_ : dict of int to str
+        Labels of topics: those of seeds and of labelled documents, and what `label` gave.
+    label_names_ : list of str
+        The labels of the documents of the fit: label k is topic k. Empty without labels.
     final_passes_ : {"expected", "sampled"}
         What the last passes of the fit kept of each token; "expected" for a stream.
     learned_ : list of str
@@ -196,11 +204,13 @@ class CollapsedHDP(FittedCollapsed):
     _free = (*_stream_only, "scratch")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **FittedCollapsed._parameter_constraints,
+        **StreamedCollapsed._parameter_constraints,
         **CONCENTRATIONS,
         **STEPS,
         "n_topics": [None, whole(1, MOST_TOPICS)],
         "learn": [list, tuple],
+        "seeds": [None, Mapping],
+        "seed_tokens": [between(0.01, 1e6)],
         "init": [one_of(("random",)), "array-like", TopicModel],
         "merge_laps": [whole(0)],
         "births": ["boolean"],
@@ -222,6 +232,8 @@ class CollapsedHDP(FittedCollapsed):
         gamma: float = 1.0,
         eta: float = 0.05,
         learn: Sequence[str] = ("alpha",),
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         init: Any = "random",
         merge_laps: int = 60,
         births: bool = True,
@@ -246,6 +258,8 @@ class CollapsedHDP(FittedCollapsed):
         self.gamma = gamma
         self.eta = eta
         self.learn = learn
+        self.seeds = seeds
+        self.seed_tokens = seed_tokens
         self.init = init
         self.merge_laps = merge_laps
         self.births = births
@@ -278,16 +292,23 @@ class CollapsedHDP(FittedCollapsed):
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
         laps = min(self.n_laps, self.merge_laps)
-        n_topics, smallest = self._settled_topics(documents), float(self.smallest_share)
+        n_topics = self._settled_topics(documents) + self._check_room(documents)
+        smallest = float(self.smallest_share)
         blocks = 1 if workers_now() is not None else count_jobs(self.n_jobs) if self.scratch is not None else None
         births = bool(self.births)
         check_tables(documents, n_topics, smallest, laps, births=births, most=self.max_topics, blocks=blocks)
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> CollapsedLaps:
-        n_topics = self.starting_topics(documents)
-        rules = Rules(
+        steering, given = self._steering(documents), self._given(documents)
+        n_topics = self.starting_topics(documents) + steering.n_kept
+        return self._laps_of(documents, self._rules(documents, n_topics, seed, given, steering), executor)
+
+    def _rules(self, documents: Corpus, n_topics: int, seed: int, given: Float | None, steering: Steering) -> Rules:
+        """Return what a fit that starts with `n_topics` topics goes by."""
+        most = most_topics(documents.n_words) if self.max_topics is None else int(self.max_topics)
+        return Rules(
             n_topics=n_topics,
-            max_topics=most_topics(documents.n_words) if self.max_topics is None else int(self.max_topics),
+            max_topics=max(most, n_topics) if steering.n_kept else most,
             priors=self._priors(),
             smallest=float(self.smallest_share),
             learn=tuple(self.learn),
@@ -297,12 +318,22 @@ class CollapsedHDP(FittedCollapsed):
             held_back=float(self.held_back),
             final_passes=self.final_passes,
             apart=share_apart(documents.n_documents, documents.n_tokens),
-            given=self._given(documents),
+            given=given,
+            steering=steering,
         )
+
+    def _laps_of(self, documents: Corpus, rules: Rules, executor: Engine) -> CollapsedLaps:
+        """Put documents where their shares are kept."""
         scratch = self._scratch_folder()
         if scratch is None:
             return CollapsedLaps(InMemory(documents), rules, executor)
         return CollapsedLaps(InFiles(documents, executor, Folder(scratch)), rules, executor)
+
+    def _laps_of_update(self, documents: Corpus, steering: Steering, executor: Engine) -> CollapsedLaps:
+        start = start_of(steering, self.eta_)
+        rules = self._rules(documents, steering.n_kept, self._seed, start, steering)
+        check_tables(documents, rules.n_topics, rules.smallest, rules.merge_laps, births=rules.births)
+        return self._laps_of(documents, replace(rules, priors=Priors(self.alpha_, self.gamma_, self.eta_)), executor)
 
     def _scratch_folder(self) -> Path | None:
         """Return where a fit puts the shares of its tokens; None: in memory."""
@@ -314,6 +345,7 @@ class CollapsedHDP(FittedCollapsed):
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
         self.final_passes_ = "sampled" if laps.ending.sampled else "expected"
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
+        self._take_curve(documents, laps.rules.seed)
         if self.final_passes_ == "sampled":
             self.stop_reason_ += " In the last passes each token had one sampled topic."
         if laps.state.beta.size >= laps.rules.max_topics > laps.rules.n_topics:
@@ -324,38 +356,6 @@ class CollapsedHDP(FittedCollapsed):
         if self._scratch_folder() is not None:
             self._kept = None  # it is in files that are removed now
         self.n_documents_seen_, self.learning_offset_ = documents.n_documents, None
-
-    def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
-        if first:
-            check_tokens(minibatch)
-            check_tables(minibatch, self._settled_topics(minibatch, stream=True), float(self.smallest_share), 0)
-
-    def _open_stream(
-        self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption
-    ) -> tuple[Topics, float]:
-        self._seed, self.final_passes_ = seed_from(self.random_state), "expected"
-        self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), 1.0)
-        random = isinstance(self.init, str)
-        n_topics = self._starting_topics(minibatch, stream=True) if random else number_given(self.init)
-        sweeps = n_topics, int(self.init_sweeps)
-        share, given, stop = total / minibatch.n_documents, self._given(minibatch), interruption.give_up_start
-        return begin(minibatch, *sweeps, self._priors(), self._step_rules(), share, executor, given, stop)
-
-    def _step(self, minibatch: Corpus, total: int, executor: Engine, start: tuple[Topics, float] | None) -> Lap:
-        rules = self._step_rules()
-        if start is not None:  # the sweeps of the start are the first step
-            priors, (topics, log_p) = self._priors(), start
-        else:
-            priors, topics = Priors(self.alpha_, self.gamma_, self.eta_), self._topics
-            if self.learning_offset_ is None:
-                of_all = minibatch.n_documents / (self.n_documents_seen_ + minibatch.n_documents)
-                self.learning_offset_ = offset_for(self.learning_offset, float(self.learning_decay), of_all)
-            size = step_size(topics.n_steps + 1, float(self.learning_decay), self.learning_offset_)
-            share = total / minibatch.n_documents
-            topics, log_p = step(topics, minibatch, priors, rules, share, size, executor)
-        priors = learned(topics, priors, rules.learn)
-        self._take_topics(topics, priors, self._seed)
-        return Lap(log_p / float(minibatch.n_tokens), alive(topics.N).size, False, columns_of(priors))
 
     def _identity(self, documents: Corpus, seed: int) -> Identity:
         found = super()._identity(documents, seed)
@@ -378,7 +378,7 @@ class CollapsedHDP(FittedCollapsed):
         -------
         int
             The number of topics given as `init`, or else `n_topics`. If that is None: the default, or a quarter of the
-            tokens of a small collection.
+            tokens of a small collection. Topics of seeds and labels come besides.
         """
         return super().starting_topics(X) if isinstance(self.init, str) else number_given(self.init)
 
@@ -386,15 +386,3 @@ class CollapsedHDP(FittedCollapsed):
         if self.births and self.merge_laps and not stream:
             return FIRST_TOPICS
         return self.default_topics if self.max_topics is None else min(self.default_topics, int(self.max_topics))
-
-    def _given(self, corpus: Corpus) -> Float | None:
-        """Return the expected counts of given topics, (K, W)."""
-        return None if isinstance(self.init, str) else given_counts(self.init, corpus)
-
-    def _priors(self) -> Priors:
-        """Return the hyperparameters that were given."""
-        return Priors(float(self.alpha), float(self.gamma), float(self.eta))
-
-    def _step_rules(self) -> StepRules:
-        """Return what the steps of a stream have in common."""
-        return StepRules(float(self.smallest_share), int(self.local_sweeps), tuple(self.learn), self._seed)

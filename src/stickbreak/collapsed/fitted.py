@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.streaming import Topics
-from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import require, saved_seed
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_names
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
+from stickbreak.model.parameters import names_in
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.path.pooled import pooled
@@ -31,10 +31,22 @@ class FittedCollapsed(ExpectedCounts):
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
     _changed_by_steps: ClassVar[tuple[str, ...]] = (*ExpectedCounts._changed_by_steps, "_topics")
 
-    _fitted_values: ClassVar[tuple[str, ...]] = (*ExpectedCounts._fitted_values, "final_passes_")
-    _late_values: ClassVar[dict[str, Any]] = {**ExpectedCounts._late_values, "final_passes_": "expected"}
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        *ExpectedCounts._fitted_values,
+        "final_passes_",
+        "label_names_",
+        "label_curve_",
+    )
+    _late_values: ClassVar[dict[str, Any]] = {
+        **ExpectedCounts._late_values,
+        "final_passes_": "expected",
+        "label_names_": [],
+        "label_curve_": [],
+    }
 
     final_passes_: str
+    label_names_: list[str]
+    label_curve_: list[float]
     learning_offset_: float | None
     _topics: Topics
     _seed: int
@@ -43,16 +55,16 @@ class FittedCollapsed(ExpectedCounts):
     def components_(self) -> Float:
         """Expected tokens of each word in each topic, plus eta, (K, W)."""
         check_is_fitted(self)
-        return self._topics.dense(alive(self._topics.N)) + self.eta_
+        return self._topics.expected() + self.eta_
 
     def _counts_of(self, words: NDArray[np.integer] | slice) -> Float:
-        return self._topics.of_words(words, alive(self._topics.N))
+        return self._topics.of_words(words)
 
     @property
     def tables_(self) -> Float:
         """Expected number of tables of each topic, (K,)."""
         check_is_fitted(self)
-        return self._topics.tables[alive(self._topics.N)]
+        return self._topics.tables[self._topics.shown()]
 
     @property
     def topic_weights_(self) -> Float:
@@ -64,26 +76,34 @@ class FittedCollapsed(ExpectedCounts):
     def topic_shares_(self) -> Float:
         """Share of the tokens that each topic has, N_k / sum N, (K,)."""
         check_is_fitted(self)
-        return shares_of(self._topics.N[alive(self._topics.N)])
+        return shares_of(self._topics.N[self._topics.shown()])
 
     @property
     def n_topics_(self) -> int:
         """Number of topics with at least half an expected token."""
         check_is_fitted(self)
-        return int(alive(self._topics.N).size)
+        return int(self._topics.shown().size)
+
+    @property
+    def _n_kept(self) -> int:
+        return self._topics.n_kept
 
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k]; topics without half a token stay as they are, behind the others."""
-        topics, shown = self._topics, alive(self._topics.N)
-        kept = np.setdiff1d(np.arange(topics.N.size), shown)
-        by_topic = (
-            np.concatenate([pooled(of[shown], to), of[kept]]) for of in (topics.counts.T, topics.N, topics.tables)
-        )
+        topics, shown = self._topics, self._topics.shown()
+        kept, known = np.setdiff1d(np.arange(topics.N.size), shown), (topics.counts, topics.N)
+        if topics.pseudo is not None:  # a joined topic has no seed of its own: pseudo-counts become counts
+            known = topics.known()
+            topics = replace(topics, scale=1.0)
+        by_topic = (np.concatenate([pooled(of[shown], to), of[kept]]) for of in (known[0].T, known[1], topics.tables))
         counts, N, tables = by_topic
-        self._topics = replace(topics, counts=np.ascontiguousarray(counts.T), N=N, tables=tables, overwritten=None)
+        free = replace(topics, n_kept=0, pseudo=None, overwritten=None)
+        self._topics = replace(free, counts=np.ascontiguousarray(counts.T), N=N, tables=tables)
+        self.label_names_, self.label_curve_ = [], []
 
     def _topic_tokens(self) -> Float:
-        return self._topics.N[alive(self._topics.N)]
+        topics = self._topics
+        return (topics.N if topics.pseudo is None else topics.known()[1])[topics.shown()]
 
     def _take_topics(self, topics: Topics, priors: Priors, seed: int) -> None:
         """Copy topics into the fitted attributes."""
@@ -125,5 +145,10 @@ class FittedCollapsed(ExpectedCounts):
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
         require(self.final_passes_ in ("expected", "sampled"), "the kind of its last passes is unknown")
+        names_in(self.label_names_, len(self.label_names_), "labels of documents")
+        require(len(self.label_names_) <= self._topics.n_whole, "its labels have no topics")
+        curve = self.label_curve_
+        require(len(curve) == 2 * bool(self.label_names_), "the curve of its labels is not there")
+        require(bool(np.isfinite(np.array(curve, dtype=np.float64)).all()), "the curve of its labels is not finite")
         offset = self.learning_offset_
         require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")

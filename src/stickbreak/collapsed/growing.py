@@ -18,7 +18,6 @@ from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside, Shard
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.walking import Documents, Outcome
-from stickbreak.fitting.alive import alive
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.numerics.arrays import Float
@@ -75,9 +74,10 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     for number, size in enumerate(sizes, 1):
         n = round(documents.n_documents * size / documents.n_counts)
         most = min(rules.max_topics, max(rules.n_topics, n // DOCUMENTS)) if decides else rules.max_topics
-        sample = documents.sample(np.sort(order[:n]), engine)
+        chosen = np.sort(order[:n])
+        own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen))
         settle = decides and number == len(sizes)
-        found = _grown(sample, found, replace(rules, max_topics=most), rules.seed + number, settle, engine)
+        found = _grown(documents.sample(chosen, engine), found, own, rules.seed + number, settle, engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
             break
@@ -96,9 +96,9 @@ def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, set
     """Return the topics after rounds of splits on a sample: all rounds (`settle`), or until few are split."""
     sample.set_aside(Aside(held=rules.held_back, held_seed=seed), engine)
     if before is None:
-        state = with_random_topics(sample, rules.n_topics, seed, engine)
+        state = with_random_topics(sample, rules.n_topics, seed, engine, rules.steering)
     else:
-        state = given_start(sample, before.counts, rules.smallest, seed, engine)
+        state = given_start(sample, before.counts, rules.smallest, seed, engine, rules.steering)
     priors, rounds, lengths = rules.priors, Rounds(rules.merge_laps, births=True), sample.lengths(engine)
     while state.n_sweeps < rounds.end:
         sweep(state, priors, rules.smallest, seed, engine)
@@ -108,5 +108,5 @@ def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, set
             if not settle and made.birth_accepted <= ENOUGH * state.beta.size:
                 break
     add_up(state, engine)
-    counts = np.ascontiguousarray(state.S[:, alive(state.N)].T) + priors.eta
+    counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
     return Grown(counts, priors, settle)

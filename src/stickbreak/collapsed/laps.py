@@ -20,8 +20,7 @@ from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import CollapsedState, Priors, assembled
 from stickbreak.collapsed.streaming import Topics
 from stickbreak.collapsed.walking import Documents
-from stickbreak.fitting.alive import alive
-from stickbreak.fitting.checkpoint import whole_number
+from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float
@@ -65,9 +64,10 @@ class CollapsedLaps:
                 if found.settled:
                     self.rounds.end, self.priors = 0, found.priors
         if counts is None:
-            self.state = with_random_topics(self._documents, rules.n_topics, rules.seed, self._engine)
+            self.state = with_random_topics(self._documents, rules.n_topics, rules.seed, self._engine, rules.steering)
         else:
-            self.state = given_start(self._documents, counts, rules.smallest, rules.seed, self._engine)
+            given = self._documents, counts, rules.smallest, rules.seed, self._engine, rules.steering
+            self.state = given_start(*given)
         self._hold_back()
 
     def laps(self, done: int) -> Iterator[Lap]:
@@ -93,7 +93,7 @@ class CollapsedLaps:
             if not moving:
                 self.ending.after(state)
             columns = columns_of(self.priors, made)
-            yield Lap(state.log_p / (float(lengths.sum()) or 1.0), alive(state.N).size, self._early(), columns)
+            yield Lap(state.log_p / (float(lengths.sum()) or 1.0), state.shown().size, self._early(), columns)
 
     def _start_again(self, lengths: Float, made: Made) -> None:
         """Try a second start after the last round, where splits have led to few topics."""
@@ -126,7 +126,7 @@ class CollapsedLaps:
         self.priors = self.ending.leave(state, self.priors, engine)
         add_up(state, engine)
         self.ending.average(state)
-        shown = alive(state.N)
+        shown = state.shown()
         if state.documents.aside.held:
             rejoin(state, engine)
             add_up(state, engine)
@@ -150,6 +150,9 @@ class CollapsedLaps:
         arrays = {**state.documents.packed(), "beta": state.beta, "tables": state.tables}
         values = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta, "n_sweeps": state.n_sweeps}
         more, plain = self.ending.packed()
+        labels = state.steering.labels
+        if labels is not None:
+            arrays |= {"labels.start": labels.start, "labels.topic": labels.topic}
         return {**arrays, **more}, {**values, **self.rounds.packed(), **plain}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
@@ -165,7 +168,8 @@ class CollapsedLaps:
         self.priors = priors_from(values)
         beta, tables = checked_weights(arrays, K)
         self._documents.restore(arrays, K)
-        self.state = assembled(self._documents, beta)
+        require(beta.size >= self.rules.steering.n_kept, "topics that are kept are not there")
+        self.state = assembled(self._documents, beta, self.rules.steering)
         self.state.tables = tables
         self.state.n_sweeps = whole_number("n_sweeps", values["n_sweeps"])
         self.rounds.restore(values)

@@ -36,12 +36,19 @@ def learn(state: CollapsedState, priors: Priors, names: Collection[str], lengths
         return priors
     alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
     if "alpha" in names:
-        alpha = mean_alpha(float(state.tables.sum()), opened(alpha, lengths))
+        alpha = mean_alpha(float(state.tables.sum()), opened(alpha, lengths) + state.steering.opened)
     if "gamma" in names:
         gamma = best_gamma(float(state.tables.sum()), int((state.N >= ALIVE).sum()), gamma)
     if "eta" in names and state.n_sweeps % ETA_EVERY == 0:
-        eta = best_eta(state.S, state.N, eta)
+        eta = eta_without_seeds(state.S, state.N, state.steering.n_whole, eta)
     return Priors(alpha, gamma, eta)
+
+
+def eta_without_seeds(S: Float, N: Float, n_whole: int, start: float) -> float:
+    """Return the best eta of the topics that are neither of labels nor of seeds, which have pseudo-counts of theirs."""
+    if n_whole == N.size:
+        return start
+    return best_eta(S[:, n_whole:].copy(), N[n_whole:], start) if n_whole else best_eta(S, N, start)
 
 
 def best_gamma(tables: float, n_topics: int, start: float) -> float:

@@ -82,7 +82,7 @@ def candidates(state: CollapsedState, priors: Priors, engine: Engine) -> tuple[N
     Returns
     -------
     pairs : ndarray of shape (n, 2)
-        The larger topic of each first.
+        The larger topic of each first, or the one that is kept.
     tokens : ndarray of shape (K,)
         X_kk, the expected tokens held out.
     """
@@ -92,7 +92,7 @@ def candidates(state: CollapsedState, priors: Priors, engine: Engine) -> tuple[N
     bound = gain_bounds(X, Y, state.N, priors.eta, total_eta)
     order = np.argsort(-state.N, kind="stable")
     topics = order[state.N[order] >= ALIVE]
-    pairs = topics[np.stack(np.triu_indices(topics.size, 1), axis=1)]
+    pairs = state.steering.mergeable(topics[np.stack(np.triu_indices(topics.size, 1), axis=1)])
     n = max(LEAST_PAIRS, PAIRS_PER_TOPIC * topics.size)
     best = np.argsort(-bound[pairs[:, 0], pairs[:, 1]], kind="stable")[:n]
     return np.asarray(pairs[best], dtype=np.int64), np.diag(X).copy()
@@ -128,9 +128,10 @@ def join(state: CollapsedState, to: NDArray[np.int64], engine: Engine) -> None:
 
 
 def compact(state: CollapsedState, engine: Engine) -> None:
-    """Leave out the topics that no count has a share of."""
+    """Leave out the topics that no count has a share of, but for those that are kept."""
     (n_shares,) = state.documents.walk(engine, shares_of_topics, state.beta.size).sums
     used = n_shares > 0
+    used[: state.steering.n_kept] = True
     used[0] |= not used.any()
     if used.all():
         return

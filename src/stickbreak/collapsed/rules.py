@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stickbreak.collapsed.state import Priors
+from stickbreak.collapsed.steering import UNSTEERED, Steering
 from stickbreak.numerics.arrays import Float
 
 
@@ -12,7 +13,7 @@ from stickbreak.numerics.arrays import Float
 class Rules:
     """What does not change from lap to lap."""
 
-    n_topics: int  # at the start
+    n_topics: int  # at the start, with those that are kept
     max_topics: int
     priors: Priors  # to begin with
     smallest: float  # share that is kept
@@ -24,3 +25,4 @@ class Rules:
     final_passes: str
     apart: float = 0.0  # share of the documents that are set apart, to decide about the last passes
     given: Float | None = None  # (K, W)  expected counts of the topics to start from
+    steering: Steering = UNSTEERED

@@ -46,7 +46,8 @@ def try_sampled_start(
         Those of the new topics; None if the old ones stay.
     """
     chosen = ending.kind == "sampled"
-    if ending.tried is None or not rules.births or not (chosen or state.beta.size < FEW_TOPICS):
+    wanted = rules.births and rules.steering.past is None and (chosen or state.beta.size < FEW_TOPICS)
+    if ending.tried is None or not wanted:
         return None
     other, mean, found = _sampled(state, rules, lengths, engine)
     new = mean, found if chosen else priors  # alpha falls in sampled passes: beside expected shares it is the same
@@ -77,8 +78,9 @@ def _sampled(
     state: CollapsedState, rules: Rules, lengths: Float, engine: Engine
 ) -> tuple[CollapsedState, Mean, Priors]:
     """Return another state of the same tokens after sampled passes, the mean of the last ones, and its priors."""
-    K, seed, priors = min(TOPICS, rules.max_topics), rules.seed + 2, rules.priors
-    other = with_random_topics(state.documents.twin(), K, seed, engine)
+    K = min(rules.steering.n_kept + TOPICS, rules.max_topics)
+    seed, priors = rules.seed + 2, rules.priors
+    other = with_random_topics(state.documents.twin(), K, seed, engine, rules.steering)
     mean = Mean.none(other)
     while other.n_sweeps < PASSES:
         sweep(other, priors, ONE_DRAW, seed, engine)

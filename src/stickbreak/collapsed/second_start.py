@@ -25,9 +25,9 @@ LEAST_GAIN = 3.0  # standard errors that its topics must predict better by: ten 
 
 
 def second_start_due(state: CollapsedState, rules: Rules, engine: Engine) -> bool:
-    """Return whether splits have led to few topics, and documents are set apart to judge others by."""
+    """Return whether splits have led to few topics, and documents are set apart to judge others by; not in updates."""
     few = state.beta.size < min(FEW_TOPICS, rules.max_topics)
-    return rules.births and few and bool(documents_apart(state, rules.seed, engine))
+    return rules.births and few and rules.steering.past is None and bool(documents_apart(state, rules.seed, engine))
 
 
 def try_second_start(
@@ -66,9 +66,10 @@ def try_second_start(
 
 def _fitted(state: CollapsedState, rules: Rules, lengths: Float, engine: Engine) -> tuple[CollapsedState, Priors]:
     """Return another state of the same documents and its priors, after all its rounds of moves."""
-    documents, K, seed, priors = state.documents.twin(), min(TOPICS, rules.max_topics), rules.seed + 1, rules.priors
+    documents, seed, priors = state.documents.twin(), rules.seed + 1, rules.priors
+    K = min(rules.steering.n_kept + TOPICS, rules.max_topics)
     documents.set_aside(replace(documents.aside, held=rules.held_back, held_seed=seed, turn=0), engine)
-    other = with_random_topics(documents, K, seed, engine)
+    other = with_random_topics(documents, K, seed, engine, rules.steering)
     rounds = Rounds(rules.merge_laps, births=True)
     while other.n_sweeps < rounds.end:
         sweep(other, priors, rules.smallest, seed, engine)

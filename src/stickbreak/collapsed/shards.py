@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,3 +59,8 @@ class Aside:
     held: float = 0.0  # share of the other tokens that is held out; of a weight, only its whole part is tokens
     held_seed: int = 0
     turn: int = 0  # other tokens are held out in each
+
+
+def slots_of(smallest: float, n_topics: int) -> int:
+    """Return how many shares a count can have."""
+    return n_topics if smallest * n_topics < 1 else min(n_topics, ceil(1 / smallest) + 1)

@@ -41,8 +41,10 @@ class Halves:
 
     @classmethod
     def none(cls, state: CollapsedState) -> Self:
-        """Return the counts of nothing."""
-        return cls(np.zeros_like(state.S), np.zeros_like(state.N))
+        """Return the counts of no document: what is known before is in the first halves."""
+        halves = cls(np.zeros_like(state.S), np.zeros_like(state.N))
+        state.steering.put_into(halves.S, halves.N)
+        return halves
 
 
 def split(state: CollapsedState, priors: Priors, max_topics: int, seed: int, engine: Engine) -> tuple[int, int]:
@@ -62,6 +64,7 @@ def split(state: CollapsedState, priors: Priors, max_topics: int, seed: int, eng
     gain, error, tokens = gains(state, priors, halves, engine)
     enough = tokens >= LEAST_TOKENS
     good = enough & (gain > LEAST_GAIN * error) & (np.minimum(halves.N, state.N - halves.N) >= LEAST_HALF)
+    good[: state.steering.n_whole] = False
     found = np.flatnonzero(good)
     room = max(0, max_topics - state.beta.size)
     found = found[np.argsort(-gain[found], kind="stable")][:room]

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.steering import UNSTEERED, Steering
 from stickbreak.collapsed.walking import Documents
+from stickbreak.fitting.alive import alive
 from stickbreak.fitting.engine import Engine
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 
 MOST_TOPICS = 1 << 16  # topics of shares are stored in two bytes
 SMALLEST_BETA = 1e-12
@@ -28,7 +30,7 @@ class Priors:
 
 @dataclass(slots=True)
 class CollapsedState:
-    """Expected counts under q(z) (math.md (C1)); D documents, W words, K topics."""
+    """Expected counts under q(z) (math.md (C1)), with what is known before; D documents, W words, K topics."""
 
     documents: Documents  # with their shares
     S: Float  # (W, K)  sum_d c_dw r_dwk
@@ -38,15 +40,19 @@ class CollapsedState:
     log_p: float = 0.0  # of the last sweep: sum of the log probabilities of all tokens, each given all others
     n_sweeps: int = 0
     summed: bool = False  # whether S and N are those of the shares and of the tokens that take part
+    steering: Steering = UNSTEERED
 
     def set_aside(self, aside: Aside, engine: Engine) -> None:
         """Leave other tokens aside; S and N are summed again before the next sweep."""
         self.documents.set_aside(aside, engine)
         self.summed = False
 
+    def shown(self) -> Int:
+        """Return the topics that are shown: those that are kept, then the others with tokens, the largest first."""
+        return alive(self.N, self.steering.n_kept)
 
-def assembled(documents: Documents, beta: Float) -> CollapsedState:
+
+def assembled(documents: Documents, beta: Float, steering: Steering = UNSTEERED) -> CollapsedState:
     """Return the state that shares and corpus weights make."""
-    return CollapsedState(
-        documents, np.zeros((documents.n_words, beta.size)), np.zeros(beta.size), beta, np.zeros(beta.size)
-    )
+    S, N = np.zeros((documents.n_words, beta.size)), np.zeros(beta.size)
+    return CollapsedState(documents, S, N, beta, np.zeros(beta.size), steering=steering)

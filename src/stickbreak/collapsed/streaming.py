@@ -8,16 +8,20 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from stickbreak.collapsed.cvb0 import corpus_weights, given_start, sweep, updated, with_random_topics
-from stickbreak.collapsed.learning import best_eta, best_gamma
+from stickbreak.collapsed.learning import best_gamma, eta_without_seeds
 from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.sampled import checked_rows
 from stickbreak.collapsed.shards import Shard
 from stickbreak.collapsed.state import CollapsedState, Priors
+from stickbreak.collapsed.steering import UNSTEERED, Steering, add_pseudo
 from stickbreak.collapsed.walking import Outcome, count_all, nothing
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
 from stickbreak.fitting.alive import ALIVE, alive
+from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import mean_alpha, opened
 from stickbreak.numerics.arrays import Float, Int
@@ -38,23 +42,56 @@ class Topics:
     tables: Float  # (K,)
     opened: float  # sum_d psi(alpha + N_d) - psi(alpha), what alpha is learned from
     n_steps: int = 0
+    n_kept: int = 0  # the first topics keep their numbers ...
+    pseudo: sparse.csr_array | None = None  # (W, n_whole)  ... and the first of them have pseudo-counts besides
     # words whose rows later topics share and have changed; those rows
     overwritten: tuple[NDArray[np.integer], Float] | None = None
 
     @classmethod
     def of(cls, state: CollapsedState, shown: Int, priors: Priors, lengths: Float, share: float = 1.0) -> Self:
         """Return the shown topics of a state, as many times as large as `share` says."""
-        counts = np.ascontiguousarray(state.S[:, shown]) * share
+        steering, counts, N = state.steering, np.ascontiguousarray(state.S[:, shown]), state.N[shown]
+        if steering.pseudo is not None:
+            add_pseudo(steering.pseudo, counts, N, -1.0)
+            counts, N = np.maximum(counts, 0.0), np.maximum(N, 0.0)  # a mean over passes rounds
         tables = np.maximum(state.tables[shown], np.finfo(np.float64).tiny) * share
-        return cls(counts, 1.0, state.N[shown] * share, tables, share * opened(priors.alpha, lengths))
+        of_alpha = share * opened(priors.alpha, lengths) + steering.opened
+        n_kept, pseudo = steering.n_kept, steering.pseudo
+        return cls(counts * share, 1.0, N * share, tables, of_alpha, n_kept=n_kept, pseudo=pseudo)
+
+    def shown(self) -> Int:
+        """Return the topics that are shown: those that are kept, then the others with tokens, the largest first."""
+        return alive(self.N, self.n_kept)
+
+    @property
+    def n_whole(self) -> int:
+        """Number of topics of labels and seeds."""
+        return 0 if self.pseudo is None else int(self.pseudo.shape[1])
+
+    def known(self) -> tuple[Float, Float]:
+        """Return the counts and tokens of all topics with their pseudo-counts, (W, K) and (K,)."""
+        counts, N = self.counts * self.scale, self.N.copy()
+        if self.pseudo is not None:
+            add_pseudo(self.pseudo, counts, N)
+        return counts, N
 
     def dense(self, topics: Int) -> Float:
         """Return the expected tokens of each word in these topics, (K', W)."""
         return np.ascontiguousarray(self.counts[:, topics].T) * self.scale
 
-    def of_words(self, words: NDArray[np.integer] | slice, topics: Int) -> Float:
-        """Return the expected tokens of some words in these topics, (n, K')."""
-        return self.counts[words][:, topics] * self.scale
+    def of_words(self, words: NDArray[np.integer] | slice) -> Float:
+        """Return the expected tokens of some words in the topics that are shown, with pseudo-counts, (n, K')."""
+        found = self.counts[words][:, self.shown()] * self.scale
+        if self.pseudo is not None:
+            found[:, : self.n_whole] += self.pseudo[words].toarray()
+        return found
+
+    def expected(self) -> Float:
+        """Return the expected tokens of each word in the topics that are shown, with pseudo-counts, (K', W)."""
+        found = self.dense(self.shown())
+        if self.pseudo is not None:
+            add_pseudo(self.pseudo, found.T, np.zeros(len(found)))
+        return found
 
     def take_back(self) -> None:
         """Write back the rows that a step has overwritten."""
@@ -65,7 +102,12 @@ class Topics:
     def packed(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return everything as arrays and plain values."""
         arrays = {"counts": self.counts, "N": self.N, "tables": self.tables}
-        return arrays, {"scale": self.scale, "opened": self.opened, "n_steps": self.n_steps}
+        values: dict[str, Any] = {"scale": self.scale, "opened": self.opened, "n_steps": self.n_steps}
+        if self.n_kept:
+            values |= {"n_kept": self.n_kept, "n_whole": self.n_whole}
+        if self.pseudo is not None:
+            arrays |= {f"pseudo.{name}": getattr(self.pseudo, name) for name in ("data", "indices", "indptr")}
+        return arrays, values
 
     @classmethod
     def unpacked(cls, arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> Self:
@@ -91,7 +133,20 @@ class Topics:
             raise ValueError("its topics have next to no tables, which every document adds to")
         if not np.allclose(counts.sum(axis=0) * scale, N, rtol=1e-6, atol=1e-3):
             raise ValueError("the counts and the tokens of a topic disagree")
-        return cls(counts, scale, N, tables, float(values["opened"]), n_steps)
+        kept = _restored_kept(arrays, values, n_words, K)
+        return cls(counts, scale, N, tables, float(values["opened"]), n_steps, *kept)
+
+
+def _restored_kept(
+    arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int, n_topics: int
+) -> tuple[int, sparse.csr_array | None]:
+    """Return how many topics keep their numbers, and their pseudo-counts; a ValueError for what cannot be."""
+    n_kept, n_whole = (whole_number(name, values.get(name, 0)) for name in ("n_kept", "n_whole"))
+    require(n_whole <= n_kept <= n_topics, "topics that are kept are not there")
+    if not n_whole:
+        return n_kept, None
+    data, indices, indptr = (arrays[f"pseudo.{name}"] for name in ("data", "indices", "indptr"))
+    return n_kept, sparse.csr_array(checked_rows(data, indices, indptr, (n_words, n_whole)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +178,7 @@ def begin(
     engine: Engine,
     given: Float | None = None,
     stop: Callable[[], bool] = lambda: False,
+    steering: Steering = UNSTEERED,
 ) -> tuple[Topics, float]:
     """Return the topics that sweeps over the first minibatch find, and their log p of its tokens.
 
@@ -139,9 +195,10 @@ def begin(
         Expected counts of the topics to start from.
     stop : callable, optional
         Asked between two sweeps; raises where the start is given up.
+    steering : Steering, optional
     """
     if given is None:
-        state = with_random_topics(InMemory(corpus), n_topics, rules.seed, engine)
+        state = with_random_topics(InMemory(corpus), n_topics, rules.seed, engine, steering)
     else:
         state = given_start(InMemory(corpus), given, rules.smallest, rules.seed, engine)
     for done in range(n_sweeps):
@@ -149,7 +206,7 @@ def begin(
             stop()
         sweep(state, priors, rules.smallest, rules.seed, engine)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-    return Topics.of(state, alive(state.N), priors, lengths, share), state.log_p
+    return Topics.of(state, state.shown(), priors, lengths, share), state.log_p
 
 
 def step(
@@ -177,16 +234,24 @@ def step(
     """
     words, W = np.unique(corpus.counts.indices), topics.counts.shape[0]
     documents = InMemory(_of_words(corpus, words))
-    S, prior = topics.counts[words] * topics.scale, priors.alpha * corpus_weights(topics.tables, priors.gamma)
-    log_p, tables = 0.0, np.zeros_like(topics.N)
+    S, N, prior = (
+        topics.counts[words] * topics.scale,
+        topics.N,
+        priors.alpha * corpus_weights(topics.tables, priors.gamma),
+    )
+    if topics.pseudo is not None:
+        N = N.copy()
+        add_pseudo(topics.pseudo[words], S, np.zeros_like(N))
+        N[: topics.n_whole] += topics.pseudo.sum(axis=0)
+    log_p, tables = 0.0, np.zeros_like(N)
     for number in range(rules.sweeps):
         key = key_of(rules.seed, topics.n_steps + 1, f"collapsed step, sweep {number}")
-        given = Following(S, topics.N, prior, priors, W, rules.smallest, key)
+        given = Following(S, N, prior, priors, W, rules.smallest, key)
         tables, of_sweep = documents.walk(engine, follow, given).sums
         if number == 0:
             log_p = float(of_sweep)
-    of_batch, N = np.zeros_like(S), np.zeros_like(topics.N)
-    documents.walk(engine, nothing, count=count_all, into=(of_batch, N))
+    of_batch, of_topics = np.zeros_like(S), np.zeros_like(N)
+    documents.walk(engine, nothing, count=count_all, into=(of_batch, of_topics))
     counts, scale = topics.counts, topics.scale * (1.0 - size)
     if scale < SMALLEST_SCALE:
         counts, scale = counts * scale, 1.0
@@ -194,10 +259,12 @@ def step(
     moved = Topics(
         counts,
         scale,
-        (1.0 - size) * topics.N + size * share * N,
+        (1.0 - size) * topics.N + size * share * of_topics,
         (1.0 - size) * topics.tables + size * share * tables,
         (1.0 - size) * topics.opened + size * share * opened(priors.alpha, lengths),
         topics.n_steps + 1,
+        topics.n_kept,
+        topics.pseudo,
     )
     rows = counts[words]
     if counts is topics.counts:
@@ -241,5 +308,5 @@ def learned(topics: Topics, priors: Priors, names: tuple[str, ...]) -> Priors:
     if "gamma" in names:
         gamma = best_gamma(tables, int((topics.N >= ALIVE).sum()), gamma)
     if "eta" in names and topics.n_steps % ETA_EVERY == 0:
-        eta = best_eta(topics.counts * topics.scale, topics.N, eta)
+        eta = eta_without_seeds(topics.counts * topics.scale, topics.N, topics.n_whole, eta)
     return Priors(alpha, gamma, eta)

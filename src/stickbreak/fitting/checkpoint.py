@@ -29,7 +29,7 @@ KIND = "checkpoint"
 FREE = ("n_laps", "tolerance", "n_jobs", "scratch", "verbose")
 """Parameters that a fit that goes on may change."""
 
-LATE = {"batches_at_once": 1}
+LATE = {"batches_at_once": 1, "seeds": None, "seed_tokens": 100.0}
 """Parameters that fits of before did not have, and what these did in their stead."""
 
 
@@ -78,6 +78,8 @@ def identity_of_corpus(corpus: Corpus) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return numbers and names in a row as a list, and a table as its checksum, whatever they were given as."""
+    if isinstance(value, Mapping):
+        return [[key, _plain(entry)] for key, entry in value.items()]
     if not isinstance(value, list | tuple | np.ndarray):
         return value
     array = np.asarray(value)

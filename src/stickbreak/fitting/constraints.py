@@ -28,6 +28,11 @@ def whole(least: int, most: int = MOST_WHOLE) -> Any:
     return Interval(Integral, least, most, closed="both")
 
 
+def between(least: float, most: float) -> Any:
+    """Return the constraint of a number from `least` to `most`."""
+    return Interval(Real, least, most, closed="both")
+
+
 def share(most: float = 1.0, *, zero: bool = True) -> Any:
     """Return the constraint of a number from 0 (or, without `zero`, above it) to `most`."""
     return Interval(Real, 0, most, closed="both" if zero else "right")

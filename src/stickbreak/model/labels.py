@@ -30,6 +30,11 @@ class LabelledTopics(JoinedTopics):
     _labels: dict[int, str] | None = None
 
     @property
+    def _n_kept(self) -> int:
+        """How many of the first topics keep their numbers, and so their labels, whatever a call changes."""
+        return 0
+
+    @property
     def labels_(self) -> dict[int, str]:
         """The labels that were given, by the number of the topic."""
         check_is_fitted(self)
@@ -101,7 +106,7 @@ class LabelledTopics(JoinedTopics):
                 raise InputError(f"a label is for {k!r}; give the number of a topic.")
             if label is None:
                 continue
-            if not isinstance(label, str) or not label.strip() or len(label) > _LONGEST or not label.isprintable():
+            if not is_label(label):
                 raise InputError(
                     f"the label of topic {k} is {label!r:.60}; give one line of at most {_LONGEST} characters."
                 )
@@ -149,7 +154,9 @@ class LabelledTopics(JoinedTopics):
             if labels and before is not None and self._labels is labels:
                 shown = self.shown_topics(1, most=_MOST_TOPICS).numbers
                 numbers = np.union1d(shown, [k for k in labels if self._is_topic(k)])
-                self._labels = kept_labels(labels, before, self.word_distributions(numbers), numbers)
+                kept = kept_labels(labels, before, self.word_distributions(numbers), numbers)
+                fixed = {k: label for k, label in labels.items() if k < self._n_kept}
+                self._labels = {k: label for k, label in labels.items() if k in fixed or k in kept}
 
     def _is_topic(self, k: int) -> bool:
         """Whether a number is that of a topic."""
@@ -164,6 +171,11 @@ class LabelledTopics(JoinedTopics):
         alone = {group[0]: int(number[g]) for g, group in enumerate(groups) if len(group) == 1}
         model._labels = {alone[k]: label for k, label in self.labels_.items() if k in alone}
         return model, number
+
+
+def is_label(text: Any) -> bool:
+    """Whether a text can be the label of a topic: it is one line, not blank and not too long."""
+    return isinstance(text, str) and bool(text.strip()) and len(text) <= _LONGEST and text.isprintable()
 
 
 def _refuse_alike(labels: Mapping[int, str]) -> None:

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 def packed(name: str, value: Any, arrays: dict[str, NDArray]) -> Any:
     """Return a parameter as JSON can hold it; arrays, also those in a list, go to `arrays` and leave their name.
 
-    Lists stay lists. A tuple becomes {"tuple": entries} and an array {"array": name}, so that each comes back as what
-    it was.
+    Lists stay lists. A tuple becomes {"tuple": entries}, an array {"array": name} and a dict {"mapping": pairs}. So
+    each comes back as what it was.
     """
     if isinstance(value, list | tuple):
         entries = [packed(f"{name}.{i}", entry, arrays) for i, entry in enumerate(value)]
         return {"tuple": entries} if isinstance(value, tuple) else entries
+    if isinstance(value, dict):
+        return {"mapping": [[key, packed(f"{name}.{key}", entry, arrays)] for key, entry in value.items()]}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, os.PathLike):
@@ -43,6 +45,8 @@ def unpacked(value: Any, arrays: Mapping[str, NDArray]) -> Any:
     """Return the parameter that `packed` was given; a RandomState cannot be saved and is None."""
     if isinstance(value, list):
         return [unpacked(entry, arrays) for entry in value]
+    if isinstance(value, dict) and "mapping" in value:
+        return {key: unpacked(entry, arrays) for key, entry in value["mapping"]}
     if isinstance(value, dict):
         return arrays[value["array"]] if "array" in value else tuple(unpacked(value["tuple"], arrays))
     return value

@@ -26,6 +26,7 @@ from stickbreak.fitting.run import Identity
 from stickbreak.model.parameters import names_in
 from stickbreak.model.prepared import Prepared
 from stickbreak.model.questions import Questions
+from stickbreak.model.steering import SteeredTopics
 from stickbreak.model.tables import checked_table
 from stickbreak.model.texts import TakesTexts, count_for_fit
 from stickbreak.numerics.arrays import Float
@@ -35,12 +36,12 @@ from stickbreak.prediction.words import check_same_words, no_documents, words_to
 from stickbreak.storage.places import PathLike
 
 
-class TopicModel(Prepared, TakesTexts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
+class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`
     asks of its fit. What else can be asked of topics comes from `FlatTopics`, `JoinedTopics`, `LabelledTopics`,
-    `ShownInNotebooks` and `Questions`.
+    `ShownInNotebooks`, `SteeredTopics` and `Questions`.
     """
 
     _stream_only: ClassVar[tuple[str, ...]] = ()  # parameters that only `partial_fit` uses
@@ -142,6 +143,7 @@ class TopicModel(Prepared, TakesTexts, ClassNamePrefixFeaturesOutMixin, Transfor
         X: Any,
         y: Any = None,
         *,
+        labels: Any = None,
         text: str | None = None,
         options: TextOptions | None = None,
         callback: Callback | None = None,
@@ -161,6 +163,9 @@ class TopicModel(Prepared, TakesTexts, ClassNamePrefixFeaturesOutMixin, Transfor
             `options`, which the model remembers: it takes texts wherever it takes counts, and counts them in the same
             way. Counts may be given instead. Samplers need whole numbers; other methods also take non-negative weights.
         y : ignored
+        labels : str or sequence of length D, optional
+            Labels of the documents, for `CollapsedHDP` alone: a column beside them or of the data frame, or a text or
+            list of texts for each (None, "" and [] are none). They say which topics a document has (math.md (C19)).
         text : str, optional
             The column of the texts, where X is a data frame. Later the model takes this column of any data frame.
         options : TextOptions, optional
@@ -183,8 +188,9 @@ class TopicModel(Prepared, TakesTexts, ClassNamePrefixFeaturesOutMixin, Transfor
         InvalidCorpus
             If the counts are negative, not finite, or hold no token at all, or no word of the texts is left.
         InputError
-            If a parameter does not suit the documents, or the checkpoint belongs to another fit.
+            If a parameter or labels do not suit the documents or method, or the checkpoint belongs to another fit.
         """
+        self._take_labels(X, labels)
         self.text_column_ = None
         if text is not None or options is not None:
             X = count_for_fit(X, text, options)

@@ -1,0 +1,98 @@
+"""Labels of documents as they are given: one or several for each, in a column or a list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stickbreak.collapsed.steering import DocumentLabels
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.model.labels import is_label
+from stickbreak.questions.columns import column_of
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLabels:
+    """Labels of documents, with the names of all labels."""
+
+    names: tuple[str, ...]
+    documents: DocumentLabels
+
+
+def given_labels(corpus: Corpus, labels: Any, known: Sequence[str] | None = None) -> GivenLabels:
+    """Return the labels of documents as numbers.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        D documents.
+    labels : str or sequence of length D
+        A column of `Corpus.metadata`, or the labels of each document: one, or a list of some. None, an empty text, an
+        empty list and a missing value stand for a document without labels.
+    known : sequence of str, optional
+        The labels of a model, in its order. None: those that occur, in the order of the alphabet.
+
+    Raises
+    ------
+    InputError
+        If no document has a label, a label is not known, or there is not one entry for each document.
+    """
+    column = column_of(corpus, _entries(labels), "labels")
+    rows = [names_in(_listed(entry) if isinstance(labels, str) else entry) for entry in column]
+    names = tuple(known) if known else tuple(sorted({name for row in rows for name in row}))
+    if not any(rows):
+        raise InputError("labels has no label for any document; give at least one, or leave labels out.")
+    number = {name: k for k, name in enumerate(names)}
+    for row in rows:
+        for name in row:
+            if name not in number:
+                raise InputError(
+                    f"labels names {name!r:.60}, which the model was not fitted with; fit a model to all documents, "
+                    "or leave this label out."
+                )
+            if not is_label(name):
+                raise InputError(f"labels names {name!r:.60}; give labels of one line and at most 200 characters.")
+    return GivenLabels(names, DocumentLabels.of([[number[name] for name in row] for row in rows], len(names)))
+
+
+def names_in(entry: Any) -> list[str]:
+    """Return the labels of one document as texts, each once."""
+    if isinstance(entry, set | frozenset):
+        entry = sorted(entry, key=str)
+    found = map(_name, entry if isinstance(entry, list | tuple | np.ndarray) else [entry])
+    return list(dict.fromkeys(name for name in found if name))
+
+
+def _listed(entry: Any) -> Any:
+    """Return the list that a field of JSON lines held, which its column keeps as text; anything else as it is."""
+    if not isinstance(entry, str) or not entry.startswith("["):
+        return entry
+    try:
+        found = json.loads(entry)
+    except ValueError:
+        return entry
+    return found if isinstance(found, list) else entry
+
+
+def _name(value: Any) -> str:
+    """Return one label as text; nothing for a missing value."""
+    if value is None or value != value or str(value) in ("<NA>", "NaT"):
+        return ""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)  # a column of numbers some of which are missing
+    return str(value).strip()
+
+
+def _entries(labels: Any) -> Any:
+    """Return labels that pandas keeps as they are: else it takes lists of labels for rows of a table."""
+    if isinstance(labels, list | tuple):
+        entries = np.empty(len(labels), dtype=object)
+        for d, entry in enumerate(labels):
+            entries[d] = entry
+        return entries
+    return labels

@@ -1,0 +1,117 @@
+"""Seeds, labels and updates on the command line."""
+
+import json
+
+import pytest
+
+import stickbreak
+from stickbreak.cli.steering import with_column
+
+FIT = ("--text-field", "text", "--laps", "12", "--seed", "1", "--jobs", "1", "--no-report", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory, records):
+    """The documents with their themes as labels, in three ways."""
+    path = tmp_path_factory.mktemp("labelled") / "labelled.jsonl"
+    rows = []
+    for number, record in enumerate(records):
+        theme = record["id"].split("-")[0]
+        several = [theme, "odd"] if number % 2 else [theme]
+        rows.append({**record, "theme": theme, "list": several, "joined": ";".join(several)})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_seeds_of_a_file_name_the_first_topics(run, documents, tmp_path):
+    toml, plain = tmp_path / "seeds.toml", tmp_path / "seeds.json"
+    toml.write_text('water = ["ship", "sail"]\n"the law" = ["judge"]\n')
+    plain.write_text('{"water": ["ship", "sail"], "the law": ["judge"]}')
+    for file in (toml, plain):
+        run("fit", documents, "--out", tmp_path / file.stem, *FIT, "--seeds", file, "--seed-tokens", "30", "--force")
+        model = stickbreak.load(tmp_path / file.stem)
+        assert model.labels_ == {0: "water", 1: "the law"}
+        assert (model.seeds["water"], model.seed_tokens) == (["ship", "sail"], 30.0)
+    told = json.loads(run("topics", tmp_path / "seeds", "--json").stdout)
+    assert {topic.get("label") for topic in told["topics"]} >= {"water", "the law"}
+    again = run("fit", "--config", tmp_path / "seeds" / "fit.toml", documents, "--out", tmp_path / "again", "--quiet")
+    assert again.exit_code == 0
+    assert stickbreak.load(tmp_path / "again").seeds == model.seeds
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("seeds.toml", "water = [", "no TOML or JSON file"),
+        ("seeds.json", "[1]", "give words by the name"),
+        ("seeds.toml", 'water = "ship"\n', "give a list of words"),
+        ("seeds.toml", 'water = ["xyz"]\n', "none of its words ('xyz')"),
+    ],
+)
+def test_a_file_without_seeds_is_refused(refuse, documents, tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    assert said in refuse("fit", documents, "--out", tmp_path / "model", *FIT, "--seeds", tmp_path / name)
+    assert not (tmp_path / "model").exists()
+
+
+def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_path):
+    out = ("--out", tmp_path / "model", *FIT)
+    said = refuse("fit", documents, *out, "--seeds", tmp_path / "missing.toml")
+    assert "cannot be read" in said
+    for option in (("--seeds", "x.toml"), ("--labels", "theme")):
+        assert f"{option[0]} is for --method collapsed" in refuse("fit", documents, *out, "--method", "gibbs", *option)
+    assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
+    assert "'none'" in refuse("fit", documents, *out, "--labels", "none")
+
+
+def test_labels_become_topics_and_are_predicted(run, labelled, tmp_path):
+    for name, options in {"list": (), "joined": ("--label-separator", ";")}.items():
+        run("fit", labelled, "--out", tmp_path / name, *FIT, "--labels", name, *options)
+        model = stickbreak.load(tmp_path / name)
+        assert model.label_names_ == ["kitchen", "law", "odd", "sea"]
+    run("fit", labelled, "--out", tmp_path / "theme", *FIT, "--labels", "theme", "--held-out", "0.2")
+    told = json.loads(run("predict-labels", tmp_path / "theme", labelled, "--quiet", "--json").stdout)["rows"]
+    best = {row["document"]: row["label"] for row in reversed(told)}
+    assert {(document.split("-")[0], label) for document, label in best.items()} == {
+        (theme, theme) for theme in ("sea", "kitchen", "law")
+    }
+    every = run("predict-labels", tmp_path / "theme", labelled, "--quiet", "--all-labels", "--csv").stdout.splitlines()
+    assert len(every) == 1 + 3 * 90
+
+
+def test_models_without_labels_predict_none(refuse, model, documents):
+    assert "no labels to predict" in refuse("predict-labels", model, documents, "--quiet")
+
+
+def test_update_writes_a_model_with_the_same_numbers_and_new_topics(run, refuse, model, documents, labelled, tmp_path):
+    new = tmp_path / "new.jsonl"
+    words = "comet star planet orbit moon telescope"
+    rows = [{"id": f"new-{d}", "text": " ".join(words.split() * 5)} for d in range(40)]
+    new.write_text(
+        "".join(json.dumps(row) + "\n" for row in [*rows, *map(json.loads, documents.read_text().splitlines())])
+    )
+    before = stickbreak.load(model)
+    run("label", model, "0=first")
+    told = json.loads(run("update", model, new, "--out", tmp_path / "later", "--quiet", "--json").stdout)
+    after = stickbreak.load(tmp_path / "later")
+    assert told["n_topics_before"] == before.n_topics_
+    assert told["n_topics"] == after.n_topics_
+    assert told["n_new_words"] == after.n_features_in_ - before.n_features_in_ == 6
+    assert after.vocabulary_[: before.n_features_in_] == before.vocabulary_
+    assert after.labels_ == {0: "first"}
+    run("transform", tmp_path / "later", new, "--out", tmp_path / "weights.csv", "--quiet")
+    run("evaluate", tmp_path / "later", documents)
+    assert "exists" in refuse("update", model, new, "--out", tmp_path / "later", "--quiet")
+    run("label", model, "0=")
+
+
+def test_update_tells_of_other_methods_that_they_cannot(run, refuse, documents, tmp_path):
+    run("fit", documents, "--out", tmp_path / "gibbs", *FIT, "--method", "gibbs", "--topics", "3")
+    assert "cannot go on with new documents" in refuse("update", tmp_path / "gibbs", documents, "--out", tmp_path / "x")
+
+
+def test_the_column_of_labels_is_kept_with_others():
+    assert with_column(None, None) is None
+    assert with_column("all", "kind") == "all"
+    assert with_column(["date"], "kind") == ["date", "kind"]
+    assert with_column(None, "kind") == ["kind"]
