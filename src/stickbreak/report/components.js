@@ -44,8 +44,9 @@
     for (const entry of component.coordinates) {
       body.append(el("tr", {}, el("th", { scope: "row" }, word(entry.name)), ...[entry.mean, entry.spread, ...entry.directions].map((x) => el("td", {}, number(x)))));
     }
+    const rows = () => [head, ...component.coordinates.map((entry) => [entry.name, entry.mean, entry.spread, ...entry.directions])];
     return el("div", {}, el("h3", {}, component.coordinates.length < data.dim ? `The ${component.coordinates.length} coordinates that tell it from the others` : "Coordinates, those that tell it from the others first"),
-      el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))), body)));
+      el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))), body)), csvButton(rows));
   }
   function patches(component) {
     if (size === null) return null;
@@ -105,6 +106,6 @@
   let width = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStick(); } });
   addEventListener("hashchange", openFromAddress);
-  document.addEventListener("DOMContentLoaded", () => { fit.draw(); openFromAddress(); }); // plotly.js comes after this script
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit.draw);
+  fit.draw();
+  openFromAddress();
 })();

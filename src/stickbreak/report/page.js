@@ -36,3 +36,38 @@ function pageTools() {
   function textWidth(text) { ruler.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`; return ruler.measureText(text).width; }
   return { byId, el, svg, whole, fixed, plural, percent, word, bar, term, capital, sentence, duration, textAt, textWidth };
 }
+
+// Tables as CSV: a button that puts all rows on the clipboard.
+function csvOf(rows) {
+  const cell = (value) => { const text = value === null || value === undefined ? "" : String(value); return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text; };
+  return `${rows.map((row) => row.map(cell).join(",")).join("\n")}\n`;
+}
+async function toClipboard(text) {
+  try { await navigator.clipboard.writeText(text); return true; } catch { /* a page that is a file may not; the old way may */ }
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.style.cssText = "position:fixed;opacity:0";
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}
+function csvButton(rows) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "csv";
+  button.textContent = "Copy as CSV";
+  button.addEventListener("click", async () => {
+    button.textContent = (await toClipboard(csvOf(rows()))) ? "Copied" : "Your browser did not allow it";
+    setTimeout(() => { button.textContent = "Copy as CSV"; }, 2500);
+  });
+  return button;
+}
+// A table with a head, whose cells are texts or nodes, and with the button for it.
+function tableOf(head, rows) {
+  const { el } = pageTools();
+  const body = el("tbody");
+  for (const row of rows) body.append(el("tr", {}, ...row.map((value, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, value instanceof Node ? value : String(value ?? "–")))));
+  return el("table", {}, el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))), body);
+}

@@ -184,10 +184,22 @@ function topicTree(tree, tools) {
     const top = byId("tree").getBoundingClientRect().top;
     if (top < 0 - innerHeight / 2 || top > innerHeight * 0.8) byId("tree").scrollIntoView();
   }
-  function placeOf(number) {
+  function pathOf(number) {
     let index = number;
     const path = [];
     for (const n of [...tree.branching].reverse()) { path.unshift(index % n); index = Math.floor(index / n); }
+    return path;
+  }
+  function groupsOf(topics) { // by the branches of the root
+    const found = new Map();
+    for (const topic of topics) {
+      const branch = byPath.get(String(pathOf(topic.number)[0])) ?? root;
+      found.set(branch, [...(found.get(branch) ?? []), topic]);
+    }
+    return [...found].sort((a, b) => b[0].share - a[0].share).map(([node, inside]) => ({ name: gist(node, 3), topics: inside }));
+  }
+  function placeOf(number) {
+    const path = pathOf(number);
     while (path.length && !byPath.has(path.join("."))) path.pop();
     const list = el("ul", { class: "similar" });
     for (const node of way(byPath.get(path.join(".") || "all")).slice(1)) list.append(el("li", {}, link(node, word(`${name(node)} ${gist(node, 2)}`))));
@@ -196,5 +208,5 @@ function topicTree(tree, tools) {
 
   const part = nodes.length < tree.n_nodes ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page. The others are pale, or only counted.` : "";
   byId("tree-hint").textContent = `Each row is a level of the tree. The width of a node is its share of the tokens. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
-  return { draw, openFromAddress, placeOf };
+  return { draw, openFromAddress, placeOf, groupsOf };
 }
