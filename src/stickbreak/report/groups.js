@@ -3,8 +3,9 @@
 function groupedSections(data, tools) {
   const { byId, el, whole, fixed, percent, plural, word, topicLink } = tools;
   const { topics, time, classes } = data;
-  const HEAT_ROWS = 40, MOST_TRENDS = 12;
+  const HEAT_ROWS = 40, MOST_TRENDS = 10;
   const exact = (v) => (v === null ? "" : v);
+  const periodName = (start) => start.slice(0, { year: 4, quarter: 7, month: 7 }[time.by] ?? 10);
 
   // ---------------------------------------------------------------------------------------------- over time
   function rowsOf(grouped, name) {
@@ -15,7 +16,7 @@ function groupedSections(data, tools) {
   function drawStream(groups) {
     if (time === null) return;
     const holder = byId("time-plot"), periods = time.shares.groups;
-    holder.setAttribute("aria-label", `Shares of ${groups.length} groups of topics in each ${time.by} from ${periods[0]} to ${periods.at(-1)}; the table has the numbers`);
+    holder.setAttribute("aria-label", `Shares of ${groups.length} groups of topics in each ${time.by} from ${periodName(periods[0])} to ${periodName(periods.at(-1))}; the table has the numbers`);
     charts.draw(holder, "over-time", () => ({
       traces: groups.map((group, i) => ({
         x: periods, y: periods.map((_, p) => group.topics.reduce((sum, topic) => sum + (time.shares.shares[topic.index][p] ?? 0), 0)), name: group.name, type: "scatter", mode: "lines", stackgroup: "all",
@@ -41,7 +42,7 @@ function groupedSections(data, tools) {
     const shares = time.shares, n = shares.documents.reduce((a, b) => a + b, 0);
     byId("time").hidden = false;
     document.querySelector('nav a[href="#time"]').hidden = false;
-    byId("time-hint").textContent = `By ${time.by}, from the column ${shares.column}: ${plural(n, "document")} with a date, ${shares.groups[0]} to ${shares.groups.at(-1)}. The page of a topic shows its line with intervals.`;
+    byId("time-hint").textContent = `By ${time.by}, from the column ${shares.column}: ${plural(n, "document")} with a date, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}. The page of a topic shows its line with intervals.`;
     byId("time-csv").append(csvButton(() => rowsOf(shares, time.by)));
     drawTrends();
   }

@@ -12,7 +12,7 @@ function topicMap(topics, tools) {
     return sorted.length < 3 ? sorted : [...half(sorted), ...half([...sorted].reverse())];
   }
   // The topics of a group that lie together: each topic within `reach` of another one. A group may lie in several places.
-  const reach = Math.min(0.3, 2.2 / Math.sqrt(topics.length));
+  const reach = Math.min(0.3, 1.9 / Math.sqrt(topics.length));
   function places(group) {
     const left = new Set(group), found = [];
     for (const first of group) {
