@@ -10,7 +10,7 @@ import pytest
 from stickbreak import CollapsedHDP
 from stickbreak.corpus import planted_lda
 from stickbreak.report import build_report, render_html
-from stickbreak.report.topic_map import affinities
+from stickbreak.report.topic_map import affinities, in_documents
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +49,12 @@ def test_groups_of_the_report_have_the_words_of_the_reduced_model(fitted, docume
         np.testing.assert_allclose([shares[k] for k in groups], reduced.topic_shares_, rtol=1e-9)
 
 
-def test_model_without_a_path_is_joined_by_its_words_in_the_report(fitted, documents, model, corpus):
+def test_topics_without_a_path_are_joined_by_likeness_in_the_report(fitted, documents, model, corpus):
     assert build_report(fitted.reduced(1), documents).path is None
     fresh = fitted.joined([[0, 1]])
     assert fresh.described_path() is None
-    found, affinity = build_report(fresh, documents).path, affinities(fresh.topic_word_)
+    found, weights = build_report(fresh, documents).path, fresh.transform(documents)
+    affinity = (affinities(fresh.topic_word_) + in_documents(weights.T @ weights)) / 2
     np.fill_diagonal(affinity, 0.0)
     assert found.scores == found.standard_errors == ()
     assert {found.joins[0].left, found.joins[0].right} == set(np.unravel_index(affinity.argmax(), affinity.shape))

@@ -150,7 +150,10 @@ def build_report(
     beside = [] if corpus.metadata is None else list(corpus.metadata.column_names)[:_MOST_COLUMNS]
     documents = _documents(DocumentWriter(shown, corpus, lengths, texts, beside, snippet_length), shares, rows, seed)
     place = {one.row: i for i, one in enumerate(documents)}
-    topics = _TopicWriter(asked, shown, corpus, shares, place, _found_again(stability, asked)).write()
+    affinity = affinities(shown.topic_word)
+    likeness = (affinity + in_documents(shares.together)) / 2
+    writer = _TopicWriter(asked, shown, corpus, shares, place, _found_again(stability, asked))
+    topics = writer.write(most_similar(affinity, _SIMILAR_TOPICS), neighbour_map(likeness))
     defined = [t.coherence for t in topics if t.coherence is not None]
     return ReportData(
         title=title or f"Topics of {corpus.n_documents:,} documents",
@@ -168,7 +171,7 @@ def build_report(
         diversity=finite_or_none(topic_diversity(shown.topic_word)),
         topics=topics,
         tree=tree,
-        path=describe_path(asked, shown.topic_word, shown.shares),
+        path=describe_path(asked, shown.topic_word, shown.shares, likeness),
         columns=tuple(beside),
         documents=documents,
         time=describe_time(columns, sample, shown.numbers, seed),
@@ -223,14 +226,11 @@ class _TopicWriter:
     place: Mapping[int, int]  # of the rows of documents in the report
     found: Mapping[int, float]  # from other seeds, by the number of the topic
 
-    def write(self) -> tuple[TopicReport, ...]:
-        """Describe all topics that are shown."""
+    def write(self, similar: list[tuple[int, ...]], positions: Float) -> tuple[TopicReport, ...]:
+        """Describe all topics that are shown, with those similar to each and their places on the map."""
         shown, shares, phi = self.shown, self.shares, self.shown.topic_word
         scores = npmi_of_words(top_word_indices(phi, _SCORED_WORDS).astype(np.int64), self.corpus)
         own = exclusivity(phi, _SCORED_WORDS)
-        affinity = affinities(phi)
-        similar = most_similar(affinity, _SIMILAR_TOPICS)
-        positions = neighbour_map((affinity + in_documents(shares.together)) / 2)
         labels = labels_of(self.model, np.array(shown.numbers, dtype=np.int64), self.model.labels_)
         words = self._words()
         return tuple(

@@ -256,9 +256,9 @@ class PathReport:
     ----------
     scores, standard_errors : tuple of float
         Held-out score of K, K - 1, ..., 1 topics, nats per token; errors of its difference from the best. Empty where
-        topics were joined by similar words.
+        topics were joined by likeness.
     heights : tuple of float
-        Largest price of the joins so far, nats, or mean Hellinger distance of what is joined; they never fall.
+        Largest price of the joins so far, nats, or Ward's distance of what is joined; they never fall.
     joins : tuple of JoinReport
     best, fewest, overview : int
         Numbers of topics: that of the best score, the least within one standard error of it, one to read at a glance.
@@ -293,6 +293,8 @@ class ReportData(Page):
         "groups.js",
         "documents.js",
         "topic.js",
+        "headline.js",
+        "notes.js",
         "report.js",
     )
 

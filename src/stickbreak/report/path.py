@@ -1,4 +1,4 @@
-"""The joins of topics in a report, by what they cost held-out words or by similar words, and what each join makes."""
+"""The joins of topics in a report, by what they cost held-out words or by likeness, and what each join makes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import top_word_indices
 from stickbreak.questions.words import RELEVANCE, log_word_shares, relevance
 from stickbreak.report.data import JoinReport, PathReport
-from stickbreak.report.topic_map import affinities
 
 _JOIN_WORDS, _LABEL_WORDS = 8, 3
 _AT_A_GLANCE = 20  # groups
 
 
-def describe_path(model: FlatTopics, phi: Float, shares: Float) -> PathReport | None:
-    """Describe the path of a model, or join its topics by the similarity of their words.
+def describe_path(model: FlatTopics, phi: Float, shares: Float, likeness: Float) -> PathReport | None:
+    """Describe the path of a model, or join topics that are alike.
 
     Parameters
     ----------
@@ -27,17 +26,19 @@ def describe_path(model: FlatTopics, phi: Float, shares: Float) -> PathReport | 
         Its topics.
     shares : ndarray of shape (K,)
         Their shares of the tokens.
+    likeness : ndarray of shape (K, K)
+        Likeness of all pairs, one on the diagonal, positive semidefinite: 1 minus it is a squared Euclidean distance.
 
     Returns
     -------
     PathReport or None
-        None for a tree, which has groups of its own, and where fewer than three topics are joined by their words.
+        None for a tree, which has groups of its own, and for fewer than three topics without a path.
     """
     if model.tree_ is not None:
         return None
     described = model.described_path(_JOIN_WORDS)
     if described is None or not len(described.linkage):
-        return _joined_by_words(model, phi, shares) if len(phi) > 2 else None
+        return _joined_by_likeness(model, phi, shares, likeness) if len(phi) > 2 else None
     return PathReport(
         scores=tuple(described.scores.tolist()),
         standard_errors=tuple(described.standard_errors.tolist()),
@@ -49,12 +50,12 @@ def describe_path(model: FlatTopics, phi: Float, shares: Float) -> PathReport | 
     )
 
 
-def _joined_by_words(model: FlatTopics, phi: Float, shares: Float) -> PathReport:
-    """Join topics whose words are similar: average linkage of Hellinger distances."""
+def _joined_by_likeness(model: FlatTopics, phi: Float, shares: Float, likeness: Float) -> PathReport:
+    """Join topics by Ward's method, which makes no group that swallows all others (Ward 1963)."""
     K = len(phi)
-    distance = np.sqrt(np.maximum(1.0 - affinities(phi), 0.0))
+    distance = np.sqrt(np.maximum(1.0 - likeness, 0.0))
     np.fill_diagonal(distance, 0.0)
-    tree = linkage(squareform((distance + distance.T) / 2, checks=False), method="average")
+    tree = linkage(squareform((distance + distance.T) / 2, checks=False), method="ward")
     heights = tuple(tree[:, 2].tolist())
     joins = _joins(model, phi, shares, tree)
     return PathReport((), (), heights, joins, best=K, fewest=K, overview=min(K, _AT_A_GLANCE))
