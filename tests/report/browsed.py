@@ -92,7 +92,7 @@ def words_report():
         "list": [("news", "mail", NASTY[1])[d % 3] for d in range(240)],
         "draft": [d % 2 == 0 for d in range(240)],
     }
-    names = [f"{NASTY[d % 4]} {d}" for d in range(240)]
+    names = [f'{NASTY[d % 4]} {d}, "quoted"' for d in range(240)]
     corpus = Corpus.from_counts(counts, words, names, metadata=columns)
     texts = [f"{' '.join(words[w] for w in row.nonzero()[0])} {NASTY[0]}" for row in counts]
     model = SmallModel(phi, {}, tuple(words), topic_weights_=np.full(K, 0.99 / K))

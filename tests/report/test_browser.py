@@ -200,6 +200,9 @@ def test_documents_are_searched_and_opened(opened, reports):
     field = report.page.get_by_role("searchbox", name="Search in names, texts and columns")
     field.fill(data.documents[7].values[0])
     names = [one.name for one in data.documents if one.values[0] == data.documents[7].values[0]]
+    report.page.locator("#document-csv button").click()
+    copied = [row[1] for row in table(report)[1:]]
+    assert copied == [f"'{one.name}" if one.name.startswith("=") else one.name for one in data.documents]
     assert report.texts("#document-list .name") == names
     report.follow(report.page.locator("#document-list .name a").first.click)
     assert report.texts("#page-heading") == [data.documents[7].name]

@@ -69,11 +69,13 @@ function pageTools() {
   };
 }
 
-// Tables as CSV: a button that puts all rows on the clipboard.
+// Tables as CSV: a button that puts all rows on the clipboard. A text that a spreadsheet would take for a formula gets a
+// single quote in front.
 function csvOf(rows) {
   const cell = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    const safe = typeof value === "string" && /^\s*[=+@-]|^[\t\r\n]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   return `${rows.map((row) => row.map(cell).join(",")).join("\n")}\n`;
 }

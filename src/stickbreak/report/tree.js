@@ -100,7 +100,9 @@ function topicTree(tree, tools) {
         "aria-level": node.level + 1,
         "aria-label": told(node),
       });
-      cell.append(svg("rect", { x, y: row * tall, width: room - gap, height: tall - 2, rx: Math.min(4, room / 4) }));
+      cell.append(
+        svg("rect", { x, y: row * tall, width: Math.max(0, room - gap), height: tall - 2, rx: Math.min(4, room / 4) }),
+      );
       write(cell, node, x, room - gap, row * tall);
       cell.addEventListener("click", () => {
         hideTip();
