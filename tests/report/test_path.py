@@ -60,11 +60,8 @@ def test_topics_without_a_path_are_joined_by_likeness_in_the_report(fitted, docu
     assert {found.joins[0].left, found.joins[0].right} == set(np.unravel_index(affinity.argmax(), affinity.shape))
     assert found.heights[0] == pytest.approx(np.sqrt(1 - affinity.max()))
     assert list(found.heights) == sorted(found.heights)
-    a, b = found.joins[0].left, found.joins[0].right  # the distance of a pair and a third topic, by Ward's formula
-    squared = 1 - affinity
-    third = [np.sqrt((2 * (squared[a, c] + squared[b, c]) - squared[a, b]) / 3) for c in range(11) if c not in (a, b)]
-    others = [np.sqrt(squared[c, d]) for c in range(11) for d in range(c) if not {c, d} & {a, b}]
-    assert found.heights[1] == pytest.approx(min(third + others))
+    between = np.sum(1 - affinity[np.triu_indices(11, 1)]) / 11  # Ward's distances share out the sum of squares
+    assert np.sum(np.square(found.heights)) / 2 == pytest.approx(between)
     assert (found.best, found.overview) == (11, 11)  # one joined already
     assert build_report(model, corpus).path.joins[-1].words
 
