@@ -1,4 +1,7 @@
 import json
+import re
+
+import pytest
 
 
 def test_the_report_is_one_file_with_texts(run, model, documents, tmp_path):
@@ -23,4 +26,38 @@ def test_json_says_where_it_is(run, model, documents, tmp_path):
 
 def test_bad_documents_leave_no_report(refuse, model, tmp_path):
     assert "does not exist" in refuse("report", model, tmp_path / "no.jsonl", "--out", tmp_path / "r.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory, records):
+    path = tmp_path_factory.mktemp("dated") / "dated.jsonl"
+    rows = [{**one, "day": f"20{10 + i // 9}-03-01", "kind": "xy"[i % 2]} for i, one in enumerate(records)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def data_of(page):
+    return json.loads(re.search(r'id="report-data">(.*?)</script>', page.read_text(encoding="utf-8"))[1])
+
+
+def test_the_report_groups_by_the_columns_of_the_input(run, model, dated, tmp_path):
+    out = tmp_path / "report.html"
+    run("report", model, dated, "--out", out)
+    data = data_of(out)
+    assert data["columns"] == ["day", "kind"]
+    assert (data["time"]["by"], len(data["time"]["shares"]["groups"])) == ("day", 10)
+    assert [one["column"] for one in data["classes"]] == ["kind"]
+    run("report", model, dated, "--out", out, "--dates", "day", "--by", "year", "--classes", "none")
+    data = data_of(out)
+    assert (data["time"]["by"], data["classes"]) == ("year", [])
+    run("report", model, dated, "--out", out, "--dates", "none", "--classes", "day,kind")
+    data = data_of(out)
+    assert data["time"] is None
+    assert [one["column"] for one in data["classes"]] == ["day", "kind"]
+
+
+def test_a_column_that_is_not_there_leaves_no_report(refuse, model, dated, tmp_path):
+    told = refuse("report", model, dated, "--out", tmp_path / "r.html", "--classes", "sort", "--quiet")
+    assert "'sort'" in told
     assert list(tmp_path.iterdir()) == []

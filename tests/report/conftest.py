@@ -1,5 +1,6 @@
 """A fitted model of three topics over six words and five documents, checked by hand."""
 
+import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -88,6 +89,12 @@ def model():
 def corpus():
     names = ["pets", "money", "blank", "more pets", "sport"]
     return Corpus.from_counts(COUNTS, vocabulary=list(WORDS), names=names)
+
+
+@pytest.fixture(scope="session")
+def plotly_of():
+    """Return a function from a page to the text that it holds plotly.js in."""
+    return lambda page: re.search(r'<script type="text/plain" id="plotly">([^<]*)</script>', page)[1]
 
 
 @pytest.fixture

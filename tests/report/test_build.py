@@ -7,7 +7,7 @@ import pytest
 
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation import Completion, coherence
+from stickbreak.evaluation import Completion, exclusivity, npmi, topic_diversity
 from stickbreak.exceptions import InputError
 from stickbreak.prediction import fitted
 from stickbreak.report import build_report
@@ -53,18 +53,20 @@ def test_report_counts_topics_in_documents_and_gives_the_shares_of_the_fit(model
     assert [t.n_present for t in topics] == [3, 2, 1]
     assert [sum(t.histogram) for t in topics] == [4, 4, 4]
     assert topics[2].histogram[18] == 1  # 0.9
-    assert topics[0].along == (1.0, 0.0, None, 0.97, 0.05)
 
 
 def test_report_shows_long_documents_before_short_ones_of_equal_share(model, corpus):
-    first = build_report(model, corpus, n_examples=2).topics[0]
-    assert [d.name for d in first.documents] == ["more pets", "pets"]
-    assert first.documents[0].share == pytest.approx(0.97)
-    assert first.documents[0].n_tokens == 80
+    data = build_report(model, corpus, n_examples=2)
+    first = data.topics[0]
+    best = data.documents[first.documents[0][0]]
+    assert [data.documents[place].name for place, _ in first.documents] == ["more pets", "pets"]
+    assert first.documents[0][1] == pytest.approx(0.97)
+    assert (best.row, best.n_tokens) == (3, 80)
 
 
 def test_report_describes_documents_by_telling_words_where_there_is_no_text(model, corpus):
-    sport = build_report(model, corpus).topics[2].documents[0]
+    data = build_report(model, corpus)
+    sport = data.documents[data.topics[2].documents[0][0]]
     assert sport.snippet is None
     assert sport.words == ("goal", "team", "bond", "cat")
 
@@ -72,8 +74,8 @@ def test_report_describes_documents_by_telling_words_where_there_is_no_text(mode
 def test_report_counts_a_repeated_word_as_more_telling(model):
     rows = np.array([[1, 8, 0, 0, 0, 0]], dtype=np.int32)  # the topic itself prefers "cat" to "dog"
     corpus = Corpus.from_counts(rows, vocabulary=list(model.vocabulary_))
-    topics = build_report(model, corpus, weights=[[1.0, 0.0, 0.0]]).topics
-    assert topics[0].documents[0].words == ("dog", "cat")
+    (document,) = build_report(model, corpus, weights=[[1.0, 0.0, 0.0]]).documents
+    assert document.words == ("dog", "cat")
 
 
 def test_report_asks_for_the_texts_of_shown_documents_once(model, corpus):
@@ -83,15 +85,18 @@ def test_report_asks_for_the_texts_of_shown_documents_once(model, corpus):
         asked.append(list(rows))
         return [f"text of {row}" for row in rows]
 
-    topics = build_report(model, corpus, texts=texts, n_examples=1).topics
-    assert asked == [[1, 3, 4]]
-    assert [t.documents[0].snippet for t in topics] == ["text of 3", "text of 1", "text of 4"]
+    data = build_report(model, corpus, texts=texts, n_examples=1)
+    assert asked == [[0, 1, 3, 4]]
+    snippets = [data.documents[topic.documents[0][0]].snippet for topic in data.topics]
+    assert snippets == ["text of 3", "text of 1", "text of 4"]
 
 
-def test_report_carries_the_coherence_of_the_whole_corpus(model, corpus):
+def test_report_carries_the_scores_that_papers_report(model, corpus):
     data = build_report(model, corpus)
-    assert [t.coherence for t in data.topics] == pytest.approx(list(coherence(model.topic_word_, corpus)))
+    assert [t.coherence for t in data.topics] == pytest.approx(list(npmi(model.topic_word_, corpus)))
     assert data.mean_coherence == pytest.approx(np.mean([t.coherence for t in data.topics]))
+    assert [t.exclusivity for t in data.topics] == pytest.approx(list(exclusivity(model.topic_word_)))
+    assert data.diversity == topic_diversity(model.topic_word_)
 
 
 def test_report_is_the_same_from_given_weights_in_blocks(model, corpus, monkeypatch):
@@ -101,7 +106,7 @@ def test_report_is_the_same_from_given_weights_in_blocks(model, corpus, monkeypa
     given = build_report(model, corpus, weights=model.transform(corpus))
     with_rest = build_report(model, corpus, weights=model.expected_weights(corpus))
     assert asked.to_json() == cut.to_json() == given.to_json() == with_rest.to_json()
-    assert model.asked[1:3] == [2, 2]
+    assert model.asked[2:4] == [2, 2]
 
 
 def test_report_rests_on_a_seeded_sample_of_a_large_corpus(model):
@@ -110,8 +115,8 @@ def test_report_rests_on_a_seeded_sample_of_a_large_corpus(model):
     data = build_report(model, corpus, max_documents=30)
     assert (data.corpus.n_documents, data.corpus.n_described) == (100, 30)
     assert sum(t.n_largest for t in data.topics) == sum(data.topics[0].histogram) == 30
-    assert sum(model.asked) == 30
-    shown = [d.row for d in data.topics[0].documents]
+    assert model.asked[0] == 30
+    shown = [data.documents[place].row for place, _ in data.topics[0].documents]
     assert shown == sorted(shown)  # all equal: ties go to the earlier document
     assert data == build_report(model, corpus, max_documents=30)
     assert data != build_report(model, corpus, max_documents=30, seed=1)

@@ -10,6 +10,7 @@ import pytest
 from stickbreak import CollapsedHDP
 from stickbreak.corpus import planted_lda
 from stickbreak.report import build_report, render_html
+from stickbreak.report.topic_map import affinities, in_documents
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +49,21 @@ def test_groups_of_the_report_have_the_words_of_the_reduced_model(fitted, docume
         np.testing.assert_allclose([shares[k] for k in groups], reduced.topic_shares_, rtol=1e-9)
 
 
-def test_model_without_joins_has_no_path_in_its_report(fitted, documents, model, corpus):
-    assert build_report(model, corpus).path is None
+def test_topics_without_a_path_are_joined_by_likeness_in_the_report(fitted, documents, model, corpus):
     assert build_report(fitted.reduced(1), documents).path is None
     fresh = fitted.joined([[0, 1]])
     assert fresh.described_path() is None
-    assert build_report(fresh, documents).path is None
+    found, weights = build_report(fresh, documents).path, fresh.transform(documents)
+    affinity = (affinities(fresh.topic_word_) + in_documents(weights.T @ weights)) / 2
+    np.fill_diagonal(affinity, 0.0)
+    assert found.scores == found.standard_errors == ()
+    assert {found.joins[0].left, found.joins[0].right} == set(np.unravel_index(affinity.argmax(), affinity.shape))
+    assert found.heights[0] == pytest.approx(np.sqrt(1 - affinity.max()))
+    assert list(found.heights) == sorted(found.heights)
+    between = np.sum(1 - affinity[np.triu_indices(11, 1)]) / 11  # Ward's distances share out the sum of squares
+    assert np.sum(np.square(found.heights)) / 2 == pytest.approx(between)
+    assert (found.best, found.overview) == (11, 11)  # one joined already
+    assert build_report(model, corpus).path.joins[-1].words
 
 
 def test_report_of_a_reduced_model_goes_on_down_the_path(fitted, documents):
@@ -65,9 +75,9 @@ def test_page_has_every_part_that_its_program_asks_for(fitted, documents):
     page = render_html(build_report(fitted, documents))
     program = resources.files("stickbreak.report").joinpath("path.js").read_text(encoding="utf-8")
     asked = set(re.findall(r'byId\("([\w-]+)"\)', program))
-    assert {"path-slider", "path-groups", "path-tree", "fewer"} <= asked
+    assert {"path-slider", "path-groups", "path-tree", "overview"} <= asked
     for name in asked:
         assert f'id="{name}"' in page
-    assert 'aria-labelledby="fewer-heading" hidden' in page  # shown by the program, where there is a path
+    assert 'aria-labelledby="overview-heading" hidden' in page  # shown by the program, where there is a path
     assert '<label for="path-slider">' in page
     assert json.loads(build_report(fitted, documents).to_json())["path"]["joins"][0]["left"] >= 0

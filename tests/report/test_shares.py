@@ -13,11 +13,11 @@ def test_shares_of_two_blocks_equal_those_of_one(seed, cut):
     rng = np.random.default_rng(seed)
     weights = rng.dirichlet([0.3] * 4, 30)
     lengths = rng.integers(1, 50, 30).astype(float)
-    rows, positions = np.arange(30), np.arange(30) * 7 // 30
-    whole, cut_up = TopicShares.empty(4, 7, 3), TopicShares.empty(4, 7, 3)
-    whole.add(rows, lengths, weights, weights.max(axis=1), positions)
+    rows = np.arange(30)
+    whole, cut_up = TopicShares.empty(4, 3), TopicShares.empty(4, 3)
+    whole.add(rows, lengths, weights, weights.max(axis=1))
     for part in (slice(0, cut), slice(cut, 30)):
-        cut_up.add(rows[part], lengths[part], weights[part], weights[part].max(axis=1), positions[part])
+        cut_up.add(rows[part], lengths[part], weights[part], weights[part].max(axis=1))
     for name in TopicShares.__slots__:
         assert np.allclose(getattr(whole, name), getattr(cut_up, name)), name
     scores = wilson_lower_bound(weights, lengths[:, None])
@@ -25,22 +25,22 @@ def test_shares_of_two_blocks_equal_those_of_one(seed, cut):
 
 
 def test_shares_put_the_whole_document_in_the_last_bin():
-    shares = TopicShares.empty(2, 1, 1)
-    shares.add(np.array([0]), np.array([3.0]), np.array([[1.0, 0.0]]), np.ones(1), np.array([0]))
+    shares = TopicShares.empty(2, 1)
+    shares.add(np.array([0]), np.array([3.0]), np.array([[1.0, 0.0]]), np.ones(1))
     assert shares.histogram[0, HISTOGRAM_BINS - 1] == shares.histogram[1, 0] == 1
     assert shares.histogram.sum() == 2
 
 
 def test_shares_count_no_leader_where_another_topic_is_larger_or_none_is_there():
-    shares = TopicShares.empty(2, 1, 1)
+    shares = TopicShares.empty(2, 1)
     weights = np.array([[0.3, 0.1], [0.2, 0.4], [0.0, 0.0], [0.0, 1.0]])
-    shares.add(np.arange(4), np.full(4, 3.0), weights, np.array([0.6, 0.4, 0.0, 1.0]), np.zeros(4, dtype=int))
+    shares.add(np.arange(4), np.full(4, 3.0), weights, np.array([0.6, 0.4, 0.0, 1.0]))
     assert shares.n_largest.tolist() == [0, 2]
 
 
 def test_shares_keep_no_example_where_none_is_asked():
-    shares = TopicShares.empty(1, 1, 0)
-    shares.add(np.array([0]), np.array([3.0]), np.array([[1.0]]), np.ones(1), np.array([0]))
+    shares = TopicShares.empty(1, 0)
+    shares.add(np.array([0]), np.array([3.0]), np.array([[1.0]]), np.ones(1))
     assert shares.example_rows.shape == (1, 0)
 
 

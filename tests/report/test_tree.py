@@ -9,7 +9,7 @@ from scipy import sparse
 
 from stickbreak import BackoffTreeTopics
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.evaluation import coherence
+from stickbreak.evaluation import npmi
 from stickbreak.exceptions import InputError
 from stickbreak.report import build_report, render_html, shown
 from stickbreak.report import tree as report_tree
@@ -77,7 +77,7 @@ def test_topics_of_the_report_are_the_largest_leaves(forest, documents, five_lea
     assert [topic.token_share for topic in five_leaves.topics] == forest.topic_shares_[order].tolist()
     words = [[(w.word, w.probability) for w in topic.words] for topic in five_leaves.topics]
     assert words == [forest.node_of(int(z)).words(20) for z in forest.leaves_[order]]
-    expected = coherence(forest.word_distributions(forest.leaves_[order]), documents)
+    expected = npmi(forest.word_distributions(forest.leaves_[order]), documents)
     assert [topic.coherence for topic in five_leaves.topics] == pytest.approx(list(expected))
 
 
@@ -87,7 +87,9 @@ def test_documents_are_counted_with_the_leaves_that_are_not_shown(forest, docume
         share = dense[:, topic.number]
         assert topic.n_present == (share >= 0.05).sum()
         assert topic.n_largest == ((share == dense.max(axis=1)) & (share > 0)).sum()
-        assert [d.share for d in topic.documents] == [share[d.row] for d in topic.documents]
+        assert [part for _, part in topic.documents] == [
+            share[five_leaves.documents[at].row] for at, _ in topic.documents
+        ]
     assert 0 < sum(topic.token_share for topic in five_leaves.topics) < 0.9
     assert 0 < sum(topic.n_largest for topic in five_leaves.topics) < 50
 

@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from plotly.offline import get_plotlyjs
 
 import stickbreak
 from stickbreak.corpus import GroupedVectors, PatchShape, planted_gaussians
@@ -135,9 +134,9 @@ def test_nothing_to_describe_is_refused(hdp, groups):
         build_component_report(hdp, groups[:0])
 
 
-def test_page_is_one_file_whose_names_are_text(hdp, groups):
+def test_page_is_one_file_whose_names_are_text(hdp, groups, plotly_of):
     page = render_html(build_component_report(hdp, groups, coordinates=NASTY, title="<b>{{program}}</b>"))
-    ours = page.replace(get_plotlyjs(), "")
+    ours = page.replace(plotly_of(page), "")
     assert len(ours) < 200_000
     for bad in (*NASTY, "<b>", "{{body}}", "{{data}}"):
         assert bad not in ours

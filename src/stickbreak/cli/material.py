@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -64,6 +64,7 @@ class Material(ABC):
     unit: ClassVar[str]  # what its objective counts by
     columns: ClassVar[tuple[str, ...]]  # of the table of topics
     expert_columns: ClassVar[tuple[str, ...]]  # of the one with all numbers
+    all_columns: ClassVar[str | None]  # what keeps all columns of a file that are beside its documents
 
     @classmethod
     @abstractmethod
@@ -186,5 +187,27 @@ class Material(ABC):
         """Return the weights of the topics in it."""
 
     @abstractmethod
-    def write_report(self, model: Any, path: Path, title: str | None = None, held_out: Score | None = None) -> None:
-        """Write the report on a model."""
+    def write_report(
+        self,
+        model: Any,
+        path: Path,
+        title: str | None = None,
+        held_out: Score | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the report on a model.
+
+        Parameters
+        ----------
+        model : fitted model
+        path : Path
+        title : str, optional
+        held_out : Score, optional
+        columns : mapping, optional
+            What documents are grouped by: dates, by, categories and date_format, as `build_report` takes them.
+
+        Raises
+        ------
+        InputError
+            If there are no such columns.
+        """

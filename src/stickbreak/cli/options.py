@@ -117,6 +117,16 @@ Keep = Annotated[
         help="Columns or JSON fields to keep beside the counts, such as date,category; or all.",
     ),
 ]
+Dates = Annotated[
+    str | None,
+    typer.Option("--dates", metavar="COLUMN", help="Column of the dates. Default: the only one that holds dates."),
+]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--date-format", metavar="TEXT", help="How dates are written, such as %d.%m.%Y. Default: 2026-11-23 (ISO 8601)."
+    ),
+]
 Vocabulary = Annotated[
     Path | None,
     typer.Option(

@@ -6,7 +6,7 @@ import typer
 
 from stickbreak.cli.asking import Topic, asks_documents, asks_model, load_words_model
 from stickbreak.cli.documents import Documents
-from stickbreak.cli.options import Json, ModelPath
+from stickbreak.cli.options import DateFormat, Dates, Json, ModelPath
 from stickbreak.cli.output import print_json, print_rows, printable
 from stickbreak.cli.tables import with_closing
 from stickbreak.exceptions import InputError
@@ -22,16 +22,6 @@ __all__ = ["by", "documents", "label", "over_time", "search", "similar", "topics
 _SNIPPET = 200  # characters of a text
 _CHANCE = 0.05
 
-_Dates = Annotated[
-    str | None,
-    typer.Option("--dates", metavar="COLUMN", help="Column of the dates. Default: the only one that holds dates."),
-]
-_DateFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--date-format", metavar="TEXT", help="How dates are written, such as %d.%m.%Y. Default: 2026-11-23 (ISO 8601)."
-    ),
-]
 _Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only documents from this day on.")]
 _Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only documents up to this day.")]
 _OneTopic = Annotated[int, typer.Option("--topic", metavar="NUMBER", help="Number of the topic.")]
@@ -45,12 +35,12 @@ _Document = Annotated[
 def over_time(
     fitted: Any,
     documents: Documents,
-    dates: _Dates = None,
+    dates: Dates = None,
     by: Annotated[str, typer.Option("--by", metavar="PERIOD", help="day, week, month, quarter or year.")] = "month",
     topic: Topic = None,
     since: _Since = None,
     until: _Until = None,
-    date_format: _DateFormat = None,
+    date_format: DateFormat = None,
 ) -> "pd.DataFrame":
     """Print the share of each topic in each period, with 95 % intervals.
 
@@ -66,11 +56,11 @@ def over_time(
 def trends(
     fitted: Any,
     documents: Documents,
-    dates: _Dates = None,
+    dates: Dates = None,
     topic: Topic = None,
     since: _Since = None,
     until: _Until = None,
-    date_format: _DateFormat = None,
+    date_format: DateFormat = None,
 ) -> "pd.DataFrame":
     """Print which topics grow, and by how much in a year, the fastest first.
 
@@ -104,10 +94,10 @@ def documents(
     documents: Documents,
     topic: _OneTopic,
     n: _Number = 10,
-    dates: _Dates = None,
+    dates: Dates = None,
     since: _Since = None,
     until: _Until = None,
-    date_format: _DateFormat = None,
+    date_format: DateFormat = None,
 ) -> "pd.DataFrame":
     """Print the documents that show a topic best, with the beginning of their texts.
 

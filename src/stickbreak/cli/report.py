@@ -1,13 +1,15 @@
 """`stickbreak report`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from stickbreak.cli.documents import InputSettings, read_limits
 from stickbreak.cli.models import load_model
 from stickbreak.cli.options import (
+    DateFormat,
+    Dates,
     Delimiter,
     Encoding,
     Format,
@@ -28,6 +30,7 @@ from stickbreak.cli.options import (
 )
 from stickbreak.cli.output import print_json, say
 from stickbreak.cli.paths import check_input, check_output
+from stickbreak.cli.text_options import kept_fields
 
 
 def report(
@@ -35,6 +38,20 @@ def report(
     documents: InputPath,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")],
     title: Annotated[str | None, typer.Option("--title", help="Heading of the report.")] = None,
+    dates: Dates = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="PERIOD", help="day, week, month, quarter or year. Default: as suits the dates."),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            "--classes",
+            metavar="NAMES",
+            help="Columns of classes, such as category,paper; or none. Default: those with few different values.",
+        ),
+    ] = None,
+    date_format: DateFormat = None,
     format: Format = None,
     text_field: TextField = None,
     name_field: NameField = None,
@@ -51,7 +68,11 @@ def report(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write the report on a model as one HTML file that opens without a network."""
+    """Write the report on a model as one HTML file that opens without a network.
+
+    Where the input has columns beside the texts, it shows shares over time and
+    by class.
+    """
     check_input(documents)
     check_output(out, documents)
     fitted, material = load_model(model)
@@ -68,13 +89,26 @@ def report(
         group_field,
         patch_size,
         patches,
+        keep=material.all_columns,
         tokenizer=tokenizer,
     )
     read = material.read_for(documents, model, fitted, given)
     if not quiet:
         say(read.told)
-    read.write_report(fitted, out, title)
+    read.write_report(fitted, out, title, columns=_columns(dates, by, classes, date_format))
     if as_json:
         print_json({"report": str(out), **read.counts()})
     elif not quiet:
         say(f"report written to {out}")
+
+
+def _columns(dates: str | None, by: str | None, classes: str | None, date_format: str | None) -> dict[str, Any]:
+    """Return what documents are grouped by, as `build_report` takes it: what was given."""
+    named: Any = [] if classes == "none" else kept_fields(classes)
+    given = {
+        "dates": False if dates == "none" else dates,
+        "by": by,
+        "categories": named,
+        "date_format": date_format,
+    }
+    return {name: value for name, value in given.items() if value is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -78,6 +78,7 @@ class Groups(Material):
     unit: ClassVar[str] = "vector"
     columns: ClassVar[tuple[str, ...]] = ("component", "weight", "spread", "directions", "mean")
     expert_columns: ClassVar[tuple[str, ...]] = columns
+    all_columns: ClassVar[str | None] = None
 
     needs_groups: ClassVar[bool] = True
 
@@ -226,8 +227,20 @@ class Groups(Material):
             lambda rows: model.transform(groups[rows]),
         )
 
-    def write_report(self, model: Any, path: Path, title: str | None = None, held_out: Score | None = None) -> None:
-        """Write the report on a model of vectors."""
+    def write_report(
+        self,
+        model: Any,
+        path: Path,
+        title: str | None = None,
+        held_out: Score | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the report on a model of vectors, which have neither dates nor classes."""
+        if columns:
+            raise InputError(
+                "--dates, --by, --classes and --date-format are for words, but this is a model of vectors; "
+                "leave them out"
+            )
         from stickbreak.report import build_component_report, write_report
 
         data = build_component_report(

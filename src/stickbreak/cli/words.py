@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -33,6 +33,7 @@ class Words(Material):
     unit: ClassVar[str] = "token"
     columns: ClassVar[tuple[str, ...]] = ("topic", "share of tokens", "words")
     expert_columns: ClassVar[tuple[str, ...]] = ("topic", "share of tokens", "corpus weight", "words")
+    all_columns: ClassVar[str | None] = "all"
 
     documents: Documents
     settings: InputSettings
@@ -191,12 +192,27 @@ class Words(Material):
         """Return the weights of the topics in the documents."""
         return document_weights(model, self.data)
 
-    def write_report(self, model: Any, path: Path, title: str | None = None, held_out: Score | None = None) -> None:
+    def write_report(
+        self,
+        model: Any,
+        path: Path,
+        title: str | None = None,
+        held_out: Score | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> None:
         """Write the report on a model of words."""
         from stickbreak.report import build_report, write_report
 
         value, unigram = (None, None) if held_out is None else (held_out.value, held_out.unigram)
-        data = build_report(model, self.data, title=title, held_out=value, unigram=unigram, texts=self.documents.texts)
+        data = build_report(
+            model,
+            self.data,
+            title=title,
+            held_out=value,
+            unigram=unigram,
+            texts=self.documents.texts,
+            **(columns or {}),
+        )
         write_report(data, path)
 
 

@@ -79,7 +79,7 @@ def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
     InputError
         If there are no dates, or they cannot be read.
     """
-    name = _only_column_of_dates(corpus) if given is None else given
+    name = only_column_of_dates(corpus) if given is None else given
     values = column_of(corpus, name, "dates")
     days = _days(values, date_format, repr(name) if isinstance(name, str) else "dates")
     if np.isnat(days).all():
@@ -87,7 +87,7 @@ def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
     return days
 
 
-def _only_column_of_dates(corpus: Corpus) -> str:
+def only_column_of_dates(corpus: Corpus) -> str:
     """Return the name of the column of dates; refuse none, and several."""
     import pyarrow as pa
 

@@ -6,9 +6,12 @@ know about the bootstrap (2015), Section 4.3, with the effective number of docum
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from stickbreak.corpus import Corpus
@@ -17,6 +20,7 @@ from stickbreak.numerics.streams import stream_at
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.questions.weights import weight_blocks
 
+Blocks = Callable[[Int], Iterator[tuple[Int, Float]]]
 LEVEL = 0.95
 RESAMPLES = 500
 _AT_ONCE = 1 << 21  # random numbers held at once: 16 MiB
@@ -93,10 +97,30 @@ def group_shares(
     n_resamples : int
     seed : int
     """
-    lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
+    blocks, n = partial(weight_blocks, topics, corpus, numbers), numbers.size
+    return shares_in_groups(blocks, corpus.document_lengths, group, (n_groups, n), n_resamples=n_resamples, seed=seed)
+
+
+def shares_in_groups(
+    blocks: Blocks, lengths: ArrayLike, group: Int, shape: tuple[int, int], *, n_resamples: int, seed: int
+) -> GroupShares:
+    """Return the same from weights that are known already.
+
+    Parameters
+    ----------
+    blocks : callable
+        Rows of documents, in the order in which they are wanted -> blocks of rows and of their weights, (b, n).
+    lengths : array-like of shape (D,)
+        Tokens of the documents.
+    group : ndarray of int, of shape (D,)
+    shape : tuple of two ints
+        Numbers of groups and of topics.
+    n_resamples : int
+    seed : int
+    """
+    lengths, (G, n) = np.asarray(lengths, dtype=np.float64), shape
     used = np.flatnonzero((group >= 0) & (lengths > 0))
     order = used[np.argsort(group[used], kind="stable")]
-    G, n = n_groups, numbers.size
     found = GroupShares(
         low=np.full((G, n), np.nan),
         high=np.full((G, n), np.nan),
@@ -108,7 +132,7 @@ def group_shares(
         squared=np.zeros((G, n)),
     )
     resampled = _Resampled(seed, n_resamples, n)
-    for rows, weights in weight_blocks(topics, corpus, numbers, order):
+    for rows, weights in blocks(order):
         ends = np.append(np.flatnonzero(np.diff(group[rows])) + 1, rows.size)
         for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True):
             g, N, pi = int(group[rows[begin]]), lengths[rows[begin:end]], weights[begin:end]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,10 +10,11 @@ from scipy import stats
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.questions.by_category import adjusted
 from stickbreak.questions.columns import Days, numbered, period_starts
-from stickbreak.questions.intervals import LEVEL, RESAMPLES, group_shares
+from stickbreak.questions.intervals import LEVEL, RESAMPLES, Blocks, group_shares
 from stickbreak.questions.weights import Asked, weight_blocks
 
 if TYPE_CHECKING:
@@ -97,9 +99,25 @@ def topic_trends(topics: FlatTopics, corpus: Corpus, days: Days, asked: Asked) -
     InputError
         If all documents are of one day, or fewer than three have a day and tokens.
     """
+    blocks = partial(weight_blocks, topics, corpus, asked.numbers)
+    return trends_of(blocks, np.asarray(corpus.document_lengths, dtype=np.float64), days, asked)
+
+
+def trends_of(blocks: Blocks, lengths: Float, days: Days, asked: Asked) -> pd.DataFrame:
+    """Return the same from weights that are known already.
+
+    Parameters
+    ----------
+    blocks : callable
+        As for `shares_in_groups`.
+    lengths : ndarray of shape (D,)
+        Tokens of the documents.
+    days : ndarray of datetime64[D], of shape (D,)
+    asked : Asked
+    """
     import pandas as pd
 
-    N = np.asarray(corpus.document_lengths, dtype=np.float64)
+    N = lengths
     rows = np.flatnonzero(~np.isnat(days) & (N > 0))
     years = (days.astype(np.int64) - days[rows[:1]].astype(np.int64)) / _DAYS_OF_A_YEAR if rows.size else N
     if rows.size < 3 or np.ptp(years[rows]) == 0:
@@ -107,7 +125,7 @@ def topic_trends(topics: FlatTopics, corpus: Corpus, days: Days, asked: Asked) -
     t = years - np.average(years[rows], weights=N[rows])
     n = asked.numbers.size
     first, squared = np.zeros((4, n)), np.zeros(n)
-    for block, pi in weight_blocks(topics, corpus, asked.numbers, rows):
+    for block, pi in blocks(rows):
         w, u = N[block], t[block]
         first += np.stack([w, w * u, (w * u) ** 2, w**2 * u**3]) @ pi
         squared += (w * u) ** 2 @ pi**2

@@ -1,44 +1,48 @@
 """From a fitted model and its documents to the numbers of a report."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.text_columns import texts_in
-from stickbreak.evaluation.coherence import coherence
+from stickbreak.evaluation.measures import exclusivity, topic_diversity
 from stickbreak.exceptions import InputError
 from stickbreak.model.texts import counted_for
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
-from stickbreak.prediction.topics import as_topics
-from stickbreak.prediction.words import check_same_words
-from stickbreak.report.data import (
-    CorpusReport,
-    ExampleDocument,
-    HeldOut,
-    ReportData,
-    TopicReport,
-    WordShare,
-    finite_or_none,
-)
+from stickbreak.prediction.topics import FlatTopics, as_topics
+from stickbreak.prediction.word_pairs import npmi_of_words
+from stickbreak.prediction.words import check_same_words, top_word_indices
+from stickbreak.questions.labels import labels_of
+from stickbreak.questions.words import log_word_shares, relevance
+from stickbreak.report.data import CorpusReport, HeldOut, ReportData, TopicReport, WordShare, finite_or_none
 from stickbreak.report.fit import FittedRun, describe_fit, package_version
+from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_time
 from stickbreak.report.path import describe_path
 from stickbreak.report.shares import TopicShares
 from stickbreak.report.shown import ReportTopics, report_topics
-from stickbreak.report.snippets import Texts, best_passage, fetch_texts
-from stickbreak.report.topic_map import affinities, map_positions, most_similar
+from stickbreak.report.shown_documents import DocumentReport, DocumentWriter, rows_shown
+from stickbreak.report.snippets import Texts
+from stickbreak.report.topic_map import affinities, in_documents, most_similar, neighbour_map
 from stickbreak.report.tree import describe_tree
 
-ALONG_BINS = 50
+if TYPE_CHECKING:
+    from stickbreak.comparison import Stability
+
 _MOST_DOCUMENTS, _TREE_DOCUMENTS = 100_000, 10_000
-_TELLING_WORDS = 8
+_EXAMPLES, _FEWER_EXAMPLES, _MANY_TOPICS = 5, 3, 300
 _SIMILAR_TOPICS = 4
-_COHERENCE_WORDS = 10
+_SCORED_WORDS = 10
+_MOST_COLUMNS = 6
+_WEIGHTS_OF_LIFT = (0.0, 0.3, 0.6)
 
 
 class ReportedModel(FittedTopics, FittedRun, Protocol):
@@ -54,9 +58,14 @@ def build_report(
     unigram: float | None = None,
     texts: Texts | None = None,
     weights: ArrayLike | None = None,
+    stability: Stability | None = None,
+    dates: Any = None,
+    by: str | None = None,
+    categories: Any = None,
+    date_format: str | None = None,
     n_words: int = 20,
-    n_examples: int = 5,
-    snippet_length: int = 300,
+    n_examples: int | None = None,
+    snippet_length: int = 400,
     max_documents: int | None = None,
     seed: int = 0,
 ) -> ReportData:
@@ -82,11 +91,23 @@ def build_report(
     weights : array-like of shape (n_documents, n_topics) or (n_documents, n_topics + 1), optional
         Topic weights of the documents, if already known; of a tree they are sparse, (n_documents, n_leaves_). The
         default asks ``model.transform``, in blocks.
+    stability : Stability, optional
+        How often the topics come again from other seeds, if known (`comparison.stability`); of its typical run.
+    dates : str, array-like of length n_documents, or False, optional
+        A column of `Corpus.metadata`, or the date of each document. The default is the only column of dates, if there
+        is one. False: the report shows nothing over time.
+    by : {"day", "week", "month", "quarter", "year"}, optional
+        The periods; the default is the shortest of which there are 60 at most.
+    categories : str, sequence of str, or mapping of str to array-like, optional
+        Columns of `Corpus.metadata`, or values of all documents by the name of the column. The default is up to three
+        columns with at most 30 different values, of text or true and false. An empty list: none.
+    date_format : str, optional
+        How dates are written, as in `datetime.strptime`. By default text must be as in ISO 8601 (2026-11-23).
     n_words : int, default=20
         Top words of each topic.
-    n_examples : int, default=5
-        Documents shown for each topic.
-    snippet_length : int, default=300
+    n_examples : int, optional
+        Documents shown for each topic. The default is 5, and 3 where there are more than 300 topics.
+    snippet_length : int, default=400
         Characters of text shown of a document, about.
     max_documents : int, optional
         Of larger corpora, a random sample of this size stands for all in every share; the default is 100,000, and
@@ -111,6 +132,8 @@ def build_report(
     tree = describe_tree(asked)
     if max_documents is None:
         max_documents = _MOST_DOCUMENTS if tree is None else _TREE_DOCUMENTS
+    if n_examples is None:
+        n_examples = _EXAMPLES if asked.n_topics_ <= _MANY_TOPICS else _FEWER_EXAMPLES
     for name, value, least in (
         ("n_words", n_words, 1),
         ("n_examples", n_examples, 0),
@@ -119,11 +142,18 @@ def build_report(
     ):
         if value < least:
             raise InputError(f"{name} is {value}; give at least {least}.")
+    columns = columns_of_report(corpus, dates, by, categories, date_format)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
     rows = _described_rows(lengths, max_documents, seed)
     shown = report_topics(asked, corpus, weights, n_words)
-    shares = _gather_shares(shown, rows, lengths, n_examples)
-    topics = _TopicWriter(shown, corpus, model.vocabulary_, lengths, shares, texts, snippet_length).write()
+    shares, sample = _gather_shares(shown, rows, lengths, n_examples, keep=columns.time is not None or columns.classes)
+    beside = [] if corpus.metadata is None else list(corpus.metadata.column_names)[:_MOST_COLUMNS]
+    documents = _documents(DocumentWriter(shown, corpus, lengths, texts, beside, snippet_length), shares, rows, seed)
+    place = {one.row: i for i, one in enumerate(documents)}
+    affinity = affinities(shown.topic_word)
+    likeness = (affinity + in_documents(shares.together)) / 2
+    writer = _TopicWriter(asked, shown, corpus, shares, place, _found_again(stability, asked))
+    topics = writer.write(most_similar(affinity, _SIMILAR_TOPICS), neighbour_map(likeness))
     defined = [t.coherence for t in topics if t.coherence is not None]
     return ReportData(
         title=title or f"Topics of {corpus.n_documents:,} documents",
@@ -138,9 +168,14 @@ def build_report(
         fit=describe_fit(model),
         held_out=_describe_held_out(held_out, unigram),
         mean_coherence=float(np.mean(defined)) if defined else None,
+        diversity=finite_or_none(topic_diversity(shown.topic_word)),
         topics=topics,
         tree=tree,
-        path=describe_path(asked),
+        path=describe_path(asked, shown.topic_word, shown.shares, likeness),
+        columns=tuple(beside),
+        documents=documents,
+        time=describe_time(columns, sample, shown.numbers, seed),
+        classes=describe_classes(columns, sample, seed),
     )
 
 
@@ -154,96 +189,115 @@ def _described_rows(lengths: NDArray[np.float64], max_documents: int, seed: int)
 
 
 def _gather_shares(
-    shown: ReportTopics,
-    rows: NDArray[np.int64],
-    lengths: NDArray[np.float64],
-    n_examples: int,
-) -> TopicShares:
-    """Run through the described documents in blocks."""
-    n_bins, n_topics = max(1, min(ALONG_BINS, lengths.size)), len(shown.numbers)
-    shares = TopicShares.empty(n_topics, n_bins, n_examples)
+    shown: ReportTopics, rows: NDArray[np.int64], lengths: Float, n_examples: int, *, keep: Any
+) -> tuple[TopicShares, SampleWeights]:
+    """Run through the described documents in blocks, and keep their weights where something is asked of them."""
+    n_topics = len(shown.numbers)
+    shares = TopicShares.empty(n_topics, n_examples)
+    kept = np.empty((rows.size if keep else 0, n_topics), dtype=np.float32)
     for block in document_blocks(rows.size, n_topics):
         part = rows[block]
-        shares.add(part, lengths[part], *shown.of_documents(part), part * n_bins // lengths.size)
-    return shares
+        weights, largest = shown.of_documents(part)
+        shares.add(part, lengths[part], weights, largest)
+        if keep:
+            kept[block] = weights
+    return shares, SampleWeights(rows, lengths[rows], kept)
+
+
+def _documents(
+    writer: DocumentWriter, shares: TopicShares, described: NDArray[np.int64], seed: int
+) -> tuple[DocumentReport, ...]:
+    """Describe the examples of all topics, and random documents where these are few."""
+    of_topics: dict[int, list[int]] = {}
+    for k, rows in enumerate(shares.example_rows):
+        for row in rows[rows >= 0].tolist():
+            of_topics.setdefault(row, []).append(k)
+    return writer.write(rows_shown(shares.example_rows, described, seed), of_topics)
 
 
 @dataclass(slots=True)
 class _TopicWriter:
     """Turns arrays over topics into one `TopicReport` each."""
 
+    model: FlatTopics
     shown: ReportTopics
     corpus: Corpus
-    vocabulary: Sequence[str]
-    lengths: NDArray[np.float64]
     shares: TopicShares
-    texts: Texts | None
-    snippet_length: int
+    place: Mapping[int, int]  # of the rows of documents in the report
+    found: Mapping[int, float]  # from other seeds, by the number of the topic
 
-    def write(self) -> tuple[TopicReport, ...]:
-        """Describe all topics that are shown."""
+    def write(self, similar: list[tuple[int, ...]], positions: Float) -> tuple[TopicReport, ...]:
+        """Describe all topics that are shown, with those similar to each and their places on the map."""
         shown, shares, phi = self.shown, self.shares, self.shown.topic_word
-        scores = coherence(phi, self.corpus, _COHERENCE_WORDS)
-        affinity = affinities(phi)
-        similar = most_similar(affinity, _SIMILAR_TOPICS)
-        positions = map_positions(affinity)
-        found = self._texts_by_row()
+        scores = npmi_of_words(top_word_indices(phi, _SCORED_WORDS).astype(np.int64), self.corpus)
+        own = exclusivity(phi, _SCORED_WORDS)
+        labels = labels_of(self.model, np.array(shown.numbers, dtype=np.int64), self.model.labels_)
+        words = self._words()
         return tuple(
             TopicReport(
                 index=k,
                 number=number,
+                label=labels[k],
                 token_share=float(shown.shares[k]),
                 n_present=int(shares.n_present[k]),
                 n_largest=int(shares.n_largest[k]),
                 coherence=finite_or_none(scores[k]),
-                words=tuple(WordShare(word, probability) for word, probability in shown.words[k]),
+                exclusivity=finite_or_none(own[k]),
+                found=finite_or_none(self.found.get(number)),
+                words=words[k][0],
+                more_words=words[k][1],
                 histogram=tuple(int(n) for n in shares.histogram[k]),
-                along=tuple(float(shares.along_sum[b, k] / n) if n else None for b, n in enumerate(shares.along_count)),
-                documents=self._examples(k, found),
+                documents=self._examples(k),
                 similar=similar[k],
                 position=(float(positions[k, 0]), float(positions[k, 1])),
             )
             for k, number in enumerate(shown.numbers)
         )
 
-    def _texts_by_row(self) -> dict[int, str] | None:
-        """Fetch the texts of all example documents at once."""
-        if self.texts is None:
-            return None
-        rows = np.unique(self.shares.example_rows)
-        return fetch_texts(self.texts, [int(r) for r in rows if r >= 0], self.corpus.n_documents)
-
-    def _examples(self, k: int, found: Mapping[int, str] | None) -> tuple[ExampleDocument, ...]:
-        """Describe the documents that show topic k best."""
-        terms = frozenset(part for word, _ in self.shown.words[k] for part in word.lower().split())
-        examples = []
-        for row, share in zip(self.shares.example_rows[k], self.shares.example_shares[k], strict=True):
-            if row < 0:
-                continue
-            text = None if found is None else found[int(row)]
-            examples.append(
-                ExampleDocument(
-                    row=int(row),
-                    name=self._name(int(row)),
-                    share=float(share),
-                    n_tokens=float(self.lengths[row]),
-                    snippet=None if text is None else best_passage(text, terms, self.snippet_length),
-                    words=self._telling_words(int(row), self.shown.topic_word[k]) if text is None else (),
+    def _words(self) -> list[tuple[tuple[WordShare, ...], tuple[WordShare, ...]]]:
+        """Return the words of each topic, and those that are among the most relevant at another weight of the lift."""
+        log_shares, told = log_word_shares(self.model), []
+        index = {word: w for w, word in enumerate(self.model.vocabulary_)}
+        for phi, words in zip(self.shown.topic_word, self.shown.words, strict=True):
+            first = {index[word]: probability for word, probability in words}
+            ranked = [relevance(phi[None], log_shares, weight) for weight in _WEIGHTS_OF_LIFT]
+            more = dict.fromkeys(
+                int(w)
+                for scores in ranked
+                for w in top_word_indices(scores, len(words))[0]
+                if np.isfinite(scores[0, w])
+            )
+            told.append(
+                (
+                    tuple(self._word(w, p, log_shares) for w, p in first.items()),
+                    tuple(self._word(w, float(phi[w]), log_shares) for w in more if w not in first and phi[w] > 0),
                 )
             )
-        return tuple(examples)
+        return told
 
-    def _name(self, row: int) -> str:
-        """Return the name of a document, or its row number."""
-        return str(row) if self.corpus.names is None else self.corpus.names[row]
+    def _word(self, w: int, probability: float, log_shares: Float) -> WordShare:
+        """Return a word with its probability and lift."""
+        known = np.isfinite(log_shares[w]) and probability > 0
+        lift = float(f"{math.exp(math.log(probability) - log_shares[w]):.4g}") if known else None
+        return WordShare(self.model.vocabulary_[w], probability, lift)
 
-    def _telling_words(self, row: int, phi: NDArray[np.float64]) -> tuple[str, ...]:
-        """Return the words of a document that contribute most to a topic, by count times probability."""
-        counts = self.corpus.counts
-        entries = slice(counts.indptr[row], counts.indptr[row + 1])
-        words = counts.indices[entries]
-        order = np.argsort(-counts.data[entries] * phi[words], kind="stable")[:_TELLING_WORDS]
-        return tuple(self.vocabulary[w] for w in words[order])
+    def _examples(self, k: int) -> tuple[tuple[int, float], ...]:
+        """Return the documents that show topic k best, by their place in the report."""
+        found = zip(self.shares.example_rows[k].tolist(), self.shares.example_shares[k].tolist(), strict=True)
+        return tuple((self.place[row], share) for row, share in found if row >= 0 and share > 0)
+
+
+def _found_again(stability: Stability | None, model: FlatTopics) -> dict[int, float]:
+    """Return how often each topic comes again from other seeds, by its number."""
+    if stability is None:
+        return {}
+    table = stability.table
+    if len(table) != model.n_topics_:
+        raise InputError(
+            f"stability is about {len(table)} topics, but the model has {model.n_topics_}; make the report of "
+            "stability.model."
+        )
+    return dict(zip(table["topic"].astype(int).tolist(), table["found"].astype(float).tolist(), strict=True))
 
 
 def _describe_held_out(score: Completion | float | None, unigram: float | None) -> HeldOut | None:

@@ -103,7 +103,7 @@ class ComponentsData(Page):
     """Everything a report on a model of vectors shows: of many components the largest 300."""
 
     body: ClassVar[str] = "components.html"
-    programs: ClassVar[tuple[str, ...]] = ("page.js", "fit.js", "components.js")
+    programs: ClassVar[tuple[str, ...]] = ("page.js", "charts.js", "fit.js", "components.js")
 
     title: str
     version: str

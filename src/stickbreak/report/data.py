@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
+from stickbreak.report.grouped import GroupedReport, TimeReport
+from stickbreak.report.shown_documents import DocumentReport
+
 _SIGNIFICANT_DIGITS = 6
 
 
@@ -16,6 +19,7 @@ class Page:
 
     title: str
     body: ClassVar[str]  # file, beside this one, with the page down to the section about the fit
+    close: ClassVar[str] = ""  # tags that end what the file began
     programs: ClassVar[tuple[str, ...]]  # files of its script, in order
 
     def to_json(self) -> str:
@@ -43,38 +47,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class WordShare:
-    """A word of a topic and its probability in it."""
+    """A word of a topic, its probability in it, and its lift: how many times that of the word in all documents."""
 
     word: str
     probability: float
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleDocument:
-    """A document that shows a topic well.
-
-    Attributes
-    ----------
-    row : int
-        Row of the document in the corpus.
-    name : str
-        Name of the document.
-    share : float
-        Weight of the topic in the document, between 0 and 1.
-    n_tokens : float
-        Length of the document.
-    snippet : str or None
-        The passage of its text that is richest in words of the topic, if texts were given.
-    words : tuple of str
-        Its most telling words for the topic, if no text was given.
-    """
-
-    row: int
-    name: str
-    share: float
-    n_tokens: float
-    snippet: str | None
-    words: tuple[str, ...]
+    lift: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +64,26 @@ class TopicReport:
         Place of the topic in the report.
     number : int
         What it is called: its row in ``topic_word_``, its leaf in a tree.
+    label : str
+        Given by a reader, or made of its most relevant words.
     token_share : float
         Share of the tokens of the fit.
     n_present, n_largest : int
         Documents in which the topic holds at least 5 %, and in which no topic is larger.
     coherence : float or None
-        Coherence of its top words (math.md (D5)).
+        NPMI of its ten most probable words in these documents (math.md (D7)).
+    exclusivity : float or None
+        Of the same words (math.md (D8)).
+    found : float or None
+        Share of the runs from other seeds in which the topic was found again, if known.
     words : tuple of WordShare
-        Top words by decreasing probability.
+        Top words as the model ranks them.
+    more_words : tuple of WordShare
+        Words that are among the most relevant ones at another weight of the lift.
     histogram : tuple of int
         Documents by the topic's share in them, in equal bins over [0, 1].
-    along : tuple of (float or None)
-        Mean share along the order of the documents; None where a bin holds no document.
-    documents : tuple of ExampleDocument
-        Documents that show it best.
+    documents : tuple of (int, float)
+        Documents that show it best, by their place in the report, and its share in each.
     similar : tuple of int
         Topics with the most similar words, most similar first.
     position : tuple of two floats
@@ -109,14 +92,17 @@ class TopicReport:
 
     index: int
     number: int
+    label: str
     token_share: float
     n_present: int
     n_largest: int
     coherence: float | None
+    exclusivity: float | None
+    found: float | None
     words: tuple[WordShare, ...]
+    more_words: tuple[WordShare, ...]
     histogram: tuple[int, ...]
-    along: tuple[float | None, ...]
-    documents: tuple[ExampleDocument, ...]
+    documents: tuple[tuple[int, float], ...]
     similar: tuple[int, ...]
     position: tuple[float, float]
 
@@ -250,12 +236,15 @@ class JoinReport:
     ----------
     left, right : int
         The groups: topic k is group k, and join i makes group K + i.
+    label : str
+        The most relevant words of what it makes.
     words : tuple of str
-        Top words of what it makes.
+        The most probable ones.
     """
 
     left: int
     right: int
+    label: str
     words: tuple[str, ...]
 
 
@@ -266,9 +255,10 @@ class PathReport:
     Attributes
     ----------
     scores, standard_errors : tuple of float
-        Held-out score of K, K - 1, ..., 1 topics, nats per token; errors of its difference from the best.
+        Held-out score of K, K - 1, ..., 1 topics, nats per token; errors of its difference from the best. Empty where
+        topics were joined by likeness.
     heights : tuple of float
-        Largest price of the joins so far, nats; they never fall.
+        Largest price of the joins so far, nats, or Ward's distance of what is joined; they never fall.
     joins : tuple of JoinReport
     best, fewest, overview : int
         Numbers of topics: that of the best score, the least within one standard error of it, one to read at a glance.
@@ -285,10 +275,28 @@ class PathReport:
 
 @dataclass(frozen=True, slots=True)
 class ReportData(Page):
-    """Everything a report shows; of a tree the largest topics, and `tree`. `tree` and `path` are None without one."""
+    """Everything a report shows; of a tree the largest topics, and `tree`. `tree` and `path` are None without one.
+
+    `columns` are the names of what `documents` have beside their texts; `time` is None without dates, `classes` are
+    empty without any.
+    """
 
     body: ClassVar[str] = "topics.html"
-    programs: ClassVar[tuple[str, ...]] = ("page.js", "fit.js", "tree.js", "path.js", "report.js")
+    close: ClassVar[str] = "</div>"
+    programs: ClassVar[tuple[str, ...]] = (
+        "page.js",
+        "charts.js",
+        "fit.js",
+        "tree.js",
+        "path.js",
+        "map.js",
+        "groups.js",
+        "documents.js",
+        "topic.js",
+        "headline.js",
+        "notes.js",
+        "report.js",
+    )
 
     title: str
     version: str
@@ -296,9 +304,14 @@ class ReportData(Page):
     fit: FitReport
     held_out: HeldOut | None
     mean_coherence: float | None
+    diversity: float | None
     topics: tuple[TopicReport, ...]
     tree: TreeReport | None
     path: PathReport | None
+    columns: tuple[str, ...]
+    documents: tuple[DocumentReport, ...]
+    time: TimeReport | None
+    classes: tuple[GroupedReport, ...]
 
 
 def finite_or_none(value: float | None) -> float | None:

@@ -78,7 +78,9 @@ def _settings(model: FittedRun) -> tuple[tuple[str, str], ...]:
 
 def _setting_text(value: Any) -> str:
     """Write a parameter for a reader; arrays and objects by their kind only."""
-    if value is None or isinstance(value, str | bool | int | float | np.number):
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    if value is None or isinstance(value, str | bool | int | np.integer):
         return str(value)
     if isinstance(value, Sequence) and all(isinstance(v, str | bool | int | float) for v in value) and len(value) < 20:
         return ", ".join(str(v) for v in value) or "none"

@@ -6,7 +6,8 @@ function pageTools() {
   const byId = (id) => document.getElementById(id);
   const reader = "en";
   const whole = (x) => Math.round(x).toLocaleString(reader);
-  const fixed = (x, n = 3) => x.toLocaleString(reader, { minimumFractionDigits: n, maximumFractionDigits: n }).replace("-", "−");
+  const fixed = (x, n = 3) =>
+    x.toLocaleString(reader, { minimumFractionDigits: n, maximumFractionDigits: n }).replace("-", "−");
   const plural = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
   const percent = (x) => (x > 0 && x < 0.001 ? "<0.1%" : `${(100 * x).toFixed(x < 0.9995 ? 1 : 0)}%`);
   function el(tag, attributes = {}, ...children) {
@@ -21,8 +22,16 @@ function pageTools() {
     node.append(...children);
     return node;
   }
-  const word = (text) => { const node = el("bdi"); node.textContent = text; return node; };
-  const bar = (part) => { const fill = el("i"); fill.style.width = `${100 * part}%`; return el("span", { class: "bar", "aria-hidden": "true" }, fill); };
+  const word = (text) => {
+    const node = el("bdi");
+    node.textContent = text;
+    return node;
+  };
+  const bar = (part) => {
+    const fill = el("i");
+    fill.style.width = `${100 * part}%`;
+    return el("span", { class: "bar", "aria-hidden": "true" }, fill);
+  };
   const term = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
   const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
   const sentence = (text) => capital(text) + (/[.!?]$/.test(text) ? "" : ".");
@@ -31,8 +40,87 @@ function pageTools() {
     const minutes = Math.round(seconds / 60);
     return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   }
-  function textAt(text, attributes) { const node = svg("text", attributes); node.textContent = text; return node; }
+  function textAt(text, attributes) {
+    const node = svg("text", attributes);
+    node.textContent = text;
+    return node;
+  }
   const ruler = document.createElement("canvas").getContext("2d");
-  function textWidth(text) { ruler.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`; return ruler.measureText(text).width; }
-  return { byId, el, svg, whole, fixed, plural, percent, word, bar, term, capital, sentence, duration, textAt, textWidth };
+  function textWidth(text) {
+    ruler.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`;
+    return ruler.measureText(text).width;
+  }
+  return {
+    byId,
+    el,
+    svg,
+    whole,
+    fixed,
+    plural,
+    percent,
+    word,
+    bar,
+    term,
+    capital,
+    sentence,
+    duration,
+    textAt,
+    textWidth,
+  };
+}
+
+// Tables as CSV: a button that puts all rows on the clipboard. A text that a spreadsheet would take for a formula gets a
+// single quote in front.
+function csvOf(rows) {
+  const cell = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    const safe = typeof value === "string" && /^\s*[=+@-]|^[\t\r\n]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return `${rows.map((row) => row.map(cell).join(",")).join("\n")}\n`;
+}
+async function toClipboard(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    /* a page that is a file may not; the old way may */
+  }
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.style.cssText = "position:fixed;opacity:0";
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}
+function csvButton(rows) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "csv";
+  button.textContent = "Copy as CSV";
+  button.addEventListener("click", async () => {
+    button.textContent = (await toClipboard(csvOf(rows()))) ? "Copied" : "Your browser did not allow it";
+    setTimeout(() => {
+      button.textContent = "Copy as CSV";
+    }, 2500);
+  });
+  return button;
+}
+// A table with a head, whose cells are texts or nodes, and with the button for it.
+function tableOf(head, rows) {
+  const { el } = pageTools();
+  const body = el("tbody");
+  for (const row of rows)
+    body.append(
+      el(
+        "tr",
+        {},
+        ...row.map((value, i) =>
+          el(i ? "td" : "th", i ? {} : { scope: "row" }, value instanceof Node ? value : String(value ?? "–")),
+        ),
+      ),
+    );
+  return el("table", {}, el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))), body);
 }

@@ -1,28 +1,77 @@
-"""The joins of topics in a report: scores of every number of topics, and the words of what each join makes."""
+"""The joins of topics in a report, by what they cost held-out words or by likeness, and what each join makes."""
 
+from __future__ import annotations
+
+import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.words import top_word_indices
+from stickbreak.questions.words import RELEVANCE, log_word_shares, relevance
 from stickbreak.report.data import JoinReport, PathReport
 
-_JOIN_WORDS = 8
+_JOIN_WORDS, _LABEL_WORDS = 8, 3
+_AT_A_GLANCE = 20  # groups
 
 
-def describe_path(model: FlatTopics) -> PathReport | None:
-    """Describe the path of a model, if it has one with joins.
+def describe_path(model: FlatTopics, phi: Float, shares: Float, likeness: Float) -> PathReport | None:
+    """Describe the path of a model, or join topics that are alike.
 
     Parameters
     ----------
     model : FlatTopics
+    phi : ndarray of shape (K, W)
+        Its topics.
+    shares : ndarray of shape (K,)
+        Their shares of the tokens.
+    likeness : ndarray of shape (K, K)
+        Likeness of all pairs, one on the diagonal, positive semidefinite: 1 minus it is a squared Euclidean distance.
+
+    Returns
+    -------
+    PathReport or None
+        None for a tree, which has groups of its own, and for fewer than three topics without a path.
     """
+    if model.tree_ is not None:
+        return None
     described = model.described_path(_JOIN_WORDS)
     if described is None or not len(described.linkage):
-        return None
-    joins = zip(described.linkage[:, :2].astype(int).tolist(), described.words, strict=True)
+        return _joined_by_likeness(model, phi, shares, likeness) if len(phi) > 2 else None
     return PathReport(
         scores=tuple(described.scores.tolist()),
         standard_errors=tuple(described.standard_errors.tolist()),
         heights=tuple(described.linkage[:, 2].tolist()),
-        joins=tuple(JoinReport(left, right, tuple(words)) for (left, right), words in joins),
+        joins=_joins(model, phi, shares, described.linkage, described.words),
         best=described.best,
         fewest=described.fewest,
         overview=described.overview,
     )
+
+
+def _joined_by_likeness(model: FlatTopics, phi: Float, shares: Float, likeness: Float) -> PathReport:
+    """Join topics by Ward's method, which makes no group that swallows all others (Ward 1963)."""
+    K = len(phi)
+    distance = np.sqrt(np.maximum(1.0 - likeness, 0.0))
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform((distance + distance.T) / 2, checks=False), method="ward")
+    heights = tuple(tree[:, 2].tolist())
+    joins = _joins(model, phi, shares, tree)
+    return PathReport((), (), heights, joins, best=K, fewest=K, overview=min(K, _AT_A_GLANCE))
+
+
+def _joins(
+    model: FlatTopics, phi: Float, shares: Float, tree: Float, words: list[list[str]] | None = None
+) -> tuple[JoinReport, ...]:
+    """Describe what each join makes: by the words that the model gives it, or the most probable ones of the mixture."""
+    log_shares, vocabulary, joins = log_word_shares(model), model.vocabulary_, []
+    parts = {k: (max(float(shares[k]), 1e-12), phi[k]) for k in range(len(phi))}
+    for i, (left, right) in enumerate(tree[:, :2].astype(int).tolist()):
+        (a, first), (b, second) = parts.pop(left), parts.pop(right)
+        mixed = (a * first + b * second) / (a + b)
+        parts[len(phi) + i] = a + b, mixed
+        telling = top_word_indices(relevance(mixed[None], log_shares, RELEVANCE), _LABEL_WORDS)[0]
+        own = [vocabulary[w] for w in top_word_indices(mixed[None], _JOIN_WORDS)[0]] if words is None else words[i]
+        joins.append(JoinReport(left, right, ", ".join(vocabulary[w] for w in telling), tuple(own)))
+    return tuple(joins)

@@ -13,7 +13,7 @@ HISTOGRAM_BINS = 20
 
 @dataclass(slots=True)
 class TopicShares:
-    """Running sums over documents (K topics, B bins along the corpus, E examples a topic).
+    """Running sums over documents (K topics, E examples of a topic).
 
     Attributes
     ----------
@@ -21,10 +21,8 @@ class TopicShares:
         Documents with a share of at least `PRESENT_SHARE`, and documents where the topic is the largest.
     histogram : ndarray of int64, of shape (K, HISTOGRAM_BINS)
         Documents by share.
-    along_sum : ndarray of shape (B, K)
-        Sums of shares by position in the corpus.
-    along_count : ndarray of int64, of shape (B,)
-        Documents by position in the corpus.
+    together : ndarray of shape (K, K)
+        Sums of products of the shares of two topics.
     example_rows : ndarray of int64, of shape (K, E)
         Best documents so far, best first; -1 for none.
     example_scores, example_shares : ndarray of shape (K, E)
@@ -34,20 +32,19 @@ class TopicShares:
     n_present: NDArray[np.int64]
     n_largest: NDArray[np.int64]
     histogram: NDArray[np.int64]
-    along_sum: NDArray[np.float64]
-    along_count: NDArray[np.int64]
+    together: NDArray[np.float64]
     example_rows: NDArray[np.int64]
     example_scores: NDArray[np.float64]
     example_shares: NDArray[np.float64]
 
     @classmethod
-    def empty(cls, n_topics: int, n_bins: int, n_examples: int) -> "TopicShares":
+    def empty(cls, n_topics: int, n_examples: int) -> "TopicShares":
         """Start before the first document.
 
         Parameters
         ----------
-        n_topics, n_bins, n_examples : int
-            K, B and E.
+        n_topics, n_examples : int
+            K and E.
 
         Returns
         -------
@@ -58,8 +55,7 @@ class TopicShares:
             n_present=np.zeros(n_topics, dtype=np.int64),
             n_largest=np.zeros(n_topics, dtype=np.int64),
             histogram=np.zeros((n_topics, HISTOGRAM_BINS), dtype=np.int64),
-            along_sum=np.zeros((n_bins, n_topics)),
-            along_count=np.zeros(n_bins, dtype=np.int64),
+            together=np.zeros((n_topics, n_topics)),
             example_rows=np.full((n_topics, n_examples), -1, dtype=np.int64),
             example_scores=np.full((n_topics, n_examples), -np.inf),
             example_shares=np.zeros((n_topics, n_examples)),
@@ -71,7 +67,6 @@ class TopicShares:
         lengths: NDArray[np.float64],
         weights: NDArray[np.float64],
         largest: NDArray[np.float64],
-        positions: NDArray[np.int64],
     ) -> None:
         """Add a block of documents, none of them empty.
 
@@ -85,8 +80,6 @@ class TopicShares:
             Topic weights; rows sum to one, or less where the documents have other topics, too.
         largest : ndarray of shape (n,)
             The largest weight of any topic, of these or others.
-        positions : ndarray of int64, of shape (n,)
-            Bin of each document along the corpus.
         """
         n_topics = weights.shape[1]
         self.n_present += (weights >= PRESENT_SHARE).sum(axis=0)
@@ -95,7 +88,6 @@ class TopicShares:
         bins = np.minimum((weights * HISTOGRAM_BINS).astype(np.int64), HISTOGRAM_BINS - 1)
         flat = bins + HISTOGRAM_BINS * np.arange(n_topics)
         self.histogram += np.bincount(flat.ravel(), minlength=self.histogram.size).reshape(self.histogram.shape)
-        np.add.at(self.along_sum, positions, weights)
-        self.along_count += np.bincount(positions, minlength=self.along_count.size)
+        self.together += weights.T @ weights
         best = self.example_rows, self.example_scores, self.example_shares
         keep_best(best, rows, wilson_lower_bound(weights, lengths[:, None]), weights)

@@ -2,13 +2,17 @@
 // which node is looked at (#tree-2.0.5), so that the way back in the browser leads up again.
 "use strict";
 function topicTree(tree, tools) {
-  const { byId, el, svg, word, whole, plural, percent, term, textAt, textWidth, wordList, showTip, hideTip, hasTopic } = tools;
+  const { byId, el, svg, word, whole, plural, percent, term, textAt, textWidth, wordList, showTip, hideTip, hasTopic } =
+    tools;
+  const MOST_BRANCHES = 24; // that have colours of their own on the map
   const LISTED = 12; // children in the list before all are asked for
-  const TIGHT = 3, READABLE = 17; // pixels of width: narrower nodes are drawn as one; narrower nodes have no word
+  const TIGHT = 3,
+    READABLE = 17; // pixels of width: narrower nodes are drawn as one; narrower nodes have no word
   const nodes = tree.nodes.map((entry) => ({ ...entry, children: [] }));
   const [root] = nodes;
   const byPath = new Map();
-  for (const node of nodes) { // parents come before their children, and larger children before smaller ones
+  for (const node of nodes) {
+    // parents come before their children, and larger children before smaller ones
     node.above = node.parent < 0 ? null : nodes[node.parent];
     node.level = node.above ? node.above.level + 1 : 0;
     node.path = node.above ? [...node.above.path, node.child] : [];
@@ -16,46 +20,97 @@ function topicTree(tree, tools) {
     if (node.above) node.above.children.push(node);
     byPath.set(name(node), node);
   }
-  let zoomed = root, marked = root, cells = new Map();
+  let zoomed = root,
+    marked = root,
+    cells = new Map();
 
-  function name(node) { return node.path.join(".") || "all"; }
-  const gist = (node, n) => node.words.slice(0, n).map((entry) => entry.word).join(", ");
+  function name(node) {
+    return node.path.join(".") || "all";
+  }
+  const gist = (node, n) =>
+    node.words
+      .slice(0, n)
+      .map((entry) => entry.word)
+      .join(", ");
   const size = (node) => (node.topic === null ? plural(node.n_topics, "topic") : `topic #${node.topic}`);
   const told = (node) => `${name(node)} · ${percent(node.share)} of the words · ${size(node)} · ${gist(node, 7)}`;
-  const rest = (node, shown) => ({ n: node.n_children - shown.length, share: node.share - shown.reduce((sum, child) => sum + child.share, 0) });
-  function cut(text, room) { // to a width, in letters that a reader sees as such
+  const rest = (node, shown) => ({
+    n: node.n_children - shown.length,
+    share: node.share - shown.reduce((sum, child) => sum + child.share, 0),
+  });
+  function cut(text, room) {
+    // to a width, in letters that a reader sees as such
     const letters = Array.from(text);
     if (textWidth(text) <= room) return text;
     while (letters.length > 1 && textWidth(`${letters.join("")}…`) > room) letters.pop();
     return `${letters.join("")}…`;
   }
   const address = (node) => `#tree-${name(node)}`;
-  function way(node) { const nodesAbove = []; for (let at = node; at; at = at.above) nodesAbove.unshift(at); return nodesAbove; }
-  function height(node, room, most) { // rows that have a node wide enough for a word, of which the largest children tell
+  function way(node) {
+    const nodesAbove = [];
+    for (let at = node; at; at = at.above) nodesAbove.unshift(at);
+    return nodesAbove;
+  }
+  function height(node, room, most) {
+    // rows that have a node wide enough for a word, of which the largest children tell
     if (most <= 1) return 1;
-    const wide = node.children.map((child) => [child, (child.share / node.share) * room]).filter(([, width]) => width >= READABLE);
-    return 1 + wide.reduce((tall, [child, width]) => Math.max(tall, height(child, width, most - 1)), wide.length || !node.children.length || node !== zoomed ? 0 : 1);
+    const wide = node.children
+      .map((child) => [child, (child.share / node.share) * room])
+      .filter(([, width]) => width >= READABLE);
+    return (
+      1 +
+      wide.reduce(
+        (tall, [child, width]) => Math.max(tall, height(child, width, most - 1)),
+        wide.length || !node.children.length || node !== zoomed ? 0 : 1,
+      )
+    );
   }
 
   // ---------------------------------------------------------------------------------------------- the picture
   function drawPicture() {
-    const holder = byId("tree-picture"), width = holder.clientWidth, tall = 62;
+    const holder = byId("tree-picture"),
+      width = holder.clientWidth,
+      tall = 62;
     const rows = height(zoomed, width, width < 600 ? 4 : 5);
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${rows * tall}`, height: rows * tall, role: "tree", tabindex: 0, "aria-label": "Tree of topics. The arrow keys move in it, Enter looks closer at a node, and Backspace goes back up." });
+    const picture = svg("svg", {
+      viewBox: `0 0 ${width} ${rows * tall}`,
+      height: rows * tall,
+      role: "tree",
+      tabindex: 0,
+      "aria-label":
+        "Tree of topics. The arrow keys move in it, Enter looks closer at a node, and Backspace goes back up.",
+    });
     cells = new Map();
     place(zoomed, 0, width, 0, "a");
     holder.replaceChildren(picture);
     picture.addEventListener("keydown", steer);
     picture.addEventListener("focus", () => mark(marked, false));
-    picture.addEventListener("blur", () => { hideTip(); cells.get(marked)?.classList.remove("marked"); });
+    picture.addEventListener("blur", () => {
+      hideTip();
+      cells.get(marked)?.classList.remove("marked");
+    });
 
     function place(node, x, room, row, shade) {
-      const kind = node.topic === null ? shade : "leaf", gap = room > 6 ? 1.5 : 0.5;
-      const cell = svg("g", { class: `cell ${kind}`, id: `cell-${name(node)}`, role: "treeitem", "aria-level": node.level + 1, "aria-label": told(node) });
-      cell.append(svg("rect", { x, y: row * tall, width: room - gap, height: tall - 2, rx: Math.min(4, room / 4) }));
+      const kind = node.topic === null ? shade : "leaf",
+        gap = room > 6 ? 1.5 : 0.5;
+      const cell = svg("g", {
+        class: `cell ${kind}`,
+        id: `cell-${name(node)}`,
+        role: "treeitem",
+        "aria-level": node.level + 1,
+        "aria-label": told(node),
+      });
+      cell.append(
+        svg("rect", { x, y: row * tall, width: Math.max(0, room - gap), height: tall - 2, rx: Math.min(4, room / 4) }),
+      );
       write(cell, node, x, room - gap, row * tall);
-      cell.addEventListener("click", () => { hideTip(); go(node === zoomed ? node.above ?? node : node); });
-      cell.addEventListener("pointermove", (event) => { if (event.pointerType !== "touch") showTip(told(node), event.clientX, event.clientY); });
+      cell.addEventListener("click", () => {
+        hideTip();
+        go(node === zoomed ? (node.above ?? node) : node);
+      });
+      cell.addEventListener("pointermove", (event) => {
+        if (event.pointerType !== "touch") showTip(told(node), event.clientX, event.clientY);
+      });
       cell.addEventListener("pointerleave", hideTip);
       picture.append(cell);
       cells.set(node, cell);
@@ -72,18 +127,28 @@ function topicTree(tree, tools) {
     }
     function lump(node, others, x, room, y) {
       const text = `${plural(others.n, "smaller node")} · ${percent(others.share)} of the words`;
-      const cell = svg("g", { class: "cell rest" }, svg("rect", { x, y, width: Math.max(0.5, room - 1.5), height: tall - 2, rx: Math.min(4, room / 4) }));
+      const cell = svg(
+        "g",
+        { class: "cell rest" },
+        svg("rect", { x, y, width: Math.max(0.5, room - 1.5), height: tall - 2, rx: Math.min(4, room / 4) }),
+      );
       const label = `${whole(others.n)} smaller`;
       if (textWidth(label) < room - 14) cell.append(textAt(label, { x: x + 8, y: y + 22 }));
-      cell.addEventListener("click", () => { hideTip(); go(node); });
-      cell.addEventListener("pointermove", (event) => { if (event.pointerType !== "touch") showTip(text, event.clientX, event.clientY); });
+      cell.addEventListener("click", () => {
+        hideTip();
+        go(node);
+      });
+      cell.addEventListener("pointermove", (event) => {
+        if (event.pointerType !== "touch") showTip(text, event.clientX, event.clientY);
+      });
       cell.addEventListener("pointerleave", hideTip);
       picture.append(cell);
     }
     function write(cell, node, x, room, y) {
       const fits = (text) => textWidth(text) < room - 15;
       if (room < READABLE) return;
-      if (!fits(node.words[0].word) && room - 15 < tall - 16) { // there is more room upright
+      if (!fits(node.words[0].word) && room - 15 < tall - 16) {
+        // there is more room upright
         const at = { x: x + room / 2 + 4, y: y + tall - 9 };
         cell.append(textAt(cut(node.words[0].word, tall - 16), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
         return;
@@ -95,7 +160,8 @@ function topicTree(tree, tools) {
         text = longer;
       }
       cell.append(textAt(text || cut(node.words[0].word, room - 15), { x: x + 8, y: y + tall / 2 - 5 }));
-      const long = `${percent(node.share)} · ${size(node)}`, short = percent(node.share);
+      const long = `${percent(node.share)} · ${size(node)}`,
+        short = percent(node.share);
       const second = fits(long) ? long : fits(short) ? short : "";
       if (second) cell.append(textAt(second, { x: x + 8, y: y + tall / 2 + 14, class: "share-line" }));
     }
@@ -104,97 +170,198 @@ function topicTree(tree, tools) {
     if (!cells.has(node)) node = zoomed;
     cells.get(marked)?.classList.remove("marked");
     marked = node;
-    const cell = cells.get(node), box = cell.getBoundingClientRect();
+    const cell = cells.get(node),
+      box = cell.getBoundingClientRect();
     cell.parentNode.append(cell); // above its neighbours, whose gaps would cut its outline
     cell.classList.add("marked");
     cell.parentNode.setAttribute("aria-activedescendant", cell.id);
     if (withTip) showTip(told(node), box.left, box.bottom - 12);
   }
   function steer(event) {
-    const beside = marked.above && marked !== zoomed ? marked.above.children.filter((child) => cells.has(child)) : [marked];
+    const beside =
+      marked.above && marked !== zoomed ? marked.above.children.filter((child) => cells.has(child)) : [marked];
     const place = beside.indexOf(marked);
     const moves = {
-      ArrowDown: () => marked.children.find((child) => cells.has(child)), ArrowUp: () => (marked === zoomed ? null : marked.above),
-      ArrowLeft: () => beside[place - 1], ArrowRight: () => beside[place + 1], Home: () => beside[0], End: () => beside[beside.length - 1],
+      ArrowDown: () => marked.children.find((child) => cells.has(child)),
+      ArrowUp: () => (marked === zoomed ? null : marked.above),
+      ArrowLeft: () => beside[place - 1],
+      ArrowRight: () => beside[place + 1],
+      Home: () => beside[0],
+      End: () => beside[beside.length - 1],
     };
-    if (event.key === "Enter" || event.key === " ") { hideTip(); go(marked); }
-    else if (event.key === "Backspace" || event.key === "Escape") { hideTip(); go(zoomed.above ?? root); }
-    else if (event.key in moves) { const to = moves[event.key](); if (to) mark(to, true); }
-    else return;
+    if (event.key === "Enter" || event.key === " ") {
+      hideTip();
+      go(marked);
+    } else if (event.key === "Backspace" || event.key === "Escape") {
+      hideTip();
+      go(zoomed.above ?? root);
+    } else if (event.key in moves) {
+      const to = moves[event.key]();
+      if (to) mark(to, true);
+    } else return;
     event.preventDefault();
   }
 
   // ---------------------------------------------------------------------------------------------- the way, the node
   function link(node, ...content) {
     const anchor = el("a", { href: address(node) }, ...content);
-    anchor.addEventListener("click", (event) => { event.preventDefault(); go(node); });
+    anchor.addEventListener("click", (event) => {
+      event.preventDefault();
+      go(node);
+    });
     return anchor;
   }
   function drawWay() {
     const list = el("ol");
     for (const node of way(zoomed)) {
-      const label = [el("span", { class: "path" }, node === root ? "All topics" : name(node)), node === root ? "" : " ", node === root ? "" : word(gist(node, 2))];
+      const label = [
+        el("span", { class: "path" }, node === root ? "All topics" : name(node)),
+        node === root ? "" : " ",
+        node === root ? "" : word(gist(node, 2)),
+      ];
       const item = node === zoomed ? el("span", { "aria-current": "true" }, ...label) : link(node, ...label);
       list.append(el("li", {}, item));
     }
     byId("tree-way").replaceChildren(list);
   }
   function childList() {
-    const list = el("ol", { class: "children" }), most = Math.max(...zoomed.children.map((child) => child.share), 1e-9);
+    const list = el("ol", { class: "children" }),
+      most = Math.max(...zoomed.children.map((child) => child.share), 1e-9);
     const row = (child) => {
       const words = el("span", { class: "gist" });
       for (const entry of child.words.slice(0, 6)) words.append(word(entry.word), " ");
-      const fill = el("i"); fill.style.width = `${(100 * child.share) / most}%`;
-      return el("li", {}, link(child, el("span", { class: "number" }, child.topic === null ? name(child) : `#${child.topic}`), words,
-        el("span", { class: "share" }, el("span", { class: "bar", "aria-hidden": "true" }, fill), el("b", {}, percent(child.share)))));
+      const fill = el("i");
+      fill.style.width = `${(100 * child.share) / most}%`;
+      return el(
+        "li",
+        {},
+        link(
+          child,
+          el("span", { class: "number" }, child.topic === null ? name(child) : `#${child.topic}`),
+          words,
+          el(
+            "span",
+            { class: "share" },
+            el("span", { class: "bar", "aria-hidden": "true" }, fill),
+            el("b", {}, percent(child.share)),
+          ),
+        ),
+      );
     };
-    const first = zoomed.children.slice(0, LISTED), later = zoomed.children.slice(LISTED), parts = [el("h3", {}, "Nodes below it, the largest first"), list];
+    const first = zoomed.children.slice(0, LISTED),
+      later = zoomed.children.slice(LISTED),
+      parts = [el("h3", {}, "Nodes below it, the largest first"), list];
     list.append(...first.map(row));
     if (later.length) {
       const more = el("button", { type: "button" }, `Show ${whole(later.length)} more`);
-      more.addEventListener("click", () => { more.remove(); list.append(...later.map(row)); list.children[LISTED].firstElementChild.focus(); });
+      more.addEventListener("click", () => {
+        more.remove();
+        list.append(...later.map(row));
+        list.children[LISTED].firstElementChild.focus();
+      });
       parts.push(el("p", {}, more));
     }
     const others = rest(zoomed, zoomed.children);
-    if (others.n > 0) parts.push(el("p", { class: "hint" }, `${zoomed.children.length ? "And " : ""}${plural(others.n, zoomed.children.length ? "smaller node" : "node")}, ${percent(others.share)} of the words, are not on this page.`));
+    if (others.n > 0)
+      parts.push(
+        el(
+          "p",
+          { class: "hint" },
+          `${zoomed.children.length ? "And " : ""}${plural(others.n, zoomed.children.length ? "smaller node" : "node")}, ${percent(others.share)} of the words, are not on this page.`,
+        ),
+      );
     return el("div", {}, ...parts);
   }
   function drawNode() {
-    const numbers = el("dl", { class: "numbers" }, term("Share of tokens", percent(zoomed.share)), term("Words", whole(zoomed.n_tokens)),
-      zoomed.topic === null ? term("Topics below", whole(zoomed.n_topics)) : term("Topic", `#${zoomed.topic}`), term("Level", `${zoomed.level} of ${tree.branching.length}`));
+    const numbers = el(
+      "dl",
+      { class: "numbers" },
+      term("Share of tokens", percent(zoomed.share)),
+      term("Words", whole(zoomed.n_tokens)),
+      zoomed.topic === null ? term("Topics below", whole(zoomed.n_topics)) : term("Topic", `#${zoomed.topic}`),
+      term("Level", `${zoomed.level} of ${tree.branching.length}`),
+    );
     const right = el("div", {}, numbers);
     if (zoomed.topic === null) right.append(childList());
-    else if (hasTopic(zoomed.topic)) right.append(el("p", {}, el("a", { href: `#topic-${zoomed.topic}` }, `Open topic #${zoomed.topic} with its documents`)));
+    else if (hasTopic(zoomed.topic))
+      right.append(
+        el("p", {}, el("a", { href: `#topic-${zoomed.topic}` }, `Open topic #${zoomed.topic} with its documents`)),
+      );
     else right.append(el("p", { class: "hint" }, "This topic is too small for the list below."));
     byId("tree-node").replaceChildren(el("div", { class: "detail" }, wordList(zoomed), right));
   }
-  function draw() { drawWay(); drawPicture(); drawNode(); }
+  function draw() {
+    drawWay();
+    drawPicture();
+    drawNode();
+  }
   function zoom(node) {
-    const holder = byId("tree-picture"), inPicture = holder.contains(document.activeElement), inList = byId("tree").contains(document.activeElement);
+    const holder = byId("tree-picture"),
+      inPicture = holder.contains(document.activeElement),
+      inList = byId("tree").contains(document.activeElement);
     zoomed = marked = node;
     draw();
     if (inPicture) holder.firstElementChild.focus({ preventScroll: true });
     else if (inList) byId("tree-way").querySelector("[aria-current]").scrollIntoView({ block: "nearest" });
   }
-  function go(node) { if (node !== zoomed) location.hash = address(node); } // the address changes first, then `openFromAddress` zooms
+  function go(node) {
+    if (node !== zoomed) location.hash = address(node);
+  } // the address changes first, then `openFromAddress` zooms
   function openFromAddress() {
-    const found = /^#tree-([\d.]+|all)$/.exec(location.hash), node = found && byPath.get(found[1]);
+    const found = /^#tree-([\d.]+|all)$/.exec(location.hash),
+      node = found && byPath.get(found[1]);
     if (!node) return;
     if (node !== zoomed) zoom(node);
     const top = byId("tree").getBoundingClientRect().top;
     if (top < 0 - innerHeight / 2 || top > innerHeight * 0.8) byId("tree").scrollIntoView();
   }
-  function placeOf(number) {
+  function pathOf(number) {
     let index = number;
     const path = [];
-    for (const n of [...tree.branching].reverse()) { path.unshift(index % n); index = Math.floor(index / n); }
-    while (path.length && !byPath.has(path.join("."))) path.pop();
-    const list = el("ul", { class: "similar" });
-    for (const node of way(byPath.get(path.join(".") || "all")).slice(1)) list.append(el("li", {}, link(node, word(`${name(node)} ${gist(node, 2)}`))));
+    for (const n of [...tree.branching].reverse()) {
+      path.unshift(index % n);
+      index = Math.floor(index / n);
+    }
+    return path;
+  }
+  function nodeAt(path, depth) {
+    // the node of the page that is nearest to this place
+    while (depth && !byPath.has(path.slice(0, depth).join("."))) depth -= 1;
+    return byPath.get(path.slice(0, depth).join(".") || "all");
+  }
+  function groupsOf(topics) {
+    // by the branches at the deepest level that has few
+    const branches = (depth) => {
+      const parts = new Map();
+      for (const topic of topics) {
+        const node = nodeAt(pathOf(topic.number), depth);
+        parts.set(node, [...(parts.get(node) ?? []), topic]);
+      }
+      return parts;
+    };
+    let found = branches(1);
+    for (let depth = 2; depth < tree.branching.length; depth++) {
+      const finer = branches(depth);
+      if (finer.size > MOST_BRANCHES) break;
+      found = finer;
+    }
+    return [...found]
+      .sort((a, b) => b[0].share - a[0].share)
+      .map(([node, inside]) => ({ name: gist(node, 3), topics: inside }));
+  }
+  function placeOf(number) {
+    const path = pathOf(number),
+      list = el("ul", { class: "similar" });
+    for (const node of way(nodeAt(path, path.length)).slice(1))
+      list.append(el("li", {}, link(node, word(`${name(node)} ${gist(node, 2)}`))));
     return list.childElementCount ? el("div", {}, el("h3", {}, "Its path in the tree"), list) : null;
   }
 
-  const part = nodes.length < tree.n_nodes ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page. The others are pale, or only counted.` : "";
-  byId("tree-hint").textContent = `Each row is a level of the tree. The width of a node is its share of the tokens. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
-  return { draw, openFromAddress, placeOf };
+  const part =
+    nodes.length < tree.n_nodes
+      ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page. The others are pale, or only counted.`
+      : "";
+  byId("tree-hint").textContent =
+    `Each row is a level of the tree. The width of a node is its share of the tokens. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
+  return { draw, openFromAddress, placeOf, groupsOf };
 }

@@ -1,0 +1,295 @@
+// Shares over time and by class, where the documents have such columns: of all topics here, of one on its page.
+"use strict";
+function groupedSections(data, tools) {
+  const { byId, el, whole, fixed, percent, plural, word, topicLink } = tools;
+  const { topics, time, classes } = data;
+  const HEAT_ROWS = 40,
+    MOST_TRENDS = 10;
+  const exact = (v) => (v === null ? "" : v);
+  const periodName = (start) => start.slice(0, { year: 4, quarter: 7, month: 7 }[time.by] ?? 10);
+
+  // ---------------------------------------------------------------------------------------------- over time
+  function rowsOf(grouped, name) {
+    const rows = [["topic", "label", name, "share", "low", "high", "documents", ...(grouped.p.length ? ["p"] : [])]];
+    topics.forEach((topic, k) =>
+      grouped.groups.forEach((group, g) =>
+        rows.push([
+          topic.number,
+          topic.label,
+          group,
+          exact(grouped.shares[k][g]),
+          exact(grouped.low[k][g]),
+          exact(grouped.high[k][g]),
+          grouped.documents[g],
+          ...(grouped.p.length ? [exact(grouped.p[k][g])] : []),
+        ]),
+      ),
+    );
+    return rows;
+  }
+  function drawStream(groups) {
+    if (time === null) return;
+    const holder = byId("time-plot"),
+      periods = time.shares.groups;
+    holder.setAttribute(
+      "aria-label",
+      `Shares of ${groups.length} groups of topics in each ${time.by} from ${periodName(periods[0])} to ${periodName(periods.at(-1))}; the table has the numbers`,
+    );
+    charts.draw(holder, "over-time", () => ({
+      traces: groups.map((group, i) => ({
+        x: periods,
+        y: periods.map((_, p) =>
+          group.topics.reduce((sum, topic) => sum + (time.shares.shares[topic.index][p] ?? 0), 0),
+        ),
+        name: group.name,
+        type: "scatter",
+        mode: "lines",
+        stackgroup: "all",
+        line: { width: 0.8, color: charts.colour("--card") },
+        fillcolor: charts.hue(i, 0.85),
+        hovertemplate: `%{y:.1%} ${group.name.replace(/[<>&]/g, " ")}<extra>%{x}</extra>`,
+      })),
+      hovermode: "closest",
+      xaxis: { type: "date", showgrid: false },
+      yaxis: { tickformat: ".0%", range: [0, 1], title: { text: "share of tokens", font: { size: 13 } } },
+    }));
+    const legend = groups.slice(0, 24).map((group, i) => {
+      const key = el("i");
+      key.style.background = charts.hue(i, 0.85);
+      return el("li", {}, key, word(group.name));
+    });
+    byId("time-legend").replaceChildren(...legend);
+  }
+  function drawTrends() {
+    const grows = time.trends.slice(0, MOST_TRENDS),
+      falls = time.trends.slice(MOST_TRENDS).slice(-MOST_TRENDS).reverse();
+    const points = (v) => `${v > 0 ? "+" : ""}${fixed(100 * v, 2)}`;
+    const list = (trends) =>
+      tableOf(
+        ["topic", "change in a year, points", "95 % interval", "p"],
+        trends.map((t) => [
+          topicLink(topics[t.topic]),
+          points(t.change),
+          t.low === null ? "–" : `${points(t.low)} to ${points(t.high)}`,
+          t.p === null ? "–" : t.p < 0.001 ? "<0.001" : fixed(t.p, 3),
+        ]),
+      );
+    const rows = () => [
+      ["topic", "label", "change_in_a_year", "low", "high", "p"],
+      ...time.trends.map((t) => [
+        topics[t.topic].number,
+        topics[t.topic].label,
+        t.change,
+        exact(t.low),
+        exact(t.high),
+        exact(t.p),
+      ]),
+    ];
+    const grown = grows.filter((t) => t.change > 0),
+      fell = [...falls, ...grows.filter((t) => t.change <= 0)].filter((t) => t.change < 0).slice(0, MOST_TRENDS);
+    byId("time-trends").append(
+      el(
+        "div",
+        {},
+        el("h3", {}, "Topics that grow fastest"),
+        el("div", { class: "scroll" }, list(grown)),
+        csvButton(rows),
+      ),
+      el("div", {}, el("h3", {}, "Topics that fall fastest"), el("div", { class: "scroll" }, list(fell))),
+    );
+  }
+  function startTime() {
+    if (time === null) return;
+    const shares = time.shares,
+      n = shares.documents.reduce((a, b) => a + b, 0);
+    byId("time").hidden = false;
+    document.querySelector('nav a[href="#time"]').hidden = false;
+    byId("time-hint").textContent =
+      `By ${time.by}, from the column ${shares.column}: ${plural(n, "document")} with a date, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}. The page of a topic shows its line with intervals.`;
+    byId("time-csv").append(csvButton(() => rowsOf(shares, time.by)));
+    drawTrends();
+  }
+
+  // ---------------------------------------------------------------------------------------------- by class
+  let heated = 0,
+    order = topics;
+  const mean = (grouped, k) => {
+    const n = grouped.documents.reduce((a, b) => a + b, 0);
+    return grouped.shares[k].reduce((sum, v, g) => sum + (v ?? 0) * grouped.documents[g], 0) / n;
+  };
+  function drawHeat() {
+    if (!classes.length) return;
+    const grouped = classes[heated],
+      relative = byId("class-scale").value === "relative",
+      holder = byId("class-plot");
+    const chosen = [...topics]
+      .sort((a, b) => b.token_share - a.token_share)
+      .slice(0, HEAT_ROWS)
+      .map((topic) => topic.index);
+    const rows = order.filter((topic) => chosen.includes(topic.index));
+    const cut = (text, n) => {
+      const letters = Array.from(text);
+      return letters.length > n ? `${letters.slice(0, n - 1).join("")}…` : text;
+    };
+    const label = (topic) => `#${topic.number} ${cut(topic.label, holder.clientWidth < 600 ? 14 : 34)}`;
+    holder.style.height = `${Math.max(300, 22 * rows.length + 150)}px`;
+    holder.setAttribute(
+      "aria-label",
+      `Shares of ${rows.length} topics in ${grouped.groups.length} classes of ${grouped.column}; the table has the numbers`,
+    );
+    byId("class-hint").textContent =
+      `${grouped.groups.length} classes of ${grouped.column}, ${rows.length < topics.length ? `the ${rows.length} largest topics` : "all topics"}. ${relative ? "Colour says how many times the topic's mean share it has in a class." : "Colour says how much of the words of a class a topic has."}`;
+    const value = (k, g) => {
+      const v = grouped.shares[k][g],
+        m = mean(grouped, k);
+      return v === null
+        ? null
+        : relative
+          ? Math.max(-3, Math.min(3, Math.log2(Math.max(v, 1e-9) / Math.max(m, 1e-9))))
+          : v;
+    };
+    charts.draw(holder, "by-class", () => ({
+      traces: [
+        {
+          type: "heatmap",
+          x: grouped.groups.map((name) => cut(name, 26)),
+          y: rows.map(label),
+          z: rows.map((topic) => grouped.groups.map((_, g) => value(topic.index, g))),
+          xgap: 1,
+          ygap: 1,
+          text: rows.map((topic) =>
+            grouped.groups.map(
+              (_, g) =>
+                `${percent(grouped.shares[topic.index][g] ?? 0)} of the words, ${fixed((grouped.shares[topic.index][g] ?? 0) / Math.max(mean(grouped, topic.index), 1e-9), 1)} times the mean`,
+            ),
+          ),
+          hovertemplate: "%{y}<br>%{x}<br>%{text}<extra></extra>",
+          ...(relative ? { zmin: -3, zmax: 3 } : { zmin: 0 }),
+          colorscale: relative
+            ? [
+                [0, charts.colour("--cold")],
+                [0.5, charts.colour("--card")],
+                [1, charts.colour("--warm")],
+              ]
+            : [
+                [0, charts.colour("--card")],
+                [1, charts.colour("--accent")],
+              ],
+          colorbar: {
+            thickness: 10,
+            outlinewidth: 0,
+            len: 0.6,
+            ...(relative
+              ? { tickvals: [-3, -1.5, 0, 1.5, 3], ticktext: ["⅛", "⅓", "1 ×", "3 ×", "8 ×"] }
+              : { tickformat: ".0%" }),
+          },
+        },
+      ],
+      margin: { l: 20, r: 8, t: 8, b: 20 },
+      xaxis: { side: "top", tickangle: -45, showgrid: false, tickfont: { size: 12 } },
+      yaxis: { autorange: "reversed", showgrid: false, tickfont: { size: 12 } },
+    }));
+  }
+  function startClasses() {
+    if (!classes.length) return;
+    byId("classes").hidden = false;
+    document.querySelector('nav a[href="#classes"]').hidden = false;
+    const select = byId("class-column");
+    classes.forEach((grouped, i) => select.append(el("option", { value: i }, grouped.column)));
+    select.parentElement.hidden = classes.length < 2;
+    select.addEventListener("change", () => {
+      heated = Number(select.value);
+      drawHeat();
+    });
+    byId("class-scale").addEventListener("change", drawHeat);
+    byId("class-csv").append(csvButton(() => rowsOf(classes[heated], classes[heated].column)));
+  }
+
+  // ---------------------------------------------------------------------------------------------- of one topic
+  function ofTopic(k) {
+    const parts = [];
+    if (time !== null) {
+      const holder = el("div", {
+          class: "small-plot",
+          role: "figure",
+          "aria-label": `Share of topic ${topics[k].number} by ${time.by}`,
+        }),
+        { groups, shares, low, high } = time.shares;
+      charts.draw(holder, `topic-${topics[k].number}-over-time`, () => ({
+        traces: [
+          { x: groups, y: high[k], mode: "lines", line: { width: 0 }, hoverinfo: "skip" },
+          {
+            x: groups,
+            y: low[k],
+            mode: "lines",
+            line: { width: 0 },
+            fill: "tonexty",
+            fillcolor: charts.colour("--accent-faint"),
+            hoverinfo: "skip",
+          },
+          {
+            x: groups,
+            y: shares[k],
+            mode: groups.length > 40 ? "lines" : "lines+markers",
+            line: { color: charts.colour("--accent"), width: 2 },
+            marker: { size: 5 },
+            hovertemplate: "%{x}: %{y:.2%}<extra></extra>",
+          },
+        ],
+        xaxis: { type: "date", showgrid: false },
+        yaxis: { tickformat: ".1~%", rangemode: "tozero" },
+        margin: { l: 50, r: 10, t: 8, b: 30 },
+      }));
+      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${time.by}, with 95 % intervals`), holder));
+    }
+    for (const grouped of classes) {
+      const chosen = grouped.groups
+        .map((name, g) => ({
+          name,
+          share: grouped.shares[k][g],
+          low: grouped.low[k][g],
+          high: grouped.high[k][g],
+          p: grouped.p[k][g],
+        }))
+        .filter((row) => row.share !== null)
+        .sort((a, b) => b.share - a.share)
+        .slice(0, 12);
+      const top = Math.max(...chosen.map((row) => row.high ?? row.share), 1e-9);
+      const list = el("ol", { class: "class-bars" });
+      for (const row of chosen) {
+        const fill = el("i"),
+          reach = el("u");
+        fill.style.width = `${(100 * row.share) / top}%`;
+        if (row.low !== null) {
+          reach.style.left = `${(100 * row.low) / top}%`;
+          reach.style.width = `${(100 * (row.high - row.low)) / top}%`;
+        }
+        list.append(
+          el(
+            "li",
+            {},
+            word(row.name),
+            el("span", { class: "bar wide", "aria-hidden": "true" }, fill, reach),
+            el("span", { class: "p" }, percent(row.share)),
+          ),
+        );
+      }
+      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}, with 95 % intervals`), list));
+    }
+    return parts;
+  }
+  function regroup(groups) {
+    order = groups.flatMap((group) => group.topics);
+    drawStream(groups);
+    drawHeat();
+  }
+  return {
+    start: () => {
+      startTime();
+      startClasses();
+    },
+    regroup,
+    ofTopic,
+    whole,
+  };
+}

@@ -1,0 +1,57 @@
+// The sentence and the scores at the top of a report.
+"use strict";
+function drawHeadline(data, nTopics, ended) {
+  const { byId, el, whole, fixed, plural, percent, duration } = pageTools();
+  const { corpus, topics } = data;
+  byId("lead").append(
+    el("strong", {}, plural(nTopics, "topic")),
+    `${data.tree === null ? "" : `, the leaves of a tree of ${plural(data.tree.branching.length, "level")},`} in ${plural(corpus.n_documents, "document")} with ${plural(corpus.n_tokens, "word")}, ${whole(corpus.n_words)} of them different.`,
+    ended,
+  );
+  const facts = byId("facts");
+  const add = (name, value, unit) =>
+    facts.append(
+      el(
+        "div",
+        {},
+        el("dt", {}, name),
+        el("dd", {}, el("span", { class: "value" }, value), el("span", { class: "unit" }, unit)),
+      ),
+    );
+  if (data.held_out !== null) {
+    if (data.held_out.unigram !== null) {
+      const times = Math.exp(data.held_out.active - data.held_out.unigram);
+      add(
+        "Held-out words",
+        `${fixed(times, times < 1.05 ? 2 : times < 99.95 ? 1 : 0)} ×`,
+        times < 1.05 ? "as well guessed as by frequency" : "better guessed than by frequency",
+      );
+    }
+    add("Held-out score", fixed(data.held_out.active), "nats per token, closer to 0 is better");
+    add("Perplexity", whole(data.held_out.perplexity), "equally probable words to choose among");
+  }
+  if (data.fit.objective !== null)
+    add(
+      "Objective",
+      fixed(data.fit.objective),
+      data.fit.objective_name === "objective" ? "nats per token" : `nats per token, ${data.fit.objective_name}`,
+    );
+  if (data.mean_coherence !== null)
+    add("Mean coherence", fixed(data.mean_coherence, 2), "NPMI of the top 10 words, 1 is best");
+  if (data.diversity !== null && topics.length > 1)
+    add("Diversity", percent(data.diversity), "of the top 25 words are different");
+  const known = topics.filter((topic) => topic.found !== null),
+    total = known.reduce((sum, topic) => sum + topic.token_share, 0);
+  if (total > 0)
+    add(
+      "Stability",
+      percent(known.reduce((sum, topic) => sum + topic.token_share * topic.found, 0) / total),
+      "of the words are in a topic that another seed finds, too",
+    );
+  if (data.fit.n_laps !== null)
+    add(
+      "Passes",
+      whole(data.fit.n_laps),
+      data.fit.seconds === null ? "over the documents" : `over the documents in ${duration(data.fit.seconds)}`,
+    );
+}

@@ -1,0 +1,183 @@
+// The map of topics: nearness is likeness of words, groups of topics are regions. Wheel, keys, drag and buttons zoom.
+"use strict";
+function topicMap(topics, groupNames, tools) {
+  const { byId, el, svg, percent, textAt, textWidth, withTip } = tools;
+  const MOST_LABELS = 70;
+  let view = { x: 0, y: 0, scale: 1 },
+    groups = [];
+
+  function hull(points) {
+    // by the monotone chain of Andrew
+    const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    const turn = (o, a, b) => (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]);
+    const half = (list) => {
+      const line = [];
+      for (const p of list) {
+        while (line.length > 1 && turn(line.at(-2), line.at(-1), p) <= 0) line.pop();
+        line.push(p);
+      }
+      return line.slice(0, -1);
+    };
+    return sorted.length < 3 ? sorted : [...half(sorted), ...half([...sorted].reverse())];
+  }
+  // The topics of a group that lie together: each topic within `reach` of another one. A group may lie in several places.
+  const reach = Math.min(0.3, 1.9 / Math.sqrt(topics.length));
+  function places(group) {
+    const left = new Set(group),
+      found = [];
+    for (const first of group) {
+      if (!left.delete(first)) continue;
+      const place = [first];
+      for (const one of place) {
+        for (const other of left) {
+          if (Math.hypot(one.position[0] - other.position[0], one.position[1] - other.position[1]) > reach) continue;
+          left.delete(other);
+          place.push(other);
+        }
+      }
+      found.push(place);
+    }
+    return found.filter((place) => place.length > 1);
+  }
+  function draw() {
+    const holder = byId("map-plot"),
+      width = holder.clientWidth,
+      height = width < 600 ? 380 : 520,
+      margin = 50;
+    const picture = svg("svg", {
+      viewBox: `0 0 ${width} ${height}`,
+      height,
+      role: "img",
+      tabindex: 0,
+      "aria-label":
+        "Map of topics by the similarity of their words; the list of topics has them all. Plus and minus zoom, the arrow keys move.",
+    });
+    const scale = (axis, span) => {
+      const values = topics.map((topic) => topic.position[axis]),
+        low = Math.min(...values),
+        high = Math.max(...values);
+      return (v) => (high > low ? margin + ((v - low) / (high - low)) * (span - 2 * margin) : span / 2);
+    };
+    const baseX = scale(0, width),
+      baseY = scale(1, height);
+    const atX = (topic) => (baseX(topic.position[0]) - width / 2) * view.scale + width / 2 + view.x;
+    const atY = (topic) => (baseY(topic.position[1]) - height / 2) * view.scale + height / 2 + view.y;
+    const largest = Math.max(...topics.map((topic) => topic.token_share), 1e-9);
+    const biggest = Math.min(28, 5 + 110 / Math.sqrt(topics.length)) * Math.sqrt(view.scale);
+    const radius = (topic) => Math.max(3, biggest * Math.sqrt(topic.token_share / largest));
+    groups.forEach((group, i) => {
+      for (const place of places(group.topics)) {
+        const line = hull(place.map((topic) => [atX(topic), atY(topic)]));
+        const title = svg("title");
+        title.textContent = group.name;
+        picture.append(
+          svg(
+            "polygon",
+            {
+              class: "region",
+              points: line.map((p) => p.map((v) => v.toFixed(1)).join(",")).join(" "),
+              fill: charts.hue(i),
+              stroke: charts.hue(i),
+              "stroke-width": 2 * biggest,
+            },
+            title,
+          ),
+        );
+      }
+    });
+    const order = new Map(groups.flatMap((group, i) => group.topics.map((topic) => [topic.index, i])));
+    const shown = [...topics]
+      .sort((a, b) => b.token_share - a.token_share)
+      .map((topic) => ({ topic, x: atX(topic), y: atY(topic), r: radius(topic) }))
+      .filter((p) => p.x > -p.r && p.x < width + p.r && p.y > -p.r && p.y < height + p.r);
+    for (const p of shown) {
+      const tone = charts.hue(order.get(p.topic.index) ?? 0);
+      picture.append(
+        withTip(
+          svg("circle", { cx: p.x.toFixed(1), cy: p.y.toFixed(1), r: p.r.toFixed(1), fill: tone, stroke: tone }),
+          p.topic,
+        ),
+      );
+    }
+    const taken = [];
+    for (const p of shown) {
+      if (taken.length >= MOST_LABELS) break;
+      const words = p.topic.label.split(", "),
+        name = Array.from(words.slice(0, view.scale > 1.8 ? 3 : 2).join(", "))
+          .slice(0, 30)
+          .join(""),
+        w = textWidth(name) + 6;
+      const box = { left: Math.max(2, Math.min(p.x - w / 2, width - w - 2)), top: p.y + p.r, w, h: 17 };
+      if (
+        taken.some(
+          (o) =>
+            box.left < o.left + o.w && o.left < box.left + box.w && box.top < o.top + o.h && o.top < box.top + box.h,
+        )
+      )
+        continue;
+      taken.push(box);
+      picture.append(textAt(name, { x: box.left + w / 2, y: p.y + p.r + 13, "text-anchor": "middle" }));
+    }
+    picture.addEventListener(
+      "wheel",
+      (event) => {
+        if (!event.ctrlKey && !event.metaKey && view.scale === 1 && event.deltaY > 0) return;
+        event.preventDefault();
+        zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2, event.offsetX - width / 2, event.offsetY - height / 2);
+      },
+      { passive: false },
+    );
+    picture.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] }[event.key];
+      if (event.key === "+" || event.key === "=") zoom(1.4);
+      else if (event.key === "-") zoom(1 / 1.4);
+      else if (step) move(...step);
+      else return;
+      event.preventDefault();
+      byId("map-plot").firstElementChild.focus({ preventScroll: true });
+    });
+    let from = null;
+    picture.addEventListener("pointerdown", (event) => {
+      if (view.scale > 1) from = [event.clientX, event.clientY, view.x, view.y];
+    });
+    picture.addEventListener("pointermove", (event) => {
+      if (from && event.buttons) {
+        view = { ...view, x: from[2] + event.clientX - from[0], y: from[3] + event.clientY - from[1] };
+      }
+    });
+    picture.addEventListener("pointerup", (event) => {
+      if (from && Math.hypot(event.clientX - from[0], event.clientY - from[1]) > 6) draw();
+      from = null;
+    });
+    holder.replaceChildren(picture);
+  }
+  function zoom(by, x = 0, y = 0) {
+    const scale = Math.max(1, Math.min(12, view.scale * by)),
+      ratio = scale / view.scale;
+    view = scale === 1 ? { x: 0, y: 0, scale: 1 } : { scale, x: x - (x - view.x) * ratio, y: y - (y - view.y) * ratio };
+    draw();
+  }
+  function move(x, y) {
+    view = { ...view, x: view.x + x, y: view.y + y };
+    draw();
+  }
+  function regroup(found) {
+    groups = found;
+    draw();
+  }
+  function start() {
+    const button = (text, name, act) => {
+      const node = el("button", { type: "button", "aria-label": name }, text);
+      node.addEventListener("click", act);
+      return node;
+    };
+    byId("map-hint").textContent =
+      `Topics lie near each other if they use similar words or share documents; the directions have no meaning. Colours and regions are ${groupNames}. The area of a disc is the share of tokens of the topic. Choose a disc to open its topic.`;
+    byId("map-buttons").append(
+      button("+", "Zoom in", () => zoom(1.5)),
+      button("−", "Zoom out", () => zoom(1 / 1.5)),
+      button("Whole map", "Show the whole map", () => zoom(1e-9)),
+    );
+  }
+  return { start, draw, regroup };
+}

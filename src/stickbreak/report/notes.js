@@ -1,0 +1,65 @@
+// What the numbers of a report mean, and how each was computed.
+"use strict";
+function drawNotes(data) {
+  const { byId, el, whole, fixed, plural } = pageTools();
+  const corpus = data.corpus;
+  const note = (text) => byId("notes").append(el("li", {}, text));
+  if (corpus.n_described < corpus.n_documents - corpus.n_empty)
+    note(
+      `Shares and examples are those of a random sample of ${whole(corpus.n_described)} of the ${plural(corpus.n_documents, "document")}.`,
+    );
+  if (corpus.n_empty)
+    note(
+      `${plural(corpus.n_empty, "document")} without a known word ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`,
+    );
+  note(
+    data.tree === null
+      ? "The number of a topic is its row in topic_word_ and its column in the result of transform."
+      : "The number of a topic is the place of its leaf in the tree, counted from the left, and its column in the result of transform.",
+  );
+  note(
+    "Share of tokens: the share of all words of the fit that belong to the topic. A word counts as often as it occurs.",
+  );
+  if (data.path !== null)
+    note(
+      data.path.scores.length > 0
+        ? "Groups: a tenth of the words of some documents is taken out of the topics and predicted, with topic weights from the other words. The topics were learned together with these documents. So compare these scores with each other, not with the held-out score."
+        : "Groups: topics are joined where they are alike, by the distances of the map (Ward's method).",
+    );
+  if (data.tree !== null)
+    note(
+      "Words of topics and of nodes of the tree are ranked by P(w | node) P(node | w): words that are frequent there and rare elsewhere come first. The bars show P(w | node).",
+    );
+  note(
+    "Documents with most of a topic are ranked by the lower end of the 95% Wilson interval of its share. A document of three words thus does not come before a long one.",
+  );
+  note(
+    "Coherence says how much more often the ten most probable words of a topic occur in the same documents than they would by chance (NPMI). 1: always together. 0: as by chance. -1: never. Exclusivity: the mean share that the topic has in the probability of these words over all topics.",
+  );
+  note(
+    "The slider of words weighs the logarithm of the probability of a word against that of its lift: how many times its probability in all documents it has here (Sievert and Shirley 2014).",
+  );
+  note(
+    "The map is a t-SNE embedding of the topics. Their distance comes from the mean of two likenesses: of the word distributions (Bhattacharyya), and of the shares over the documents (cosine). The colour of a word in a document is the topic that it most probably has there.",
+  );
+  if (data.time !== null || data.classes.length)
+    note(
+      "Intervals of shares say how much a share would vary with other documents of the same kind (Bayesian bootstrap, 95%). Values of p are adjusted for their number.",
+    );
+  if (data.held_out !== null) {
+    const { active, with_inactive: other, n_tokens: scored, unigram } = data.held_out;
+    note(
+      `Held-out score: each held-out document is split at random into two halves. Its topic weights come from one half, and the words of the other half are scored${scored === null ? "" : `, ${whole(scored)} in all`}.${other === null ? "" : ` If topics that no document has shown yet keep their share, the score is ${fixed(other)}.`}`,
+    );
+    if (unigram !== null)
+      note(
+        `The frequencies of words alone score ${fixed(unigram)} on the same words. The model gives a word ${fixed(Math.exp(active - unigram), 2)} times the probability that its frequency gives it (geometric mean).`,
+      );
+  }
+  if (data.held_out !== null || data.fit.objective !== null) {
+    note(
+      "Nats per token: the mean natural logarithm of the probability of a word. 0.1 higher means that words are 1.105 times as probable. Perplexity is the same on another scale: the number of equally probable words among which a choice would be as uncertain.",
+    );
+  }
+  byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
+}

@@ -1,0 +1,134 @@
+"""A browser for the tests of reports, and reports for it to open."""
+
+import shutil
+from dataclasses import dataclass, field, replace
+from unittest.mock import patch
+
+import numpy as np
+from tests.report.conftest import SmallModel
+
+import stickbreak
+from stickbreak.corpus import Corpus, planted_gaussians, planted_lda
+from stickbreak.report import build_component_report, build_report
+from stickbreak.report.topic_map import map_positions
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\u202eevil", "=cmd|' /C calc'!A0"]
+K = 24
+TITLE = "</title><img src=x onerror=alert(3)> & more"
+
+
+@dataclass
+class Opened:
+    """A page of a report, and what went wrong on it so far."""
+
+    page: object
+    problems: list = field(default_factory=list)
+
+    def watch(self, own):
+        """Note errors, dialogs, and requests for anything but the file itself."""
+        self.page.on("console", lambda told: self.problems.append(told.text) if told.type != "log" else None)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.problems.append(dialog.message) or dialog.dismiss())
+        self.page.on("request", lambda request: None if request.url == own else self.problems.append(request.url))
+
+    def go(self, place):
+        """Follow an address within the report."""
+        self.follow(lambda: self.page.evaluate("place => { location.hash = place; }", place))
+
+    def follow(self, act):
+        """Do what changes the address, and wait until the page has answered."""
+        self.page.evaluate(
+            """() => {
+                window.turned = new Promise(
+                    (done) => addEventListener("hashchange", () => setTimeout(done), { once: true }));
+            }"""
+        )
+        act()
+        self.page.evaluate("window.turned")
+
+    def walk(self):
+        """Scroll to the end, so that all charts are drawn, and wait until they are."""
+        self.page.evaluate(
+            """async () => {
+                for (let y = 0; y < document.body.scrollHeight; y += 500) {
+                    scrollTo(0, y);
+                    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+                }
+            }"""
+        )
+        self.page.wait_for_function(
+            """() => [...document.querySelectorAll(".plot, .small-plot")].every((plot) => plot.closest("[hidden]")
+                || plot.classList.contains("message") || plot.querySelector(".main-svg"))"""
+        )
+
+    def overflow(self):
+        """Return by how many pixels the page is wider than the window."""
+        return self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+
+    def texts(self, selector):
+        """Return the texts of all that is found."""
+        return self.page.locator(selector).all_inner_texts()
+
+    def number(self, selector):
+        """Return how many are found."""
+        return self.page.locator(selector).count()
+
+
+def browser_path():
+    """Return the path of a browser that is installed, or None."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def words_report():
+    """Return a report of planted topics with hostile words and names, dates and two columns of classes."""
+    rng = np.random.default_rng(0)
+    words = [*NASTY, *(f"word{w}" for w in range(116))]
+    phi = rng.dirichlet([0.05] * len(words), K)
+    theta = rng.dirichlet([0.08] * K, 240)
+    counts = np.array([rng.multinomial(40, weights @ phi) for weights in theta])
+    columns = {
+        "day": [str(np.datetime64("2021-01-10") + 5 * d) for d in range(240)],
+        "list": [("news", "mail", NASTY[1])[d % 3] for d in range(240)],
+        "draft": [d % 2 == 0 for d in range(240)],
+    }
+    names = [f'{NASTY[d % 4]} {d}, "quoted"' for d in range(240)]
+    corpus = Corpus.from_counts(counts, words, names, metadata=columns)
+    texts = [f"{' '.join(words[w] for w in row.nonzero()[0])} {NASTY[0]}" for row in counts]
+    model = SmallModel(phi, {}, tuple(words), topic_weights_=np.full(K, 0.99 / K))
+    return build_report(
+        model, corpus, texts=texts, weights=theta, title=TITLE, by="quarter", held_out=-6.5, unigram=-7.0
+    )
+
+
+def tree_report():
+    """Return the report of a small tree."""
+    documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]
+    model = stickbreak.BackoffTreeTopics(branching=(3, 2, 5), n_laps=4, random_state=0).fit(documents)
+    return build_report(model, documents)
+
+
+def path_report():
+    """Return the report of a small model with a path of joins."""
+    documents = planted_lda(120, 40, n_topics=5, mean_tokens=40.0, seed=0)[0]
+    model = stickbreak.CollapsedHDP(n_topics=12, n_laps=4, merge_laps=0, random_state=0).fit(documents)
+    model.find_path(documents)
+    return build_report(model, documents)
+
+
+def vectors_report():
+    """Return the report of a small model of vectors."""
+    groups = planted_gaussians(n_groups=12, n_vectors=30, n_components=3, seed=0)[0]
+    model = stickbreak.GaussianHDP(n_components=4, likelihood="full", n_laps=5, random_state=0).fit(groups)
+    return build_component_report(model, groups)
+
+
+def large_report():
+    """Return a report of 1,000 topics that says it is of 1,000,000 documents, which the page cannot tell."""
+    rng = np.random.default_rng(0)
+    words = [f"word{w}" for w in range(300)]
+    corpus = Corpus.from_counts(rng.poisson(0.1, (300, 300)), vocabulary=words)
+    model = SmallModel(rng.dirichlet([0.05] * 300, 1000), {}, tuple(words), topic_weights_=np.full(1000, 0.99 / 1000))
+    with patch("stickbreak.report.build.neighbour_map", map_positions):
+        data = build_report(model, corpus, weights=rng.dirichlet([0.02] * 1000, 300), n_examples=1)
+    return replace(data, corpus=replace(data.corpus, n_documents=1_000_000, n_described=100_000))

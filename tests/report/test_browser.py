@@ -1,0 +1,324 @@
+"""Reports in a real browser: what a reader clicks, types and copies, on a wide and on a narrow screen, light and dark.
+
+They are skipped where the package playwright or Chromium is missing.
+"""
+
+import csv
+import io
+
+import pytest
+from tests.report import browsed
+
+from stickbreak.report import write_report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright (make test installs it)")
+CHROMIUM = browsed.browser_path()
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"needs a browser: {' or '.join(browsed.BROWSERS)}")
+
+KINDS = ("words", "path", "tree", "vectors", "large")
+COPIED = "navigator.clipboard.writeText = async (text) => { window.copied = text; };"
+NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """Return a function from a kind of report to its file and what it says."""
+    folder, made = tmp_path_factory.mktemp("reports"), {}
+
+    def of(kind):
+        if kind not in made:
+            made[kind] = getattr(browsed, f"{kind}_report")()
+            write_report(made[kind], folder / f"{kind}.html")
+        return folder / f"{kind}.html", made[kind]
+
+    return of
+
+
+@pytest.fixture
+def opened(browser, reports):
+    """Return a function that opens a report; at the end nothing may have gone wrong on any page."""
+    contexts, pages = [], []
+
+    def open_report(kind="words", viewport=WIDE, scheme="light", place=""):
+        context = browser.new_context(viewport=viewport, color_scheme=scheme, offline=True, reduced_motion="reduce")
+        context.set_default_timeout(20_000)
+        context.add_init_script(COPIED)
+        contexts.append(context)
+        found = browsed.Opened(context.new_page())
+        address = reports(kind)[0].as_uri()
+        found.watch(address)
+        found.page.goto(address + place)
+        found.own = address
+        pages.append(found)
+        return found
+
+    yield open_report
+    for context in contexts:
+        context.close()
+    assert [found.problems for found in pages] == [[] for _ in pages]
+
+
+def table(report):
+    """Return the rows that the last button has copied."""
+    report.page.wait_for_function("window.copied !== undefined")
+    return list(csv.reader(io.StringIO(report.page.evaluate("window.copied"))))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_report_fits_a_narrow_screen_and_loads_nothing(opened, kind):
+    report = opened(kind, NARROW, "dark")
+    report.walk()
+    assert report.overflow() <= 0
+    assert report.number("main section:visible") >= 3
+    dark = report.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark == "rgb(19, 22, 25)"
+
+
+@pytest.mark.parametrize("place", ["#topic-3", "#document-0", "#tree-0"])
+def test_pages_of_a_topic_and_of_a_document_fit_a_narrow_screen(opened, reports, place):
+    if place == "#document-0":
+        place = f"#document-{reports('words')[1].documents[0].row}"
+    report = opened("tree" if "tree" in place else "words", NARROW, place=place)
+    report.walk()
+    assert report.overflow() <= 0
+    if "tree" not in place:
+        assert report.page.locator("#page-heading").is_visible()
+
+
+def test_hostile_words_and_names_are_only_text(opened, reports):
+    report, data = opened(), reports("words")[1]
+    report.walk()
+    assert report.page.title() == report.texts("h1")[0] == browsed.TITLE
+    report.go(f"topic-{data.topics[0].number}")
+    report.go(f"document-{data.documents[0].row}")
+    assert report.texts("#page-heading") == [data.documents[0].name]
+    assert report.number("img, iframe, body script:not([type]) ~ script:not([type])") == 0
+
+
+def test_slider_of_grain_joins_topics_into_fewer_groups(opened, reports):
+    report, data = opened(), reports("words")[1]
+    assert report.number("#path-groups > li") == data.path.overview == 20
+    slider = report.page.get_by_role("slider", name="Number of groups")
+    slider.fill("5")
+    assert report.texts("#path-number") == ["5 groups"]
+    assert report.number("#path-groups > li") == 5
+    counted = [text.split("\n")[0] for text in report.texts("#path-groups .number")]
+    assert sum(int(text.split()[0]) if "topic" in text else 1 for text in counted) == len(data.topics)
+    report.page.locator("#path-groups summary").first.click()
+    assert report.number("#path-groups .members a") == int(counted[0].split()[0])
+    slider.press("ArrowRight")
+    assert report.number("#path-groups > li") == 6
+    report.page.get_by_role("button", name="Copy as CSV").first.click()
+    rows = table(report)
+    assert rows[0] == ["group", "group_label", "topic", "label", "share"]
+    assert sorted(int(row[2]) for row in rows[1:]) == [topic.number for topic in data.topics]
+    assert {int(row[0]) for row in rows[1:]} == set(range(1, 7))
+
+
+def test_search_finds_topics_by_word_and_number_and_a_row_opens_its_page(opened, reports):
+    report, data = opened(), reports("words")[1]
+    field = report.page.get_by_role("searchbox", name="Search for words, documents or a number")
+    field.fill("#7")
+    assert [text.split("\n")[0] for text in report.texts("#list > li")] == ["#7"]
+    field.fill("no such word")
+    assert report.number("#list > li") == 0
+    assert "No topic has these words" in report.texts("#count")[0]
+    asked = data.topics[5].words[0].word
+    field.fill(asked)
+    found = [text.split("\n")[0] for text in report.texts("#list > li .number")]
+    assert "#5" in found
+    report.follow(report.page.locator("#list a[href='#topic-5']").click)
+    assert report.page.locator("#page-heading").inner_text().startswith("#5")
+    assert report.page.evaluate("document.activeElement.id") == "page-heading"  # where a screen reader goes on
+    report.follow(report.page.go_back)
+    assert report.page.locator("#list").is_visible()
+
+
+def test_order_of_topics_is_what_was_asked(opened, reports):
+    report, data = opened(), reports("words")[1]
+    report.page.get_by_label("Sort by").select_option("coherence")
+    best = max(data.topics, key=lambda topic: topic.coherence)
+    assert report.texts("#list > li .number")[0] == f"#{best.number}"
+
+
+def test_map_opens_topics_and_zooms_by_buttons_and_keys(opened, reports):
+    report, data = opened(), reports("words")[1]
+    assert report.number("#map-plot circle") == len(data.topics)
+    before = report.page.locator("#map-plot circle").first.get_attribute("r")
+    report.page.get_by_role("button", name="Zoom in").click()
+    zoomed = report.page.locator("#map-plot circle").first.get_attribute("r")
+    assert float(zoomed) > float(before)
+    report.page.get_by_role("button", name="Show the whole map").click()
+    report.page.locator("#map-plot svg").press("+")
+    assert report.page.evaluate("document.activeElement.tagName") == "svg"
+    report.page.locator("#map-plot svg").press("ArrowLeft")
+    report.page.get_by_role("button", name="Show the whole map").click()
+    assert report.page.locator("#map-plot circle").first.get_attribute("r") == before
+    report.follow(lambda: report.page.locator("#map-plot circle").last.click(force=True))
+    assert report.page.locator("#page-heading").is_visible()
+
+
+def test_slider_of_relevance_moves_rare_words_up(opened, reports):
+    report, data = opened(place="#topic-2"), reports("words")[1]
+    topic = data.topics[2]
+    assert report.texts("#page-body .words bdi")[:3] == [entry.word for entry in topic.words[:3]]
+    slider = report.page.get_by_role("slider", name="Relevance")
+    slider.fill("0")
+    assert report.texts("#page-body .relevance output") == ["λ 0.0"]
+    known = [entry for entry in (*topic.words, *topic.more_words) if entry.lift is not None]
+    expected = sorted(known, key=lambda entry: -entry.lift)
+    assert report.texts("#page-body .words bdi")[:5] == [entry.word for entry in expected[:5]]
+    report.page.locator("#page-body").get_by_role("button", name="Copy as CSV").first.click()
+    assert {row[0] for row in table(report)[1:]} == {entry.word for entry in (*topic.words, *topic.more_words)}
+
+
+def test_page_of_a_topic_has_its_line_in_time_and_its_classes(opened, reports):
+    report, data = opened(place="#topic-4"), reports("words")[1]
+    report.walk()
+    drawn = report.page.evaluate("[...document.querySelector('.small-plot').data[2].y]")
+    assert drawn == pytest.approx(list(data.time.shares.shares[4]))
+    heads = report.texts("#page-body h3")
+    assert {"Share of tokens by list, with 95 % intervals", "Share of tokens by draft, with 95 % intervals"} <= set(
+        heads
+    )
+    assert report.number("#page-body .documents > li") == len(data.topics[4].documents)
+    assert report.number("#page-body .documents mark") > 0
+    report.follow(report.page.locator("#page-body .similar a").first.click)
+    assert report.page.url.endswith(f"#topic-{data.topics[data.topics[4].similar[0]].number}")
+
+
+def test_documents_are_searched_and_opened(opened, reports):
+    report, data = opened(), reports("words")[1]
+    field = report.page.get_by_role("searchbox", name="Search in names, texts and columns")
+    field.fill(data.documents[7].values[0])
+    names = [one.name for one in data.documents if one.values[0] == data.documents[7].values[0]]
+    report.page.locator("#document-csv button").click()
+    copied = [row[1] for row in table(report)[1:]]
+    assert copied == [f"'{one.name}" if one.name.startswith("=") else one.name for one in data.documents]
+    assert report.texts("#document-list .name") == names
+    report.follow(report.page.locator("#document-list .name a").first.click)
+    assert report.texts("#page-heading") == [data.documents[7].name]
+    assert report.number("#page-body mark.tint") > 0
+    assert report.number("#page-body .of-document a") == len(data.documents[7].topics)
+    report.page.get_by_role("link", name="Whole report").click()
+    assert report.texts("#document-list .name") == names
+
+
+def test_table_of_shares_over_time_is_copied_with_its_numbers(opened, reports):
+    report, data = opened(), reports("words")[1]
+    report.walk()
+    drawn = report.page.evaluate("document.querySelector('#time-plot').data.map((one) => [...one.y])")
+    assert len(drawn) == 20
+    assert [sum(column) for column in zip(*drawn, strict=True)] == pytest.approx(
+        [1] * len(data.time.shares.groups), rel=1e-2
+    )
+    report.page.locator("#time-csv button").click()
+    rows = table(report)
+    assert rows[0] == ["topic", "label", "quarter", "share", "low", "high", "documents"]
+    shares = [float(row[3]) for row in rows[1:] if row[0] == "6"]
+    assert shares == pytest.approx(list(data.time.shares.shares[6]))
+
+
+def test_table_of_classes_follows_the_chosen_column(opened, reports):
+    report, data = opened(), reports("words")[1]
+    report.walk()
+    assert report.page.evaluate("document.querySelector('#class-plot').data[0].z.length") == len(data.topics)
+    report.page.locator("#class-column").select_option("draft")
+    report.page.locator("#class-scale").select_option("share")
+    report.page.locator("#class-csv button").click()
+    rows = table(report)
+    assert rows[0][2] == "draft"
+    assert {row[2] for row in rows[1:]} == set(data.classes[1].groups)
+    drawn = report.page.evaluate("Math.max(...document.querySelector('#class-plot').data[0].z.flat())")
+    assert drawn == pytest.approx(max(v for row in data.classes[1].shares for v in row))
+
+
+def test_every_button_of_a_table_copies_rows_of_equal_length(opened):
+    report = opened()
+    report.walk()
+    report.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    buttons = report.page.get_by_role("button", name="Copy as CSV")
+    assert buttons.count() == 7  # groups, topics, time, trends, classes, documents, passes
+    for button in buttons.all():
+        report.page.evaluate("() => { window.copied = undefined; }")
+        button.click()
+        rows = table(report)
+        assert len(rows) > 1
+        assert {len(row) for row in rows} == {len(rows[0])}
+        report.page.wait_for_function("document.body.innerText.includes('Copied')")
+        report.page.evaluate(
+            "() => document.querySelectorAll('.csv').forEach((one) => { one.textContent = 'Copy as CSV'; })"
+        )
+
+
+def test_keyboard_reaches_the_topics_and_comes_back(opened):
+    report = opened()
+    report.page.keyboard.press("Tab")
+    assert report.page.evaluate("document.activeElement.textContent") == "Skip to the topics"
+    link = report.page.locator("#list a").first
+    link.focus()
+    report.follow(lambda: report.page.keyboard.press("Enter"))
+    assert report.page.locator("#page-heading").is_visible()
+    report.page.get_by_role("link", name="Whole report").focus()
+    report.page.keyboard.press("Enter")
+    assert report.page.locator("#topics").is_visible()
+
+
+def test_everything_that_acts_has_a_name_for_a_screen_reader(opened):
+    report = opened(place="#topic-1")
+    nameless = """() => [...document.querySelectorAll("a[href], button, input, select, svg[role=img], [role=figure]")]
+        .filter((one) => one.checkVisibility() && !one.closest(".plot, .small-plot")
+            && !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length))
+        .map((one) => one.outerHTML.slice(0, 120))"""
+    assert report.page.evaluate(nameless) == []
+    report.go("home")
+    assert report.page.evaluate(nameless) == []
+
+
+def test_print_leaves_out_what_only_a_screen_can_use(opened):
+    report = opened()
+    report.walk()
+    report.page.emulate_media(media="print")
+    for selector in ("nav", "#controls", "#map-buttons", ".csv", "#path-slider"):
+        assert not report.page.locator(selector).first.is_visible()
+    assert report.page.locator("#path-groups").is_visible()
+    assert report.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_tree_is_walked_by_keys_and_leads_to_topics(opened, reports):
+    report, data = opened("tree"), reports("tree")[1]
+    picture = report.page.locator("#tree-picture svg")
+    picture.press("ArrowDown")
+    report.follow(lambda: picture.press("Enter"))
+    assert "#tree-" in report.page.url
+    report.go(f"topic-{data.topics[0].number}")
+    assert "Its path in the tree" in report.texts("#page-body h3")
+
+
+def test_thousand_topics_of_a_million_documents_open_and_answer_quickly(opened, reports):
+    report, data = opened("large"), reports("large")[1]
+    assert len(data.topics) == 1000
+    assert "random sample of 100,000 of the 1,000,000 documents" in report.page.locator("#notes").inner_text()
+    seconds = report.page.evaluate(
+        """() => {
+            const begin = performance.now(), slider = document.getElementById("path-slider");
+            slider.value = 300;
+            slider.dispatchEvent(new Event("input"));
+            const query = document.getElementById("query");
+            query.value = "word1";
+            query.dispatchEvent(new Event("input"));
+            return (performance.now() - begin) / 1000;
+        }"""
+    )
+    assert seconds < 2
+    assert report.number("#path-groups > li") == 20
+    report.page.locator("#path-more").click()
+    assert report.number("#path-groups > li") == 220

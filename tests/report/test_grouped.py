@@ -1,0 +1,120 @@
+"""Shares by period and by class in a report: sums by hand, columns that are found, and columns that are none."""
+
+import numpy as np
+import pytest
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.report import build_report
+
+DAYS = ["2024-01-31", "2024-02-01", "2024-02-29", "2023-12-31", "2024-02-02"]
+LISTS = ["news", "mail", "mail", "news", None]
+
+
+def with_columns(corpus, **columns):
+    return Corpus.from_counts(corpus.counts, corpus.vocabulary, corpus.names, metadata=columns)
+
+
+def test_shares_over_time_are_sums_over_tokens(model, corpus):
+    time = build_report(model, with_columns(corpus, day=DAYS, rank=[1, 2, 3, 4, 5]), by="month").time
+    assert (time.by, time.shares.column) == ("month", "day")
+    assert time.shares.groups == ("2023-12-01", "2024-01-01", "2024-02-01")
+    assert time.shares.documents == (1, 1, 2)  # the third document is empty
+    assert time.shares.shares[0] == pytest.approx((0.97, 1.0, 0.05 * 20 / 30), rel=1e-3)
+    assert time.shares.shares[1] == pytest.approx((0.03, 0.0, (10 + 0.05 * 20) / 30), rel=1e-3)
+    assert time.shares.low[1][:2] == (None, None)  # one document has no interval
+    assert 0 < time.shares.low[1][2] < time.shares.shares[1][2] < time.shares.high[1][2]
+
+
+def test_trends_of_the_report_are_those_of_the_question(fresh_model, dated):
+    found = build_report(fresh_model, dated).time
+    table = fresh_model.topic_trends(dated)
+    assert [trend.topic for trend in found.trends] == table["topic"].tolist()
+    assert [trend.change for trend in found.trends] == pytest.approx(table["change"].tolist(), rel=1e-3)
+    assert [trend.p for trend in found.trends] == pytest.approx(table["p"].tolist(), rel=1e-3)
+    over_time = fresh_model.topics_over_time(dated, by=found.by)
+    shares = over_time.pivot(index="topic", columns="period", values="share").to_numpy()
+    np.testing.assert_allclose(np.array(found.shares.shares, dtype=float), shares, rtol=1e-3, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def dated():
+    from stickbreak.corpus import planted_lda
+
+    drawn = planted_lda(90, 30, n_topics=3, mean_tokens=30.0, seed=0)[0]
+    days = np.datetime64("2020-01-15") + np.arange(90) * 20
+    return Corpus.from_counts(
+        drawn.counts, metadata={"day": days.astype(str).tolist(), "odd": ["ab"[d % 2] for d in range(90)]}
+    )
+
+
+@pytest.fixture(scope="module")
+def fresh_model(dated):
+    from stickbreak import CollapsedHDP
+
+    return CollapsedHDP(n_topics=3, n_laps=5, merge_laps=0, random_state=0).fit(dated)
+
+
+def test_shares_by_class_are_sums_over_tokens_and_tests_those_of_the_question(fresh_model, dated):
+    (found,) = build_report(fresh_model, dated, dates=False).classes
+    assert (found.column, found.groups, found.documents) == ("odd", ("a", "b"), (45, 45))
+    table = fresh_model.topics_by(dated, "odd")
+    for k in range(3):
+        rows = table[table["topic"] == k].set_index("odd" if "odd" in table else "category")
+        assert found.shares[k] == pytest.approx(rows.loc[["a", "b"], "share"].tolist(), rel=1e-3)
+        assert found.p[k] == pytest.approx(rows.loc[["a", "b"], "p"].tolist(), rel=1e-2)
+
+
+def test_report_without_columns_shows_nothing_over_time_or_by_class(model, corpus):
+    data = build_report(model, corpus)
+    assert (data.time, data.classes, data.columns) == (None, (), ())
+
+
+def test_report_shows_no_line_that_is_no_time(model, corpus):
+    data = build_report(model, with_columns(corpus, rank=[1, 2, 3, 4, 5], number=["10", "11", "12", "13", "14"]))
+    assert data.time is None
+    assert build_report(model, with_columns(corpus, day=DAYS), dates=False).time is None
+    assert build_report(model, with_columns(corpus, day=["2024-02-01"] * 5)).time is None  # one period
+
+
+def test_columns_of_classes_are_those_with_few_values(model):
+    counts = np.tile([[4, 4, 0, 0, 0, 0], [0, 0, 6, 4, 0, 0]], (20, 1)).astype(np.int32)
+    columns = {
+        "name": [f"n{d}" for d in range(40)],
+        "kind": ["x", "y"] * 20,
+        "same": ["z"] * 40,
+        "size": list(range(40)),
+        "sparse": ["a", "b"] + [None] * 38,
+        "true": [True, False] * 20,
+    }
+    documents = Corpus.from_counts(counts, list(model.vocabulary_), metadata=columns)
+    assert [one.column for one in build_report(model, documents).classes] == ["kind", "true"]
+    assert [one.column for one in build_report(model, documents, categories="sparse").classes] == ["sparse"]
+    assert build_report(model, documents, categories=[]).classes == ()
+    given = build_report(model, documents, categories={"half": np.arange(40) // 20}).classes[0]
+    assert (given.column, given.groups, given.documents) == ("half", ("0", "1"), (20, 20))
+
+
+def test_documents_carry_their_columns(model, corpus):
+    data = build_report(model, with_columns(corpus, day=DAYS, list=LISTS))
+    assert data.columns == ("day", "list")
+    assert [one.values for one in data.documents] == [
+        ("2024-01-31", "news"),
+        ("2024-02-01", "mail"),
+        ("2023-12-31", "news"),
+        ("2024-02-02", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dates": "when"}, "dates is 'when', but the corpus has the columns 'day'"),
+        ({"categories": "list"}, "categories is 'list', but the corpus has the columns 'day'"),
+        ({"by": "decade"}, "by is 'decade'"),
+        ({"dates": ["2024-01-01"]}, "dates has 1 values for 5 documents"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(model, corpus, options, message):
+    with pytest.raises(InputError, match=message):
+        build_report(model, with_columns(corpus, day=DAYS), **options)
