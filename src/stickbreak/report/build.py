@@ -17,6 +17,7 @@ from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
 from stickbreak.prediction.topics import as_topics
 from stickbreak.prediction.words import check_same_words
+from stickbreak.questions.topic_map import affinities, map_positions, most_similar
 from stickbreak.report.data import (
     CorpusReport,
     ExampleDocument,
@@ -31,7 +32,6 @@ from stickbreak.report.path import describe_path
 from stickbreak.report.shares import TopicShares
 from stickbreak.report.shown import ReportTopics, report_topics
 from stickbreak.report.snippets import Texts, best_passage, fetch_texts
-from stickbreak.report.topic_map import affinities, map_positions, most_similar
 from stickbreak.report.tree import describe_tree
 
 ALONG_BINS = 50

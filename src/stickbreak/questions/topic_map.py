@@ -2,6 +2,10 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+_FEW, _MOST_EXACT = 8, 400  # topics
+_NEIGHBOURS, _STEPS = 15.0, 500
 
 
 def affinities(topic_word: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -20,6 +24,26 @@ def affinities(topic_word: NDArray[np.float64]) -> NDArray[np.float64]:
     root = np.sqrt(np.maximum(topic_word, 0.0))
     product: NDArray[np.float64] = np.clip(root @ root.T, 0.0, 1.0)
     return product
+
+
+def in_documents(together: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cosines of the shares of all pairs of topics over the documents.
+
+    Parameters
+    ----------
+    together : ndarray of shape (n_topics, n_topics)
+        Sums of products of the shares of two topics.
+
+    Returns
+    -------
+    ndarray of shape (n_topics, n_topics)
+        Between 0 (never in one document) and 1 (always in equal proportion). A topic without a share is like itself.
+    """
+    length = np.sqrt(np.diag(together))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosines = np.nan_to_num(together / np.outer(length, length), posinf=0.0)
+    np.fill_diagonal(cosines, 1.0)
+    return np.clip(cosines, 0.0, 1.0)
 
 
 def most_similar(affinity: NDArray[np.float64], n_similar: int) -> list[tuple[int, ...]]:
@@ -73,7 +97,7 @@ def map_positions(affinity: NDArray[np.float64]) -> NDArray[np.float64]:
         return positions
     squared = 1.0 - affinity
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
-    values, vectors = np.linalg.eigh(-0.5 * centred)
+    values, vectors = eigh(-0.5 * (centred + centred.T) / 2, subset_by_index=[n_topics - 2, n_topics - 1])
     for axis in range(2):
         value, vector = values[-1 - axis], vectors[:, -1 - axis]
         if value > 1e-12:
@@ -81,3 +105,41 @@ def map_positions(affinity: NDArray[np.float64]) -> NDArray[np.float64]:
             positions[:, axis] = sign * vector * np.sqrt(value)
     extent = np.abs(positions).max()
     return positions / extent if extent > 0 else positions
+
+
+def neighbour_map(affinity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Place topics in the plane so that the nearest stay near: t-SNE of the distances ``sqrt(1 - affinity)``.
+
+    It starts from `map_positions`, which also stands for it where there are few topics (van der Maaten and Hinton 2008,
+    Visualizing data using t-SNE). All topics count alike: the place of none depends on its size.
+
+    Parameters
+    ----------
+    affinity : ndarray of shape (n_topics, n_topics)
+        As from `affinities` or `in_documents`, or a mean of both.
+
+    Returns
+    -------
+    ndarray of shape (n_topics, 2)
+        Coordinates, at most 1 in absolute value.
+    """
+    start, n_topics = map_positions(affinity), len(affinity)
+    if n_topics < _FEW or not start.std(axis=0).all():
+        return start
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
+    embedding = TSNE(
+        metric="precomputed",
+        init=(1e-4 * start / start[:, 0].std()).astype(np.float32),
+        perplexity=min(_NEIGHBOURS, (n_topics - 1) / 3),
+        learning_rate="auto",
+        max_iter=_STEPS,
+        method="exact" if n_topics <= _MOST_EXACT else "barnes_hut",
+        random_state=0,
+    )
+    distances = np.sqrt(np.maximum(1.0 - affinity, 0.0))
+    with threadpool_limits(1):  # sums of several threads come in any order
+        found = np.asarray(embedding.fit_transform(distances), dtype=np.float64)
+    found -= (found.max(axis=0) + found.min(axis=0)) / 2
+    return np.asarray(found / np.abs(found).max())

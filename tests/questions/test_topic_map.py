@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.report.topic_map import affinities, map_positions, most_similar
+from stickbreak.questions.topic_map import affinities, map_positions, most_similar
 
 
 def test_affinities_are_one_for_equal_topics_and_zero_without_common_words():
