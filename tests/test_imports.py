@@ -21,7 +21,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {"likelihoods"},
     {"fitting"},
     {"counting", "prediction"},
-    {"path", "questions"},
+    {"path", "plots", "questions"},
     {"model"},
     {"collapsed"},
     {"initialization"},

@@ -243,3 +243,5 @@ def test_compare_tells_what_became_of_topics(run, model, dated, fitted, corpus, 
         f"{fitted.n_topics_ - 2} of {fitted.n_topics_} topics are the same, 2 joined; 0 of OTHER are new."
     )
     assert run("compare", model, model).stdout.splitlines()[-1].endswith("100% of the tokens in common.")
+    run("compare", model, tmp_path / "small", "--page", tmp_path / "page.html")
+    assert f"<title>{model.name} and small</title>" in (tmp_path / "page.html").read_text()

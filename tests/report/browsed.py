@@ -9,8 +9,8 @@ from tests.report.conftest import SmallModel
 
 import stickbreak
 from stickbreak.corpus import Corpus, planted_gaussians, planted_lda
+from stickbreak.questions.topic_map import map_positions
 from stickbreak.report import build_component_report, build_report
-from stickbreak.report.topic_map import map_positions
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\u202eevil", "=cmd|' /C calc'!A0"]

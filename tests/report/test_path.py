@@ -9,8 +9,8 @@ import pytest
 
 from stickbreak import CollapsedHDP
 from stickbreak.corpus import planted_lda
+from stickbreak.questions.topic_map import affinities, in_documents
 from stickbreak.report import build_report, render_html
-from stickbreak.report.topic_map import affinities, in_documents
 
 
 @pytest.fixture(scope="module")

@@ -72,11 +72,14 @@ def asks_model(question: Callable[..., pd.DataFrame]) -> Callable[..., None]:
     Parameters
     ----------
     question : callable
-        (fitted model, own arguments) -> table. Its docstring is the help of the command.
+        (fitted model, own arguments) -> table. Its docstring is the help of the command. An argument `folder` is given
+        the folder of the model.
     """
+    named = "folder" in inspect.signature(question).parameters
 
     def run(own: dict[str, Any], shared: dict[str, Any]) -> tuple[pd.DataFrame, tuple[Path, ...]]:
-        return question(load_words_model(shared["model"]), **own), (shared["model"],)
+        given = {"folder": shared["model"], **own} if named else own
+        return question(load_words_model(shared["model"]), **given), (shared["model"],)
 
     return _command(question, run, {"model": (o.ModelPath, inspect.Parameter.empty)})
 
@@ -119,7 +122,7 @@ def _command(
 ) -> Callable[..., None]:
     """Return the command: its arguments are those before, its own, those after, and how the answer is given."""
     given = inspect.signature(question).parameters
-    own = {name: one for name, one in given.items() if name not in ("fitted", "documents")}
+    own = {name: one for name, one in given.items() if name not in ("fitted", "documents", "folder")}
     shared = {**before, **(after or {}), **_ANSWER}
 
     @wraps(question)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stickbreak.cli.asking import asks_model, load_words_model
+from stickbreak.cli.paths import check_output
 from stickbreak.cli.tables import with_closing
 
 if TYPE_CHECKING:
@@ -20,17 +21,26 @@ _ENDS = {"split": "split", "joined": "joined", "part": "part of another", "chang
 @asks_model
 def compare(
     fitted: Any,
+    folder: Path,
     other: Annotated[Path, typer.Argument(metavar="OTHER", help="Folder of the model to compare with.")],
+    page: Annotated[Path | None, typer.Option("--page", metavar="FILE", help="HTML file to write besides.")] = None,
 ) -> "pd.DataFrame":
     """Print which topics of a model are the same in another one, and which were split, joined, are gone or new.
 
     Topics are matched one to one by the tokens that they can have in common.
     similarity is that share of the tokens of both. parts names the topics of OTHER
-    that a topic was split into, or those of MODEL that were joined.
+    that a topic was split into, or those of MODEL that were joined. --page draws it.
     """
     from stickbreak.comparison import align
 
-    found = align(fitted, load_words_model(other))
+    if page is not None:
+        check_output(page, other)
+    second = load_words_model(other)
+    found = align(fitted, second)
+    if page is not None:
+        from stickbreak.report import write_comparison
+
+        write_comparison((fitted, second), _names(folder, other), found.table, found.shared, page)
     table = found.table.assign(parts=[" ".join(map(str, parts)) for parts in found.table["parts"]])
     of_first = table.loc[table["topic_a"] >= 0, "what"].tolist()
     n_new = int((table["what"] == "new").sum())
@@ -40,6 +50,12 @@ def compare(
     )
     values = {"agreement": found.agreement, "n_same": of_first.count("same"), "n_new": n_new}
     return with_closing(table, closing, values)
+
+
+def _names(folder: Path, other: Path) -> tuple[str, str]:
+    """Return what a page calls two models: their folders, with the whole paths where the names are the same."""
+    a, b = folder.resolve(), other.resolve()
+    return (a.name, b.name) if a.name != b.name else (str(folder), str(other))
 
 
 def _others(outcomes: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""How a fitted model shows itself in a notebook: its largest topics as a table."""
+"""How a fitted model shows itself in a notebook: its largest topics as a table, and pictures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from stickbreak.model.labels import LabelledTopics
+from stickbreak.model.pictures import TopicPictures
 
 __all__ = ["ShownInNotebooks"]
 
@@ -20,6 +21,11 @@ _NUMBER = "text-align:right;vertical-align:top;padding:2px 8px;white-space:nowra
 
 class ShownInNotebooks(LabelledTopics):
     """The side of `TopicModel` that notebooks show: topics once it is fitted, parameters before."""
+
+    @property
+    def plot(self) -> TopicPictures:
+        """Pictures: ``plot.topics()``, ``over_time(X)``, ``map()``, ``hierarchy()``, ``trace()``."""
+        return TopicPictures(self)
 
     @property
     def _repr_html_(self) -> Callable[[], str]:

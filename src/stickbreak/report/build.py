@@ -22,6 +22,7 @@ from stickbreak.prediction.topics import FlatTopics, as_topics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import check_same_words, top_word_indices
 from stickbreak.questions.labels import labels_of
+from stickbreak.questions.topic_map import affinities, in_documents, most_similar, neighbour_map
 from stickbreak.questions.words import log_word_shares, relevance
 from stickbreak.report.data import CorpusReport, HeldOut, ReportData, TopicReport, WordShare, finite_or_none
 from stickbreak.report.fit import FittedRun, describe_fit, package_version
@@ -31,7 +32,6 @@ from stickbreak.report.shares import TopicShares
 from stickbreak.report.shown import ReportTopics, report_topics
 from stickbreak.report.shown_documents import DocumentReport, DocumentWriter, rows_shown
 from stickbreak.report.snippets import Texts
-from stickbreak.report.topic_map import affinities, in_documents, most_similar, neighbour_map
 from stickbreak.report.tree import describe_tree
 
 if TYPE_CHECKING:

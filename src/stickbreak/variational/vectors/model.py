@@ -15,6 +15,7 @@ from stickbreak.fitting.requirements import check_many, check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
 from stickbreak.model.chosen_likelihood import described_both, from_description
+from stickbreak.model.pictures import Pictures
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
@@ -53,6 +54,11 @@ class VectorModel(StreamingVariational):
     n_features_in_: int
     likelihood: str | VectorLikelihood
     likelihood_: VectorLikelihood
+
+    @property
+    def plot(self) -> Pictures:
+        """Pictures: ``plot.trace()``."""
+        return Pictures(self)
 
     @property
     def n_components_(self) -> int:

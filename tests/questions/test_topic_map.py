@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.spatial
 
-from stickbreak.report.topic_map import affinities, in_documents, map_positions, most_similar, neighbour_map
+from stickbreak.questions.topic_map import affinities, in_documents, map_positions, most_similar, neighbour_map
 
 
 def test_affinities_are_one_for_equal_topics_and_zero_without_common_words():

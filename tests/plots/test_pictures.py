@@ -1,0 +1,132 @@
+"""Pictures show what the tables of a model say, and texts of documents as they stand."""
+
+import numpy as np
+import pytest
+
+from stickbreak import BackoffTreeTopics, CollapsedHDP, Corpus, GaussianDPMixture
+from stickbreak.corpus import toy_bars
+from stickbreak.exceptions import InputError, NoPath
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    counts = toy_bars(n_documents=80, seed=0)[0].counts
+    words = [f"<b>w{w}</b>" for w in range(counts.shape[1])]
+    return Corpus.from_counts(counts, words)
+
+
+@pytest.fixture(scope="module")
+def dates():
+    return [f"{2015 + d // 20}-0{1 + d % 9}-01" for d in range(80)]
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    fitted = CollapsedHDP(n_topics=6, births=False, merge_laps=0, n_laps=5, random_state=0).fit(corpus)
+    fitted.find_path(corpus)
+    return fitted
+
+
+@pytest.fixture(scope="module")
+def tree(corpus):
+    return BackoffTreeTopics(branching=(3, 4), n_laps=3, random_state=0).fit(corpus)
+
+
+def test_bars_have_the_shares_of_the_largest_topics(model):
+    (bars,) = model.plot.topics(3).data
+    np.testing.assert_allclose(bars.x, np.sort(model.topic_shares_)[::-1][:3])
+    assert model.plot.topics(3).layout.title.text == f"The 3 largest of {model.n_topics_} topics"
+    assert model.plot.topics().layout.title.text == f"{model.n_topics_} topics"
+
+
+def test_words_of_documents_are_no_markup(model):
+    model_with_label = CollapsedHDP(n_topics=2, n_laps=1, births=False).fit(np.ones((4, 3)))
+    model_with_label.label({0: "<i>x</i>"})
+    texts = [*model.plot.topics().data[0].y, *model.plot.topics().data[0].customdata]
+    texts += [words for *_, words in model.plot.map().data[0].customdata]
+    texts += [*model.plot.hierarchy().layout.yaxis.ticktext, *model_with_label.plot.topics().data[0].y]
+    assert all("<" not in text for text in texts)
+    assert any("&lt;" in text for text in texts)
+
+
+def test_lines_have_the_shares_and_intervals_of_the_table(model, corpus, dates):
+    figure = model.plot.over_time(corpus, dates, "year", topics=[2, 0])
+    assert len(figure.data) == 4
+    table = model.topics_over_time(corpus, dates, "year")
+    for line, band, k in ((figure.data[1], figure.data[0], 2), (figure.data[3], figure.data[2], 0)):
+        rows = table[table["topic"] == k]
+        np.testing.assert_allclose(line.y, rows["share"])
+        np.testing.assert_allclose(band.y, [*rows["high"], *rows["low"][::-1]])
+        assert line.name.startswith(f"{k}  ")
+
+
+def test_lines_are_of_the_topics_that_change_most_unless_told(model, corpus, dates):
+    trends = model.topic_trends(corpus, dates)
+    most = int(trends["topic"].iloc[trends["change"].abs().argmax()])
+    assert model.plot.over_time(corpus, dates, "year").data[1].name.startswith(f"{most}  ")
+
+
+def test_a_topic_without_shares_is_named(model, corpus, dates):
+    with pytest.raises(InputError, match="topic is 99"):
+        model.plot.over_time(corpus, dates, topics=[99])
+
+
+def test_discs_have_the_area_of_their_share_and_the_place_of_their_words(model):
+    (discs,) = model.plot.map().data
+    shares = np.array([share for _, _, share, _ in discs.customdata])
+    np.testing.assert_allclose(np.sort(shares), np.sort(model.topic_shares_))
+    large = shares > 0.1 * shares.max()
+    np.testing.assert_allclose((discs.marker.size[large] / discs.marker.size.max()) ** 2, shares[large] / shares.max())
+    alike = CollapsedHDP(n_topics=6, births=False, merge_laps=0, n_laps=5, random_state=0)
+    assert np.ptp(discs.x) > 0
+    assert len(discs.x) == model.n_topics_ == alike.n_topics
+
+
+def test_a_vertical_line_meets_as_many_branches_as_topics_are_left(model):
+    lines, nodes = model.plot.hierarchy().data
+    K = model.n_topics_
+    assert sorted(nodes.x) == list(range(1, K))
+    xs = np.array([x for x in lines.x if x is not None], dtype=float).reshape(-1, 4)
+    for left in range(2, K + 1):
+        at = left - 0.5
+        assert sum(((xs[:, 1] < at) & (at < xs[:, 0])).tolist() + ((xs[:, 2] < at) & (at < xs[:, 3])).tolist()) == left
+
+
+def test_branches_do_not_cross(model):
+    K, row = model.n_topics_, {}
+    for at, name in enumerate(model.plot.hierarchy().layout.yaxis.ticktext):
+        row[int(name.split()[0])] = {at}
+    for i, (a, b) in enumerate(model.hierarchy_[:, :2].astype(int).tolist()):
+        row[K + i] = row[a] | row[b]
+        assert max(row[K + i]) - min(row[K + i]) == len(row[K + i]) - 1
+
+
+def test_a_model_without_path_says_so(corpus):
+    fitted = CollapsedHDP(n_topics=3, births=False, n_laps=1, random_state=0).fit(corpus)
+    with pytest.raises(NoPath, match="find_path"):
+        fitted.plot.hierarchy()
+
+
+def test_nodes_of_a_tree_hold_the_tokens_of_their_children(tree):
+    (boxes,) = tree.plot.hierarchy().data
+    values = dict(zip(boxes.ids, boxes.values, strict=True))
+    for parent in set(boxes.parents) - {""}:
+        assert sum(values[i] for i, p in zip(boxes.ids, boxes.parents, strict=True) if p == parent) == values[parent]
+    assert values[boxes.ids[0]] == tree.leaf_tokens_.sum()
+    assert len(tree.plot.map().data[0].x) == tree.n_topics_
+    assert len(tree.plot.topics(2).data[0].x) == 2
+
+
+def test_trace_is_drawn_pass_by_pass(model):
+    (line,) = model.plot.trace("n_topics").data
+    np.testing.assert_array_equal(line.x, model.trace_["lap"])
+    np.testing.assert_array_equal(line.y, model.trace_["n_topics"])
+    np.testing.assert_array_equal(model.plot.trace().data[0].y, model.trace_["objective"])
+    with pytest.raises(InputError, match="no column 'speed'; choose one of objective"):
+        model.plot.trace("speed")
+
+
+def test_vectors_have_a_trace():
+    vectors = np.random.default_rng(0).normal(size=(60, 2))
+    mixture = GaussianDPMixture(n_components=3, n_laps=3, random_state=0).fit(vectors)
+    assert len(mixture.plot.trace().data[0].y) == mixture.n_laps_
