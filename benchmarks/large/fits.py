@@ -7,14 +7,23 @@ start (where a start needs one), threads, the number of passes, and what the gui
 collection of this size (`Family.given`); the peers make as many passes. Completion is that of one fixed point for all.
 Of a planted collection the matched share of the true topics is told: each has a topic of its own among those learned,
 and half of the probability, or more, is common to both.
+
+With `--kill-after N` each of our fits is killed (SIGKILL) half-way through the pass after the Nth, and another process
+goes on from its checkpoint.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import shutil
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,8 +84,8 @@ def of_hybrid(train: Corpus, key: Record) -> Record:
 
 
 def of_tree(train: Corpus, key: Record) -> Record:
-    """Return the number of topics."""
-    return {"n_topics": key["K"]}
+    """Return the number of topics, and files for the leaves of the tokens of a large collection."""
+    return {"n_topics": key["K"]} | ({"scratch": _scratch(key)} if train.counts.nnz >= LARGE else {})
 
 
 def _scratch(key: Record) -> str:
@@ -136,8 +145,15 @@ def _split(corpus: Corpus, folder: Path) -> None:
 
 
 def measure(key: Record) -> Record:
-    """Fit one system in a process of its own."""
-    return apart(fit, key)
+    """Fit one system in a process of its own; where it is to be killed, in a second one from the checkpoint."""
+    _passes(key).unlink(missing_ok=True)
+    if not key["kill after"] or key["system"] not in FAMILIES:
+        return apart(fit, key)
+    try:
+        apart(fit, {**key, "killed": True})
+    except BrokenProcessPool:
+        return apart(fit, {**key, "resume": True})
+    sys.exit(f"The fit of {key['system']} ended before it was to be killed: give a smaller --kill-after.")
 
 
 def fit(key: Record) -> Record:
@@ -159,6 +175,7 @@ def fit(key: Record) -> Record:
         "seconds": seconds,
         "cpu": cpu,
         "passes": passes,
+        "each pass": _each_pass(key),
         "given": given,
         "peak": peak.mebibytes,
         "topics": len(answer[1]),
@@ -173,13 +190,61 @@ def _learned(train: Corpus, key: Record) -> tuple[Answer, float, str]:
         family = FAMILIES[key["system"]]
         settings = {"n_laps": key["passes"], "n_jobs": key["threads"], "random_state": key["seed"]}
         given = family.given(train, key)
-        model = family.make(**given, **settings).fit(train)
+        checkpoint = Path(key["folder"]) / f"checkpoint-{key['system']}" if key["kill after"] else None
+        if checkpoint is not None and not key.get("resume"):
+            shutil.rmtree(checkpoint, ignore_errors=True)
+        model = family.make(**given, **settings)
+        model.fit(train, callback=Watch(key), checkpoint=checkpoint, resume=key.get("resume", False))
+        if checkpoint is not None:
+            shutil.rmtree(checkpoint)
         return (model.topic_word_, family.prior(model)), model.n_laps_, _told(given)
     system = systems.make(train, {"settings": {}, **key})
     for _ in system.work():
         if system.passes >= key["passes"]:
             break
     return system.answer(), system.passes, ""
+
+
+class Watch:
+    """Writes down what each pass took, and kills the process where it is to be killed."""
+
+    def __init__(self, key: Record) -> None:
+        self._key, self._last, self._cpu = key, time.perf_counter(), time.process_time()
+        self._peak = PeakMemory()
+
+    def __call__(self, event: Record) -> None:
+        """Take notice of the end of a pass."""
+        if "lap" not in event:
+            return
+        now, cpu = time.perf_counter(), time.process_time()
+        self._peak.end()
+        row = {
+            "pass": event["lap"],
+            "seconds": now - self._last,
+            "cpu": cpu - self._cpu,
+            "peak": self._peak.mebibytes,
+            "topics": event["n_topics"],
+            "resumed": self._key.get("resume", False),
+        }
+        with _passes(self._key).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        if self._key.get("killed") and event["lap"] == self._key["kill after"] + 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self._key.get("killed") and event["lap"] == self._key["kill after"]:
+            killer = threading.Timer(row["seconds"] / 2, os.kill, (os.getpid(), signal.SIGKILL))
+            killer.daemon = True
+            killer.start()
+        self._last, self._cpu = now, cpu
+
+
+def _passes(key: Record) -> Path:
+    return Path(key["folder"]) / f"passes-{key['system']}.jsonl"
+
+
+def _each_pass(key: Record) -> list[Record]:
+    """Return what each pass took; the first one with the start, or with reading the checkpoint."""
+    path = _passes(key)
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def _told(given: Record) -> str:
@@ -203,6 +268,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--passes", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kill-after", type=int, default=0, help="kill our fits in the pass after this one; 0: never")
     parser.add_argument("--place", type=Path, default=Path("benchmarks/results/large"), help="folder of the counts")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/large.jsonl"), help="runs done, kept")
 
@@ -210,7 +276,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> str:
     """Return the table."""
     rows = []
-    shared = {"K": options.topics, "passes": options.passes, "threads": options.threads, "seed": options.seed}
+    shared = {
+        "K": options.topics,
+        "passes": options.passes,
+        "threads": options.threads,
+        "seed": options.seed,
+        "kill after": options.kill_after,
+    }
     for name in options.corpora:
         there = prepared(name, options.place)
         counting = there.pop("count seconds")
@@ -236,7 +308,7 @@ def _row(name: str, record: Record) -> dict[str, object]:
         "processor seconds": f"{record['cpu']:.1f}",
         "passes": f"{record['passes']:g}",
         "seconds a pass": f"{record['seconds'] / record['passes']:.1f}",
-        "peak memory, MiB": f"{record['peak']:.0f}",
+        "peak memory, MiB": f"{max([record['peak'], *(each['peak'] for each in record['each pass'])]):.0f}",
         "topics": record["topics"],
         "completion": f"{record['completion']:.4f}",
         "planted topics recovered (matched share)": "" if found is None else f"{found:.0%}",

@@ -54,6 +54,7 @@ def test_fits_become_rows(small, tmp_path):
         passes=2,
         threads=1,
         seed=0,
+        kill_after=0,
         place=tmp_path / "place",
         out=tmp_path / "runs.jsonl",
     )
@@ -65,6 +66,16 @@ def test_fits_become_rows(small, tmp_path):
     assert (len(train), len(held)) == (270, 30)
     assert train.n_tokens + held.n_tokens == open_corpus(tmp_path / "c").n_tokens
     assert fits.run(options).splitlines() == lines  # from the file
+
+
+def test_a_killed_fit_is_gone_on_with(small, tmp_path):
+    planted.generate(tmp_path / "c", 0.2)
+    there = fits.prepared(str(tmp_path / "c"), tmp_path / "place")
+    key = {**there, "K": 4, "passes": 3, "threads": 1, "seed": 0, "system": "tree"}
+    whole, killed = (fits.measure({**key, "kill after": after}) for after in (0, 1))
+    assert [each["resumed"] for each in killed["each pass"]][-2:] == [True, True]
+    assert killed["each pass"][0] == {**killed["each pass"][0], "pass": 1, "resumed": False}
+    assert killed["completion"] == whole["completion"]
 
 
 def test_lines_are_written_to_files_several_times_over(tmp_path, monkeypatch):
@@ -95,5 +106,5 @@ def test_a_large_collection_is_given_what_the_guide_says(small, tmp_path, monkey
         "collapsed": {"scratch": "/somewhere/scratch"},
         "variational": {"n_topics": 4, "batches_at_once": 2, "scratch": "/somewhere/scratch"},
         "hybrid": {"n_topics": 4, "batch_size": 1000},
-        "tree": {"n_topics": 4},
+        "tree": {"n_topics": 4, "scratch": "/somewhere/scratch"},
     }
