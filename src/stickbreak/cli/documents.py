@@ -259,7 +259,7 @@ class Documents:
 
 
 def read_for_model(
-    path: Location, model_folder: Path, model: Any, given: InputSettings, *, new_words: bool = False
+    path: Location, folder: Path, model: Any, given: InputSettings, new_words: bool = False
 ) -> Documents:
     """Read new documents as the model's own were read, and count them in the words of the model.
 
@@ -267,7 +267,7 @@ def read_for_model(
     ----------
     path : Location
         File or folder.
-    model_folder : Path
+    folder : Path
         Where the model is; how the files of its fit were read is remembered there.
     model : fitted model
         Any family. It knows how the texts of its fit were counted.
@@ -288,7 +288,7 @@ def read_for_model(
     from stickbreak.corpus import TextOptions, align
     from stickbreak.corpus.reading.formats import detect_format
 
-    remembered = _Remembered.of(model_folder, len(model.vocabulary_))
+    remembered = _Remembered.of(folder, len(model.vocabulary_))
     settings = replace(
         given.completed(remembered.file, path, lambda *asked: detect_format(path, *asked)),
         text_field=given.text_field or remembered.text_field,
