@@ -253,8 +253,7 @@ class Documents:
             return "words that are not in the model's vocabulary are left out (their number is not known)"
         total = self.n_outside + self.corpus.n_tokens
         share = self.n_outside / total if total else 0.0
-        what = "word" if self.n_outside == 1 else "words"
-        verb = "is" if self.n_outside == 1 else "are"
+        what, verb = ("word", "is") if self.n_outside == 1 else ("words", "are")
         return f"{self.n_outside:,.0f} {what} ({share:.1%}) {verb} not in the model's vocabulary and {verb} left out"
 
 
