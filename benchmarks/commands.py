@@ -60,6 +60,9 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "collapsed-cost": Command("collapsed.cost", "seconds of a pass and memory, by the number of topics"),
         "collapsed-shares": Command("collapsed.shares", "what rounding small shares changes"),
         "collapsed-starts": Command("collapsed.starts", "does the start matter: from one topic to 600"),
+        "machine": Command(
+            "collapsed.machine", "nanoseconds of a pair by the number of topics, and what the machine allows"
+        ),
         "kinds": Command("collapsed.kinds", "the defaults on many kinds of collections, at their best priors"),
         "sampled-starts": Command("collapsed.sampled_starts", "what the sampled start changes, on fresh collections"),
         "collapsed-path": Command("collapsed.path", "which numbers of topics the path of joins names"),

@@ -1,4 +1,4 @@
-"""Held-out completion of the default on a large collection, against processor seconds: with samples and without.
+"""Held-out completion of the default against processor seconds: with samples of the documents first and without.
 
 Each fit has a process of its own and one thread. It is scored between passes; the scores take no part in the seconds.
 Completion is that of one fixed point for all systems of the harness.
@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from benchmarks.harness import scores
-from benchmarks.harness.corpora import Split
+from benchmarks.harness.corpora import Split, load_split, splits
 from benchmarks.harness.processes import apart
 from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
@@ -26,7 +26,7 @@ from stickbreak.fitting.alive import alive
 from stickbreak.fitting.laps import Callback, Stop
 
 BEGIN = CollapsedLaps.begin
-WAYS = {"with samples": growing.LEAST, "without": 1 << 60}
+WAYS = {"with samples": growing.samples, "without": lambda n_counts, sampling: []}
 
 
 class Watched:
@@ -60,24 +60,34 @@ class Watched:
             raise KeyboardInterrupt
 
 
+def split_of(name: str, place: Path) -> Split:
+    """Return the documents to learn from and those held out: a split of the harness, or a large collection."""
+    if name in splits():
+        return load_split(name)
+    folder = Path(prepared(name, place)["folder"])
+    train, held = open_corpus(folder / "train"), open_corpus(folder / "held")
+    return Split(name, train, *held.halves(seed=0))
+
+
 def course(key: Record) -> list[Record]:
     """Return the scores of a fit."""
-    folder = Path(key["folder"])
-    train, held = open_corpus(folder / "train"), open_corpus(folder / "held")
-    CollapsedHDP(n_laps=30, random_state=0).fit(train[:300])  # compiles
-    watched = Watched(Split(key["folder"], train, *held.halves(seed=0)), key["at"])
+    split = split_of(key["name"], key["place"])
+    CollapsedHDP(n_laps=30, random_state=0).fit(split.train[:300])  # compiles
+    watched = Watched(split, key["at"])
     with (
-        patch.object(growing, "LEAST", WAYS[key["way"]]),
+        patch.object(growing, "samples", WAYS[key["way"]]),
         patch.object(CollapsedLaps, "begin", lambda *given: watched.begin(*given)),
     ):
         with contextlib.suppress(KeyboardInterrupt):
-            CollapsedHDP(random_state=key["seed"]).fit(train, callback=watched.event)
+            CollapsedHDP(random_state=key["seed"]).fit(split.train, callback=watched.event)
     return watched.found
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--corpora", nargs="+", default=["package_summaries", "rfc"], help="names, or corpus folders")
+    parser.add_argument(
+        "--corpora", nargs="+", default=["package_summaries", "rfc"], help="names, splits, or corpus folders"
+    )
     parser.add_argument("--at", nargs="+", type=float, default=[30, 60, 120, 240, 480], help="processor seconds")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--place", type=Path, default=Path("benchmarks/results/large"), help="folder of the counts")
@@ -87,9 +97,9 @@ def run(options: argparse.Namespace) -> str:
     """Return the table: the score of the first pass that ends after so many seconds, and its topics."""
     rows = []
     for name in options.corpora:
-        folder = prepared(name, options.place)["folder"]
         for way in WAYS:
-            found = apart(course, {"folder": folder, "way": way, "at": sorted(options.at), "seed": options.seed})
+            shared = {"name": name, "place": options.place, "seed": options.seed}
+            found = apart(course, {**shared, "way": way, "at": sorted(options.at)})
             told = {each["at"]: f"{each['completion']:.3f} ({each['topics']})" for each in found}
             rows.append({"corpus": Path(name).name, "": way, **{f"{at:g} s": told.get(at, "") for at in options.at}})
     return table(rows)

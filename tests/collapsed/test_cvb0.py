@@ -65,6 +65,12 @@ def test_sweep_equals_its_twin_for_weights_below_one():
     follow(corpus, 3, SMALLEST_SHARE, 3)
 
 
+def test_log_p_of_many_tokens_equals_its_twin():
+    """Their product is taken apart before it is too small for a double."""
+    state = follow(small_corpus(7, n_documents=700), 2, SMALLEST_SHARE, 1)
+    assert state.log_p / TURNS < np.log(share_kernels.LEAST_PRODUCT)
+
+
 def test_sweep_in_shards_and_threads_equals_its_twin(monkeypatch):
     monkeypatch.setattr("stickbreak.collapsed.cutting.SHARD_COUNTS", 5)
     corpus = small_corpus(3, n_documents=60)

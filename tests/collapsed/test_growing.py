@@ -10,7 +10,7 @@ from stickbreak import CollapsedHDP
 from stickbreak.collapsed import cutting, growing
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.files import InFiles
-from stickbreak.collapsed.growing import grown, samples
+from stickbreak.collapsed.growing import OF_LONG, OF_SHORT, Sampling, grown, samples, sampling_of
 from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.moves import Rounds
@@ -32,8 +32,9 @@ def corpus() -> Corpus:
 @pytest.fixture
 def sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples of a small collection, of which all is large."""
-    for name, value in {"LEAST": 20_000, "SMALLEST": 4000, "LARGEST": 16_000}.items():
-        monkeypatch.setattr(growing, name, value)
+    for name in ("OF_LONG", "OF_SHORT"):
+        monkeypatch.setattr(growing, name, Sampling(20_000, 4000, 1 / 8))
+    monkeypatch.setattr(growing, "LARGEST", 16_000)
 
 
 def rules(**given: Any) -> Rules:
@@ -43,9 +44,15 @@ def rules(**given: Any) -> Rules:
 
 
 def test_few_counts_are_not_sampled_and_samples_of_many_grow_to_a_limit() -> None:
-    assert samples((1 << 20) - 1) == []
-    assert samples(1 << 20) == [1 << 16, 1 << 18]
-    assert samples(250_000_000) == samples(1 << 60) == [1 << 16, 1 << 18, 1 << 20, 1 << 22]
+    assert samples((1 << 18) - 1, OF_LONG) == samples((1 << 20) - 1, OF_SHORT) == []
+    assert samples(1 << 18, OF_LONG) == [1 << 14, 1 << 16]
+    assert samples(1 << 20, OF_SHORT) == [1 << 16, 1 << 18]
+    assert samples(250_000_000, OF_SHORT) == samples(1 << 60, OF_SHORT) == [1 << 16, 1 << 18, 1 << 20, 1 << 22]
+
+
+def test_short_documents_are_sampled_in_larger_numbers() -> None:
+    assert sampling_of(1000, 20_000) is OF_LONG
+    assert sampling_of(1000, 19_999) is OF_SHORT
 
 
 def test_a_small_collection_starts_as_before_there_were_samples(corpus: Corpus) -> None:
@@ -63,7 +70,7 @@ def test_samples_lead_to_the_planted_topics_and_predict_as_well(
     assert [row["done"] for row in begun if row.get("stage") == "init"] == [1, 2]
     first = next(row for row in begun if "lap" in row)
     assert first["n_topics"] >= 8  # in the first pass over all documents
-    monkeypatch.setattr(growing, "LEAST", 1 << 40)
+    monkeypatch.setattr(growing, "samples", lambda n_counts, sampling: [])
     other = CollapsedHDP(**SETTINGS).fit(corpus[:1800])
     assert 11 <= model.n_topics_ <= 14
     observed, held_out = corpus[1800:].halves(seed=0)

@@ -23,12 +23,21 @@ from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 
-LEAST = 1 << 20  # stored counts of a collection that is sampled
-SMALLEST, LARGEST = 1 << 16, 1 << 22  # stored counts of a sample
+
+class Sampling(NamedTuple):
+    """When there are samples, and when the next one follows."""
+
+    least: int  # stored counts of a collection that is sampled
+    smallest: int  # stored counts of the first sample
+    enough: float  # of the topics: where fewer are new after a round, the next sample follows
+
+
+LONG = 20  # stored counts of a document, on average, from which on few documents say much
+OF_LONG, OF_SHORT = Sampling(1 << 18, 1 << 14, 1 / 3), Sampling(1 << 20, 1 << 16, 1 / 8)
+LARGEST = 1 << 22  # stored counts of a sample
 TIMES = 4  # as many has the next sample
 MOST = 1 << 26  # stored counts of a collection in which all documents take part in splits and merges
 DOCUMENTS = 32  # for each topic of a sample, where samples decide: fewer leave mixtures of topics, which moves keep
-ENOUGH = 1 / 8  # of the topics: where fewer are split in a round, the sample has no more to say
 
 
 class Grown(NamedTuple):
@@ -39,11 +48,16 @@ class Grown(NamedTuple):
     settled: bool  # whether the rounds of splits and merges have come to their end
 
 
-def samples(n_counts: int) -> list[int]:
+def sampling_of(n_documents: int, n_counts: int) -> Sampling:
+    """Return how a collection is sampled: one of long documents sooner, in smaller samples.     math.md (C17)"""
+    return OF_LONG if n_counts >= LONG * n_documents else OF_SHORT
+
+
+def samples(n_counts: int, sampling: Sampling) -> list[int]:
     """Return the stored counts of the samples, the smallest first; none of few counts.          math.md (C17)"""
-    if n_counts < LEAST:
+    if n_counts < sampling.least:
         return []
-    found, size = [], SMALLEST
+    found, size = [], sampling.smallest
     while size * TIMES <= n_counts and size <= LARGEST:
         found.append(size)
         size *= TIMES
@@ -64,7 +78,8 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     stop : callable
         Whether to leave the other samples out.
     """
-    sizes, found = samples(documents.n_counts), None
+    sampling, found = sampling_of(documents.n_documents, documents.n_counts), None
+    sizes = samples(documents.n_counts, sampling)
     if not sizes:
         return None
     apart = np.concatenate(documents.walk(engine, _set_apart).listed)
@@ -72,12 +87,11 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     order = stream(rules.seed, "collapsed samples").permutation(rows)
     decides = documents.n_counts > MOST
     for number, size in enumerate(sizes, 1):
-        n = round(documents.n_documents * size / documents.n_counts)
+        n, settle = round(documents.n_documents * size / documents.n_counts), decides and number == len(sizes)
         most = min(rules.max_topics, max(rules.n_topics, n // DOCUMENTS)) if decides else rules.max_topics
-        chosen = np.sort(order[:n])
+        chosen, enough = np.sort(order[:n]), 0.0 if settle else sampling.enough
         own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen))
-        settle = decides and number == len(sizes)
-        found = _grown(documents.sample(chosen, engine), found, own, rules.seed + number, settle, engine)
+        found = _grown(documents.sample(chosen, engine), found, own, rules.seed + number, enough, engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
             break
@@ -92,8 +106,8 @@ def _set_apart(given: None, shard: Shard) -> Outcome:
     return Outcome(listed=[shard.first + np.unique(document[shard.apart > 0])])
 
 
-def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, settle: bool, engine: Engine) -> Grown:
-    """Return the topics after rounds of splits on a sample: all rounds (`settle`), or until few are split."""
+def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, enough: float, engine: Engine) -> Grown:
+    """Return the topics after rounds of splits on a sample: until few are new, or all rounds (`enough` is 0)."""
     sample.set_aside(Aside(held=rules.held_back, held_seed=seed), engine)
     if before is None:
         state = with_random_topics(sample, rules.n_topics, seed, engine, rules.steering)
@@ -105,8 +119,8 @@ def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, set
         priors = learn(state, priors, rules.learn, lengths)
         if rounds.due(state.n_sweeps):
             made = rounds.play(state, priors, rules.max_topics, rules.held_back, seed, engine)
-            if not settle and made.birth_accepted <= ENOUGH * state.beta.size:
+            if enough and made.birth_accepted <= enough * state.beta.size:
                 break
     add_up(state, engine)
     counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
-    return Grown(counts, priors, settle)
+    return Grown(counts, priors, not enough)

@@ -19,7 +19,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
 
-RANGES = 8  # of words, whose counts are brought up to date by one thread each
+RANGES = 8  # of words, whose counts are brought up to date by one thread each; one thread has all words at once
 
 
 class InMemory:
@@ -172,8 +172,9 @@ def _outcomes(engine: Engine, work: Work, given: Any, shards: Sequence[Shard], a
 
 
 def _count(engine: Engine, count: Count, made: Sequence[tuple[Shard, Outcome]], S: Float, N: Float) -> None:
-    """Count what was found; each thread has words of its own, so none waits."""
-    edges = np.linspace(0, S.shape[0], RANGES + 1).astype(np.int64)
+    """Count what was found; each thread has words of its own, so none waits. No cut changes an exact sum."""
+    ranges = RANGES if engine.n_threads > 1 else 1
+    edges = np.linspace(0, S.shape[0], ranges + 1).astype(np.int64)
 
     def run(words: tuple[int, int]) -> Float:
         change = np.zeros_like(N)

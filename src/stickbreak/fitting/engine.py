@@ -78,9 +78,14 @@ class Engine:
     def __init__(self, threads: Executor, workers: Workers | None = None) -> None:
         self._threads, self.workers = threads, workers
 
+    @property
+    def n_threads(self) -> int:
+        """Threads of this process that work at the same time."""
+        return int(getattr(self._threads, "n_threads", 1))
+
     def takes(self, n_jobs: int) -> bool:
         """Whether jobs keep workers or threads busy; fewer than there are threads leave some idle."""
-        return self.workers is not None or n_jobs >= getattr(self._threads, "n_threads", 1) > 1
+        return self.workers is not None or n_jobs >= self.n_threads > 1
 
     def map(self, function: Callable[[Job], Result], items: Iterable[Job]) -> list[Result]:
         """Return [function(item) for item in items], in order, from threads of this process."""

@@ -14,6 +14,8 @@ CHUNK = 16  # topics that are passed over at once where none of them is kept
 LEAST_TOTAL, MOST_TOTAL = 1e-30, 1e30  # of values, whose shares pass through float32: 1e-45 to 3e38
 UNITS = 2.0**20  # shares and counts are whole numbers of 1 / UNITS, so that sums up to 2**33 are exact
 UNIT = 1.0 / UNITS
+LEAST_PRODUCT = 1e-200  # of probabilities, whose logarithm is taken once for many
+_ONE, _TWO, _THREE, _FOUR, _CHUNK = (np.uint64(n) for n in (1, 2, 3, 4, CHUNK))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -66,48 +68,54 @@ def _keep(value, sums, n_topics, total, smallest, u, topic, share, at):
     rounded to whole units: they sum to one exactly.                                            math.md (C3), (C15)
 
     `value` is padded to whole chunks. Nothing is kept of the padding or beyond the room, whatever the values are.
+    Indices are unsigned: Numba takes others for places from the end where they are negative, and asks each time.
     """
     if not LEAST_TOTAL < total < MOST_TOTAL:
         total = _level(value, sums, n_topics)
     t = smallest * total
-    running, n, kept = u * t, at, 0.0
-    for c in range(sums.size):
+    running, n, kept = u * t, np.uint64(at), 0.0
+    end, room = np.uint64(n_topics), np.uint64(topic.size)
+    for c in range(np.uint64(sums.size)):
         if running + sums[c] < t:
             running += sums[c]
             continue
-        for q in range(c * CHUNK, (c + 1) * CHUNK, 4):
-            four = (value[q] + value[q + 1]) + (value[q + 2] + value[q + 3])
+        k, last = c * _CHUNK, (c + _ONE) * _CHUNK
+        while k < last:
+            four = (value[k] + value[k + _ONE]) + (value[k + _TWO] + value[k + _THREE])
             if running + four < t:
                 running += four
+                k += _FOUR
                 continue
-            for k in range(q, q + 4):
+            for _ in range(_FOUR):
                 amount = value[k]
                 if amount < t:
                     running += amount
                     if running < t:
+                        k += _ONE
                         continue
                     running -= t
                     amount = t
-                if amount > 0.0 and k < n_topics and n < topic.size:
+                if amount > 0.0 and k < end and n < room:
                     topic[n] = k
                     share[n] = amount
                     kept += amount
-                    n += 1
-    return _in_units(kept, topic, share, at, n)
+                    n += _ONE
+                k += _ONE
+    return _in_units(kept, topic, share, np.uint64(at), n)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _in_units(kept, topic, share, begin, end):
     """Write shares of amounts that sum to `kept`, in whole units; return where they end without those of none."""
-    at, before, running = begin, 0.0, 0.0
+    at, before, running, scale = begin, 0.0, 0.0, UNITS / kept
     for j in range(begin, end):
         running += np.float64(share[j])
-        now = math.floor(running / kept * UNITS + 0.5) if j < end - 1 else UNITS
+        now = math.floor(running * scale + 0.5) if j + _ONE < end else UNITS
         if now > before:
             topic[at], share[at] = topic[j], np.float32((now - before) * UNIT)
-            at += 1
+            at += _ONE
             before = now
-    return at
+    return np.int64(at)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -163,54 +171,61 @@ def update_documents(
         inverse[k] = 1.0 / (N[k] + total_eta)
         base[k] = digamma(prior[k])
     concentration = prior.sum() + rest * total_eta / eta
-    log_p, at = 0.0, np.int64(0)  # not a literal, for which the kernels below would be compiled as well
+    log_p, product, at = 0.0, 1.0, np.int64(0)  # not a literal, for which the kernels below would be compiled as well
     new_start[0] = 0
     for d in range(indptr.size - 1):
         open_stream(rng, key, first + d)
-        n[:] = 0.0
-        length = 0.0  # tokens that have shares
-        for p in range(indptr[d], indptr[d + 1]):
-            if start[p + 1] > start[p]:
-                length += count[p]
-            for j in range(start[p], start[p + 1]):
-                n[topic[j]] += count[p] * np.float64(share[j])
+        length = _count_topics(indptr[d], indptr[d + 1], count, start, topic, share, n)  # tokens that have shares
         for k in range(K):
             factor[k] = (n[k] + prior[k]) * inverse[k]
-        for p in range(indptr[d], indptr[d + 1]):
-            w, c = word[p], count[p]
-            own = min(c, 1.0)
+        for p in range(np.uint64(indptr[d]), np.uint64(indptr[d + 1])):
+            w, c = np.uint64(word[p]), count[p]
+            own, begin, end = min(c, 1.0), np.uint64(start[p]), np.uint64(start[p + _ONE])
             _weigh(S, w, eta, factor, value)
-            for j in range(start[p], start[p + 1]):
-                k, x = topic[j], own * np.float64(share[j])
+            for j in range(begin, end):
+                k, r = topic[j], np.float64(share[j])
+                x = own * r
                 y = x if counted else 0.0
                 new = (S[w, k] - y + eta) / (N[k] - y + total_eta) * (n[k] - x + prior[k])
                 value[k] = max(new, 0.0)  # of weights, rounding may leave less than the token
+                n[k] = max(n[k] - c * r, 0.0)
+                factor[k] = (n[k] + prior[k]) * inverse[k]
             _chunk_sums(value, sums)
             total = 0.0
-            for i in range(sums.size):
+            for i in range(np.uint64(sums.size)):
                 total += sums[i]
-            if start[p + 1] == start[p]:
-                log_p += c * math.log((total + rest) / (length + concentration))
+            others = length if begin == end else length - own
+            probability = (total + rest) / (others + concentration)
+            if begin == end:
                 length += c
+            if c == 1.0:
+                product *= probability
+                if product < LEAST_PRODUCT:
+                    log_p, product = log_p + math.log(product), 1.0
             else:
-                log_p += c * math.log((total + rest) / (length - own + concentration))
-            end = _keep(value, sums, K, total, smallest, uniform(rng), new_topic, new_share, at)
-            for j in range(start[p], start[p + 1]):
-                n[topic[j]] -= c * np.float64(share[j])
-            for j in range(at, end):
-                n[new_topic[j]] += c * np.float64(new_share[j])
-            for j in range(start[p], start[p + 1]):
-                k = topic[j]
-                n[k] = max(n[k], 0.0)
-                factor[k] = (n[k] + prior[k]) * inverse[k]
-            for j in range(at, end):
+                log_p += c * math.log(probability)
+            at, before = _keep(value, sums, K, total, smallest, uniform(rng), new_topic, new_share, at), np.uint64(at)
+            for j in range(before, np.uint64(at)):
                 k = new_topic[j]
+                n[k] += c * np.float64(new_share[j])
                 factor[k] = (n[k] + prior[k]) * inverse[k]
-            at = end
-            new_start[p + 1] = at
+            new_start[p + _ONE] = at
         _count_tables(indptr[d], indptr[d + 1], count, new_start, new_topic, new_share, n, absent)
         _expected_tables(n, absent, prior, base, tables)
-    return log_p
+    return log_p + math.log(product)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _count_topics(begin, end, count, start, topic, share, n):
+    """Sum N_dk of a document; return how many of its tokens have shares."""
+    n[:] = 0.0
+    length = 0.0
+    for p in range(np.uint64(begin), np.uint64(end)):
+        if start[p + _ONE] > start[p]:
+            length += count[p]
+        for j in range(np.uint64(start[p]), np.uint64(start[p + _ONE])):
+            n[topic[j]] += count[p] * np.float64(share[j])
+    return length
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -218,9 +233,9 @@ def _count_tables(begin, end, count, start, topic, share, n, absent):
     """Sum N_dk again and q(N_dk = 0) = prod_w (1 - r_dwk) ^ c_dw of a document."""
     n[:] = 0.0
     absent[:] = 1.0
-    for p in range(begin, end):
+    for p in range(np.uint64(begin), np.uint64(end)):
         c = count[p]
-        for j in range(start[p], start[p + 1]):
+        for j in range(np.uint64(start[p]), np.uint64(start[p + _ONE])):
             x = np.float64(share[j])
             n[topic[j]] += c * x
             absent[topic[j]] *= 1.0 - x if c == 1.0 else max(1.0 - x, 0.0) ** c
