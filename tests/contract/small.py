@@ -50,6 +50,11 @@ def bits(model: Model, name: str) -> bytes:
     return np.ascontiguousarray(weights(model, data_of(name))).tobytes()
 
 
+def attributes(model: Any) -> dict[str, Any]:
+    """The attributes of a model, but for what it has prepared and can prepare again."""
+    return {name: value for name, value in vars(model).items() if name != "_prepared"}
+
+
 def frozen(value: Any) -> Any:
     """Return all that a value holds, deeply, so that a later change of it shows."""
     if isinstance(value, np.ndarray):

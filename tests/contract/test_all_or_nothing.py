@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
-from tests.contract.small import OF_WORDS, SMALL, bits, data_of, fitted, frozen, raising, unfitted
+from tests.contract.small import OF_WORDS, SMALL, attributes, bits, data_of, fitted, frozen, raising, unfitted
 
 from stickbreak.collapsed import streamed as collapsed
 from stickbreak.corpus import Corpus
@@ -53,14 +53,14 @@ WAYS = ("bad X", "bad X of other words", "bad parameter", "callback", "interrupt
 def test_failed_fit_leaves_a_fitted_model_as_it_was(name, how, tmp_path):
     X = data_of(name)
     model = fitted(name)
-    expected, before = bits(model, name), frozen(vars(model))
+    expected, before = bits(model, name), frozen(attributes(model))
     with pytest.raises((StickbreakError, ValueError, RuntimeError, KeyboardInterrupt)):
         fails(model, X, how, tmp_path)
     if how == "bad parameter":
         model.set_params(
             **{key: getattr(unfitted(name), key) for key in ("gamma", "learn") if key in model.get_params()}
         )
-    assert frozen(vars(model)) == before
+    assert frozen(attributes(model)) == before
     assert bits(model, name) == expected
 
 
@@ -80,10 +80,10 @@ def test_failed_first_fit_leaves_no_fitted_model(name, how, tmp_path):
 def test_failed_continuation_leaves_the_model_and_can_be_repeated(name, error):
     X = data_of(name)
     model, twin = unfitted(name).fit(X), unfitted(name).fit(X)
-    expected, before = bits(model, name), frozen(vars(model))
+    expected, before = bits(model, name), frozen(attributes(model))
     with pytest.raises(type(error)):
         model.continue_fit(X, n_laps=4, callback=raising(error, 7))
-    assert frozen(vars(model)) == before
+    assert frozen(attributes(model)) == before
     assert bits(model, name) == expected
     going_on = {"n_laps": 3}
     assert bits(model.continue_fit(X, **going_on), name) == bits(twin.continue_fit(X, **going_on), name)
@@ -94,10 +94,10 @@ def test_failed_continuation_leaves_the_model_and_can_be_repeated(name, error):
 def test_failed_continuation_of_chains_leaves_what_they_keep(representation, estimate):
     X = data_of("GibbsHDP")
     model = unfitted("GibbsHDP", representation=representation, estimate=estimate).fit(X)
-    before = frozen(vars(model))
+    before = frozen(attributes(model))
     with pytest.raises(RuntimeError):
         model.continue_fit(X, n_laps=5, callback=raising(RuntimeError("mine"), 8))
-    assert frozen(vars(model)) == before
+    assert frozen(attributes(model)) == before
 
 
 @pytest.mark.parametrize("first", [False, True], ids=["after a fit", "after a minibatch"])
@@ -106,14 +106,14 @@ def test_failed_continuation_of_chains_leaves_what_they_keep(representation, est
 def test_failed_partial_fit_leaves_the_model(name, how, first):
     X = data_of(name)
     model = unfitted(name, learn=()).partial_fit(X) if first else unfitted(name).fit(X)
-    expected, before = bits(model, name), frozen(vars(model))
+    expected, before = bits(model, name), frozen(attributes(model))
     given = {"text": ["a text"], "negative": -X.counts.toarray(), "other words": names_of(X)}.get(how, X)
     changed = {"total": {"total_documents": 3}, "parameter": {"n_jobs": 0}}.get(how, {})
     kept = {key: getattr(model, key) for key in changed}
     with pytest.raises((StickbreakError, ValueError)):
         model.set_params(**changed).partial_fit(given)
     model.set_params(**kept)
-    assert frozen(vars(model)) == before
+    assert frozen(attributes(model)) == before
     assert bits(model, name) == expected
 
 
@@ -123,7 +123,7 @@ def test_collapsed_step_that_breaks_off_after_it_wrote_is_taken_back(where, shar
     X = data_of("CollapsedHDP")
     offset = 0.0 if share == 1.0 else 3.0
     model = unfitted("CollapsedHDP", learning_offset=offset).partial_fit(X).partial_fit(X[:10])
-    expected, before = bits(model, "CollapsedHDP"), frozen(vars(model))
+    expected, before = bits(model, "CollapsedHDP"), frozen(attributes(model))
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -132,7 +132,7 @@ def test_collapsed_step_that_breaks_off_after_it_wrote_is_taken_back(where, shar
         patch.setattr(collapsed, where, interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X[10:30])
-    assert frozen(vars(model)) == before
+    assert frozen(attributes(model)) == before
     assert bits(model, "CollapsedHDP") == expected
     twin = unfitted("CollapsedHDP", learning_offset=offset).partial_fit(X).partial_fit(X[:10])
     assert bits(model.partial_fit(X[30:]), "CollapsedHDP") == bits(twin.partial_fit(X[30:]), "CollapsedHDP")
@@ -146,7 +146,7 @@ def test_unbounded_step_that_breaks_off_leaves_its_columns_or_is_told(room, wher
     model = unfitted("HybridHDP", top_level="unbounded", init="random", n_topics=12).partial_fit(X)
     n_columns = model._state.n_topics
     monkeypatch.setattr(new_topics, "VANISHED_TOKENS", 30.0)
-    expected, before = bits(model, "HybridHDP"), frozen({**vars(model), "_room": None})
+    expected, before = bits(model, "HybridHDP"), frozen({**attributes(model), "_room": None})
     assert (model._state.tokens < 30).any()
 
     def interrupt(*_, **__):
@@ -161,7 +161,7 @@ def test_unbounded_step_that_breaks_off_leaves_its_columns_or_is_told(room, wher
             model.partial_fit(X[:10])
         return
     assert model._state.n_topics == n_columns
-    assert frozen({**vars(model), "_room": None}) == before
+    assert frozen({**attributes(model), "_room": None}) == before
     assert bits(model, "HybridHDP") == expected
     model.partial_fit(X[:10])
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from stickbreak.collapsed.kernels.shares import update_documents
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_arrays import copy
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -59,7 +60,8 @@ def update_labelled(
     for d in range(indptr.size - 1):
         begin, end = indptr[d], indptr[d + 1]
         labels = label[label_start[first + d] : label_start[first + d + 1]]
-        own[:], left = prior, rest
+        left = rest
+        copy(prior, own)
         if labels.size > 0:
             left = label_prior(prior, alpha, labels, n_labels, labelled, own) * eta / total_eta
         log_p += update_documents(
