@@ -11,8 +11,8 @@ import stickbreak.cli.app as app_module
 from stickbreak.cli.app import app
 
 COMMANDS = (
-    "fit", "topics", "tree", "reduce", "update", "transform", "evaluate", "report", "words", "search", "documents", "topics-of",
-    "word-topics", "similar", "over-time", "trends", "by", "label", "predict-labels", "scores", "intrusion", "compare",
+    "fit", "topics", "tree", "reduce", "update", "transform", "evaluate", "report", "words", "search", "documents",
+    "topics-of", "word-topics", "similar", "over-time", "trends", "by", "label", "predict-labels", "scores", "intrusion", "compare",
     "count", "demo", "warm",
 )  # fmt: skip
 
