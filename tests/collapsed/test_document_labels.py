@@ -213,3 +213,21 @@ def test_curve_is_learned_from_documents_with_labels_a_part_of_many(monkeypatch:
     rows = documents_for_curve(labels, 0)
     assert rows.size == 3
     assert set(rows.tolist()) <= {0, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("kind", ["string", "Int64", "boolean"])
+def test_missing_values_of_pandas_are_no_labels(kind):
+    values = pd.Series([{"string": "a", "Int64": 1, "boolean": True}[kind], pd.NA], dtype=kind)
+    assert [names_in(value) for value in values] == [[{"string": "a", "Int64": "1", "boolean": "True"}[kind]], []]
+    assert names_in([pd.NA, "b"]) == ["b"]
+
+
+def test_a_label_for_each_of_many_documents_is_taken_for_a_mistake(monkeypatch):
+    monkeypatch.setattr("stickbreak.collapsed.steered.MOST_TOPICS", 4)
+    with pytest.raises(InputError, match="have 5 topics, but there may be 3 at most"):
+        CollapsedHDP(n_laps=1).fit(np.ones((5, 3)), labels=list("abcde"))
+
+
+def test_topics_of_labels_count_for_max_topics():
+    with pytest.raises(InputError, match="2 topics of seeds and labels and n_topics=5 others"):
+        CollapsedHDP(n_topics=5, max_topics=6, n_laps=1).fit(np.ones((4, 9)), labels=list("abab"))

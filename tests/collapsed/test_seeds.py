@@ -88,8 +88,9 @@ def test_a_checkpoint_of_other_seeds_is_refused(corpus: Corpus, tmp_path: Path) 
 
 
 def test_seeds_grow_on_samples_too(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"LEAST": 3000, "SMALLEST": 1500, "LARGEST": 3000}.items():
-        monkeypatch.setattr(growing, name, value)
+    for name in ("OF_LONG", "OF_SHORT"):
+        monkeypatch.setattr(growing, name, growing.Sampling(3000, 1500, 1 / 8))
+    monkeypatch.setattr(growing, "LARGEST", 3000)
     model = CollapsedHDP(seeds=SEEDS, n_laps=40, merge_laps=30, final_passes="expected", random_state=0).fit(corpus)
     assert model.labels_ == {0: "space", 1: "war"}
     assert matched(model, 5)[1] == 2

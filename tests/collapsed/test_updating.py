@@ -128,3 +128,10 @@ def test_a_stream_goes_on_from_an_update(model: CollapsedHDP) -> None:
     model.partial_fit(documents(50, [3], 7))
     assert model.labels_ == labels
     assert model.n_topics_ >= n_topics
+
+
+def test_words_of_a_new_subject_join_although_most_new_texts_have_them():
+    old = ["orbit launch moon", "faith church prayer", "moon orbit rocket", "church faith psalm"] * 10
+    model = CollapsedHDP(n_laps=3, random_state=0).fit(old)
+    model.update(["vaccine trial dose", "dose vaccine trial", "trial dose vaccine"] * 5)
+    assert {"vaccine", "trial", "dose"} <= set(model.vocabulary_)

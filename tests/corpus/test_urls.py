@@ -210,3 +210,27 @@ def test_vectors_at_a_url_are_refused() -> None:
 def test_a_url_is_never_taken_for_a_path() -> None:
     with pytest.raises(TypeError):
         os.fspath(UrlPath("memory://bucket/a"))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://KEY:SECRET@127.0.0.1:1/x",
+        "hdfs://KEY:SECRET@host:99999/x",
+        "nonsense://KEY:SECRET@host/x",
+        "s3://KEY:SE/CRET@bucket/x",
+        "nonsense://bucket/x?token=SECRET",
+    ],
+)
+def test_no_message_repeats_credentials(url):
+    """Also where another package says what is wrong, and where a / of the secret was not escaped."""
+    assert "CRET" not in repr(UrlPath(url)) + str(UrlPath(url))
+    with pytest.raises((InputError, ReadError)) as caught:
+        open_corpus(url)
+    assert "CRET" not in str(caught.value)
+    assert caught.value.__cause__ is None or "CRET" not in str(caught.value.__cause__)
+
+
+def test_a_file_of_another_machine_is_not_looked_for_here():
+    with pytest.raises(InputError, match="names the machine 'elsewhere'"):
+        open_corpus("file://elsewhere/etc")

@@ -69,6 +69,8 @@ def test_lines_are_of_the_topics_that_change_most_unless_told(model, corpus, dat
 def test_a_topic_without_shares_is_named(model, corpus, dates):
     with pytest.raises(InputError, match="topic is 99"):
         model.plot.over_time(corpus, dates, topics=[99])
+    with pytest.raises(InputError, match="topics is empty"):
+        model.plot.over_time(corpus, dates, topics=[])
 
 
 def test_discs_have_the_area_of_their_share_and_the_place_of_their_words(model):

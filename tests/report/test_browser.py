@@ -239,6 +239,9 @@ def test_table_of_classes_follows_the_chosen_column(opened, reports):
     assert {row[2] for row in rows[1:]} == set(data.classes[1].groups)
     drawn = report.page.evaluate("Math.max(...document.querySelector('#class-plot').data[0].z.flat())")
     assert drawn == pytest.approx(max(v for row in data.classes[1].shares for v in row))
+    plot = "document.querySelector('#class-plot')"
+    assert report.page.evaluate(f"{plot}.data[0].x") == [0, 1]  # numbers: two names may be cut to the same
+    assert report.page.evaluate(f"{plot}.layout.xaxis.ticktext") == list(data.classes[1].groups)
 
 
 def test_every_button_of_a_table_copies_rows_of_equal_length(opened):

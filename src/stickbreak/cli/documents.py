@@ -300,7 +300,9 @@ def read_for_model(
     options = model.text_options_ or remembered.text or TextOptions()
     if given.tokenizer is not None:
         options = replace(options, tokenizer=named_tokenizer(given.tokenizer))
-    texts = settings.texts(path)
+    texts, words = settings.texts(path), model.vocabulary_
+    if new_words and not remembered.fixed_vocabulary:  # a new subject may have words that most of its texts have
+        words = _with_new(words, replace(settings, vocabulary=None, text=replace(options, max_df=1.0)).read(path))
     if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
         from stickbreak.corpus import read
 
@@ -310,7 +312,7 @@ def read_for_model(
             text_field=settings.text_field,
             name_field=settings.name_field,
             encoding=settings.known_encoding,
-            vocabulary=model.vocabulary_,
+            vocabulary=words,
             text=options,
             keep=settings.keep,
             delimiter=settings.delimiter,
@@ -318,9 +320,6 @@ def read_for_model(
         )
         return Documents(corpus, None, texts, remembered.word_counts)
     unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
-    words = model.vocabulary_
-    if new_words:
-        words = _with_new(words, replace(settings, vocabulary=None, text=options).read(path))
     corpus, n_outside = align(replace(settings, vocabulary=None, text=unpruned).read(path), words)
     return Documents(corpus, n_outside, texts, remembered.word_counts)
 

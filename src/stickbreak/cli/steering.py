@@ -91,7 +91,17 @@ def check_labels(method: str, column: str | None, separator: str | None) -> None
     """
     if column is not None:
         _check_method("--labels", method)
-    elif separator is not None:
+    check_separator(column, separator)
+
+
+def check_separator(column: str | None, separator: str | None) -> None:
+    """Refuse a separator without labels, and an empty one.
+
+    Raises
+    ------
+    InputError
+    """
+    if column is None and separator is not None:
         raise InputError("--label-separator is given without --labels; name the column of the labels")
     if separator == "":
         raise InputError("--label-separator is empty; give the text between two labels, such as ';'")
@@ -117,9 +127,10 @@ def labels_of(corpus: "Corpus", column: str, separator: str | None) -> Any:
     """
     if separator is None:
         return column
+    from stickbreak.collapsed.given_labels import listed
     from stickbreak.questions.columns import column_of
 
-    values = column_of(corpus, column, "--labels")
+    values = map(listed, column_of(corpus, column, "--labels"))
     return [value.split(separator) if isinstance(value, str) else value for value in values]
 
 

@@ -10,7 +10,7 @@ from stickbreak.cli.asking import load_words_model
 from stickbreak.cli.documents import InputSettings, read_for_model, read_limits
 from stickbreak.cli.output import describe_topics, print_json, print_topics, say
 from stickbreak.cli.paths import check_input
-from stickbreak.cli.steering import Labels, LabelSeparator, labels_of, with_column
+from stickbreak.cli.steering import Labels, LabelSeparator, check_separator, labels_of, with_column
 from stickbreak.cli.words import Words
 
 _INPUT = "input.json"  # beside a model: how its documents were read
@@ -47,6 +47,7 @@ def update(
     from stickbreak.fitting.progress import FitProgress
     from stickbreak.storage.persistence import check_target
 
+    check_separator(labels, label_separator)
     check_input(documents)
     check_target(out, overwrite=force)
     fitted = load_words_model(model)
@@ -61,8 +62,10 @@ def update(
         say(f"{Words(read, given).size}, {read.corpus.n_words - n_words:,} new; updating {before} topics ...")
     of_documents = None if labels is None else labels_of(read.corpus, labels, label_separator)
     with FitProgress(not quiet and sys.stderr.isatty()) as progress:
+        own = {name: fitted.get_params()[name] for name in ("n_jobs", "scratch")}
         fitted.set_params(n_jobs=jobs or -1, scratch=None)
         fitted.update(read.corpus, labels=of_documents, callback=progress.update)
+        fitted.set_params(**own)
     _write(fitted, model, out, read.corpus, force=force)
     _tell(fitted, before, fitted.n_features_in_ - n_words, out, as_json=as_json)
 
@@ -78,10 +81,11 @@ def _write(fitted: Any, model: Path, out: Path, corpus: Any, *, force: bool) -> 
         file = model / _INPUT
         if file.is_file():
             known = json.loads(file.read_text(encoding="utf-8"))
-            counts = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64).ravel()
-            old = np.asarray(known.get("word_counts") or [0.0])
-            counts[: old.size] += old
-            known["word_counts"] = counts.tolist()
+            old = np.asarray(known.get("word_counts") or [])
+            if old.size:  # a model of an older version does not remember them
+                counts = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64).ravel()
+                counts[: old.size] += old
+                known["word_counts"] = counts.tolist()
             (folder / _INPUT).write_text(json.dumps(known) + "\n", encoding="ascii")
 
 

@@ -43,7 +43,7 @@ def given_labels(corpus: Corpus, labels: Any, known: Sequence[str] | None = None
         If no document has a label, a label is not known, or there is not one entry for each document.
     """
     column = column_of(corpus, _entries(labels), "labels")
-    rows = [names_in(_listed(entry) if isinstance(labels, str) else entry) for entry in column]
+    rows = [names_in(listed(entry) if isinstance(labels, str) else entry) for entry in column]
     names = tuple(known) if known else tuple(sorted({name for row in rows for name in row}))
     if not any(rows):
         raise InputError("labels has no label for any document; give at least one, or leave labels out.")
@@ -68,7 +68,7 @@ def names_in(entry: Any) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))
 
 
-def _listed(entry: Any) -> Any:
+def listed(entry: Any) -> Any:
     """Return the list that a field of JSON lines held, which its column keeps as text; anything else as it is."""
     if not isinstance(entry, str) or not entry.startswith("["):
         return entry
@@ -81,7 +81,7 @@ def _listed(entry: Any) -> Any:
 
 def _name(value: Any) -> str:
     """Return one label as text; nothing for a missing value."""
-    if value is None or value != value or str(value) in ("<NA>", "NaT"):
+    if value is None or str(value) in ("<NA>", "NaT") or value != value:
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)  # a column of numbers some of which are missing

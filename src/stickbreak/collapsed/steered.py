@@ -14,6 +14,7 @@ from stickbreak.collapsed.given_labels import GivenLabels, given_labels
 from stickbreak.collapsed.label_curve import documents_for_curve, fitted_curve, probabilities
 from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.seeds import Seeds, check_seeds, known_words
+from stickbreak.collapsed.state import MOST_TOPICS
 from stickbreak.collapsed.steering import UNSTEERED, DocumentLabels, Steering, seeded
 from stickbreak.collapsed.updating import continued
 from stickbreak.corpus import Corpus
@@ -188,6 +189,16 @@ class SteeredCollapsed(FittedCollapsed):
     def _check_room(self, documents: Corpus) -> int:
         """Return how many topics seeds and labels have; refuse more than there may be."""
         n_kept = len(self._names_steered())
+        if n_kept >= MOST_TOPICS:
+            raise InputError(
+                f"seeds and labels have {n_kept:,} topics, but there may be {MOST_TOPICS - 1:,} at most; is each label "
+                "the name of one document?"
+            )
+        if n_kept and self.n_topics is not None and n_kept + self.n_topics > (self.max_topics or MOST_TOPICS):
+            raise InputError(
+                f"the fit starts with {n_kept} topics of seeds and labels and n_topics={self.n_topics} others, but "
+                f"max_topics is {self.max_topics or MOST_TOPICS}; give a larger max_topics, or fewer n_topics."
+            )
         if n_kept and self.max_topics is not None and n_kept >= self.max_topics:
             raise InputError(
                 f"max_topics is {self.max_topics}, but seeds and labels have {n_kept} topics, and there is one more at "

@@ -95,6 +95,8 @@ class TopicPictures(Pictures):
             trends = model.topic_trends(X, dates, date_format=date_format)
             topics = trends["topic"].iloc[np.argsort(-trends["change"].abs().to_numpy(), kind="stable")[:6]].tolist()
         chosen = checked_numbers("topics", topics, model.n_columns_).tolist()
+        if not chosen:
+            raise InputError("topics is empty; give at least one number of a topic, or None.")
         table = model.topics_over_time(X, dates, by, date_format=date_format)
         rows = {k: table[table["topic"] == k] for k in chosen}
         lacking = [k for k in chosen if rows[k].empty]

@@ -55,14 +55,17 @@ class TakesTexts:
         return count_texts(texts, self._known_options(), vocabulary=self.vocabulary_)
 
     def _counted_with_new(self, X: Any) -> Any:
-        """Count texts in the words of the model and in new ones, which are chosen as those of a fit are."""
+        """Count texts in the words of the model and in new ones, chosen as those of a fit are, but for `max_df`.
+
+        A word that most of the new texts have may be that of a new subject.
+        """
         texts = self._texts(X)
         if texts is None:
             return X
         options = self._known_options()
         known = count_texts(texts, options, vocabulary=self.vocabulary_)
         try:
-            found = count_texts(texts, options)
+            found = count_texts(texts, replace(options, max_df=1.0))
         except InvalidCorpus:  # no word at all is left
             return known
         named = set(self.vocabulary_)

@@ -22,6 +22,9 @@ const charts = (() => {
   const hue = (i, alpha = 1) =>
     `hsla(${Math.round((172 + 137.508 * i) % 360)}, ${isDark() ? 48 : 52}%, ${isDark() ? 62 - 8 * (i % 2) : 38 + 8 * (i % 2)}%, ${alpha})`;
 
+  // Plotly takes some HTML; texts of documents are none.
+  const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
   function layout(holder, more) {
     const axis = { gridcolor: colour("--line"), linecolor: colour("--line"), zeroline: false, automargin: true };
     const { xaxis = {}, yaxis = {}, ...rest } = more;
@@ -95,5 +98,5 @@ const charts = (() => {
   addEventListener("beforeprint", () => {
     for (const holder of drawn.keys()) if (holder.classList.contains("js-plotly-plot")) Plotly.Plots.resize(holder);
   });
-  return { draw, colour, hue };
+  return { draw, colour, hue, plain };
 })();

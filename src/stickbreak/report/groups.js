@@ -47,7 +47,7 @@ function groupedSections(data, tools) {
         stackgroup: "all",
         line: { width: 0.8, color: charts.colour("--card") },
         fillcolor: charts.hue(i, 0.85),
-        hovertemplate: `%{y:.1%} ${group.name.replace(/[<>&]/g, " ")}<extra>%{x}</extra>`,
+        hovertemplate: `%{y:.1%} ${charts.plain(group.name)}<extra>%{x}</extra>`,
       })),
       hovermode: "closest",
       xaxis: { type: "date", showgrid: false },
@@ -131,7 +131,10 @@ function groupedSections(data, tools) {
       const letters = Array.from(text);
       return letters.length > n ? `${letters.slice(0, n - 1).join("")}…` : text;
     };
-    const label = (topic) => `#${topic.number} ${cut(topic.label, holder.clientWidth < 600 ? 14 : 34)}`;
+    const label = (topic) => charts.plain(`#${topic.number} ${cut(topic.label, holder.clientWidth < 600 ? 14 : 34)}`);
+    const names = grouped.groups.map((name) => charts.plain(cut(name, 26))), // two may be cut to the same
+      columns = names.map((_, g) => g),
+      lines = rows.map((_, i) => i);
     holder.style.height = `${Math.max(300, 22 * rows.length + 150)}px`;
     holder.setAttribute(
       "aria-label",
@@ -152,18 +155,18 @@ function groupedSections(data, tools) {
       traces: [
         {
           type: "heatmap",
-          x: grouped.groups.map((name) => cut(name, 26)),
-          y: rows.map(label),
+          x: columns,
+          y: lines,
           z: rows.map((topic) => grouped.groups.map((_, g) => value(topic.index, g))),
           xgap: 1,
           ygap: 1,
           text: rows.map((topic) =>
             grouped.groups.map(
               (_, g) =>
-                `${percent(grouped.shares[topic.index][g] ?? 0)} of the words, ${fixed((grouped.shares[topic.index][g] ?? 0) / Math.max(mean(grouped, topic.index), 1e-9), 1)} times the mean`,
+                `${label(topic)}<br>${charts.plain(grouped.groups[g])}<br>${percent(grouped.shares[topic.index][g] ?? 0)} of the words, ${fixed((grouped.shares[topic.index][g] ?? 0) / Math.max(mean(grouped, topic.index), 1e-9), 1)} times the mean`,
             ),
           ),
-          hovertemplate: "%{y}<br>%{x}<br>%{text}<extra></extra>",
+          hovertemplate: "%{text}<extra></extra>",
           ...(relative ? { zmin: -3, zmax: 3 } : { zmin: 0 }),
           colorscale: relative
             ? [
@@ -186,8 +189,21 @@ function groupedSections(data, tools) {
         },
       ],
       margin: { l: 20, r: 8, t: 8, b: 20 },
-      xaxis: { side: "top", tickangle: -45, showgrid: false, tickfont: { size: 12 } },
-      yaxis: { autorange: "reversed", showgrid: false, tickfont: { size: 12 } },
+      xaxis: {
+        side: "top",
+        tickangle: -45,
+        showgrid: false,
+        tickfont: { size: 12 },
+        tickvals: columns,
+        ticktext: names,
+      },
+      yaxis: {
+        autorange: "reversed",
+        showgrid: false,
+        tickfont: { size: 12 },
+        tickvals: lines,
+        ticktext: rows.map(label),
+      },
     }));
   }
   function startClasses() {

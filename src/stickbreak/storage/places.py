@@ -14,7 +14,8 @@ PathLike = str | os.PathLike[str]
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)  # a drive of Windows has one letter
 _URL_AS_PATH = re.compile(_URL.pattern[:-1], re.IGNORECASE)  # pathlib makes one slash of two
-_SECRET = re.compile(r"(?<=:/)(/?)[^/@]*@|\?.*", re.DOTALL)
+# the part before an @; where it has a colon, also beyond a slash that was not escaped
+_SECRET = re.compile(r"(?<=:/)(/?)(?:[^/@?:]*:[^@?]*|[^/@?]*)@|\?.*", re.DOTALL)
 
 
 def is_url(given: object) -> bool:

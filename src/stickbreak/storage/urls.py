@@ -43,7 +43,12 @@ def location_of(given: object) -> Location:
         return given
     if not (isinstance(given, str) and is_url(given)):
         return place_of(given)
-    return Path(unquote(urlsplit(given).path)) if given.lower().startswith("file://") else UrlPath(given)
+    if not given.lower().startswith("file://"):
+        return UrlPath(given)
+    parts = urlsplit(given)
+    if parts.netloc not in ("", "localhost"):
+        raise InputError(f"{without_secrets(given):.100} names the machine {parts.netloc!r:.60}; give file:///path.")
+    return Path(unquote(parts.path))
 
 
 class Stat(NamedTuple):
@@ -53,7 +58,7 @@ class Stat(NamedTuple):
     st_mtime_ns: int  # 0 where the storage does not tell
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class UrlPath:
     """A file or folder at a URL, as jobs name it.
 
@@ -71,6 +76,9 @@ class UrlPath:
     def __str__(self) -> str:
         """Return the URL for a message, without credentials and options."""
         return without_secrets(self.url)
+
+    def __repr__(self) -> str:
+        return f"UrlPath({str(self)!r})"
 
     def __truediv__(self, name: str) -> UrlPath:
         """Return what is inside."""
@@ -168,6 +176,9 @@ def _opened(url: str) -> tuple[Any, str]:
     head, mark, query = url.partition("?")
     scheme, _, rest = head.partition("://")
     host, _, inside = rest.partition("/")
+    _, colon, password = host.partition(":")
+    if colon and "@" in inside and "@" not in host and not password.isdigit():
+        raise InputError(f"{without_secrets(url)} has a / in its credentials; write it as %2F, or leave them out")
     storage, root = _storage(f"{scheme}://{host}/{mark}{query}")
     return storage, f"{root.rstrip('/')}/{inside}".rstrip("/")
 
@@ -178,12 +189,17 @@ def _storage(root: str) -> tuple[Any, str]:
     from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
 
     shown = str(UrlPath(root))
+
+    def told(error: object) -> str:
+        """Return what another package says; nothing where it may repeat credentials."""
+        return "no more is said: the URL has credentials or options" if "@" in root or "?" in root else str(error)
+
     try:
         return cast("tuple[Any, str]", FileSystem.from_uri(root))
     except pa.ArrowInvalid as error:
-        reason = str(error)
+        reason = told(error)
     except OSError as error:
-        raise ReadError(f"{shown} does not answer ({error!s:.160}); check the name and the connection") from error
+        raise ReadError(f"{shown} does not answer ({told(error):.160}); check the name and the connection") from None
     try:
         import fsspec
     except ImportError:
@@ -194,7 +210,7 @@ def _storage(root: str) -> tuple[Any, str]:
     try:
         storage, path = fsspec.core.url_to_fs(root)
     except (ImportError, ValueError) as error:
-        raise InputError(f"{shown} cannot be read: {error!s:.200} ({reason:.100}); name another URL") from error
+        raise InputError(f"{shown} cannot be read: {told(error):.200} ({reason:.100}); name another URL") from None
     except OSError as error:
-        raise ReadError(f"{shown} does not answer ({error!s:.160}); check the name and the connection") from error
+        raise ReadError(f"{shown} does not answer ({told(error):.160}); check the name and the connection") from None
     return PyFileSystem(FSSpecHandler(storage)), path
