@@ -237,9 +237,10 @@ def test_table_of_classes_follows_the_chosen_column(opened, reports):
     rows = table(report)
     assert rows[0][2] == "draft"
     assert {row[2] for row in rows[1:]} == set(data.classes[1].groups)
-    drawn = report.page.evaluate("Math.max(...document.querySelector('#class-plot').data[0].z.flat())")
-    assert drawn == pytest.approx(max(v for row in data.classes[1].shares for v in row))
     plot = "document.querySelector('#class-plot')"
+    report.page.wait_for_function(f"{plot}.data[0].zmin === 0 && {plot}.data[0].x.length === 2")  # it is drawn later
+    drawn = report.page.evaluate(f"Math.max(...{plot}.data[0].z.flat())")
+    assert drawn == pytest.approx(max(v for row in data.classes[1].shares for v in row))
     assert report.page.evaluate(f"{plot}.data[0].x") == [0, 1]  # numbers: two names may be cut to the same
     assert report.page.evaluate(f"{plot}.layout.xaxis.ticktext") == list(data.classes[1].groups)
 
