@@ -238,7 +238,11 @@ def test_table_of_classes_follows_the_chosen_column(opened, reports):
     assert rows[0][2] == "draft"
     assert {row[2] for row in rows[1:]} == set(data.classes[1].groups)
     plot = "document.querySelector('#class-plot')"
-    report.page.wait_for_function(f"{plot}.data[0].zmin === 0 && {plot}.data[0].x.length === 2")  # it is drawn later
+    report.page.locator("#class-plot").scroll_into_view_if_needed()
+    for _ in range(100):  # it is drawn later; the policy of the page forbids to wait for an expression
+        if report.page.evaluate(f"{plot}.data[0].zmin === 0 && {plot}.data[0].x.length === 2"):
+            break
+        report.page.wait_for_timeout(50)
     drawn = report.page.evaluate(f"Math.max(...{plot}.data[0].z.flat())")
     assert drawn == pytest.approx(max(v for row in data.classes[1].shares for v in row))
     assert report.page.evaluate(f"{plot}.data[0].x") == [0, 1]  # numbers: two names may be cut to the same
