@@ -119,7 +119,7 @@ def test_halves_of_a_sweep_equal_their_twin(monkeypatch, fractional):
         lists = (shard.shares.start, shard.shares.topic, shard.shares.share, half)
         tables = (state.S, state.N, halves.S, halves.N, prior, PRIORS.eta, total_eta)
         new.append(np.empty_like(half))
-        moved.append(kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *tables, new[-1]))
+        moved.append(kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *tables, True, new[-1]))
     change = np.abs(dense_h(corpus, state, new) - h)
     assert sum(moved) == pytest.approx(np.einsum("dw,dwk,dwk->", counts, r, change), rel=1e-4)
     np.testing.assert_allclose(

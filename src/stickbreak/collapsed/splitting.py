@@ -6,7 +6,7 @@ documents and are swept until they have settled. Then the tokens held out say wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from stickbreak.collapsed.merging import LEAST_TOKENS, LEAST_WEIGHT, Judged
 from stickbreak.collapsed.packing import Counts
 from stickbreak.collapsed.shards import Shard, Shares
 from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors
+from stickbreak.collapsed.thinned import thinned, thinning
 from stickbreak.collapsed.walking import Half, Outcome, count_halves
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
@@ -26,6 +27,7 @@ from stickbreak.numerics.keys import key_of
 SCANS = 10  # sweeps over the halves, at least
 FEW_TOPICS = 32  # halves of so few topics part slowly, and are swept until they settle
 SETTLED = 1e-3  # part of the tokens: halves have settled when fewer change their half in a sweep
+LAST_SCANS = 4  # sweeps over all documents, where the halves settled in some of them
 MOST_VISITS = 200  # of a count, once in a sweep for each of its topics: then the sweeps end anyhow
 NEAR = 0.9  # part of a share that its half has at first
 LEAST_GAIN = 1.0  # standard errors that a split must gain
@@ -74,6 +76,23 @@ def split(state: CollapsedState, priors: Priors, max_topics: int, seed: int, eng
 
 
 def settled(state: CollapsedState, priors: Priors, seed: int, engine: Engine) -> Halves:
+    """Return halves of all topics that have settled: in some documents first, where topics are large.  math.md (C22)"""
+    m = thinning(float(state.N.sum()), state.beta.size)
+    if m == 1 or state.steering.past is not None:  # of documents that were fitted before, there are counts alone
+        return settled_in(state, priors, seed, engine)
+    some = thinned(state.documents, m, seed + state.n_sweeps, engine)
+    part = replace(state, documents=some, S=np.empty_like(state.S), N=np.empty_like(state.N))
+    add_up(part, engine)
+    found = settled_in(part, priors, seed, engine)
+    cut = Cut(Judged.of(part, priors), Counts(found.S, found.N), counted=False)
+    for _ in range(LAST_SCANS):
+        halves = Halves.none(state)
+        state.documents.walk(engine, update_halves, cut, count=count_halves, into=(halves.S, halves.N))
+        cut = Cut.of(state, priors, halves)
+    return halves
+
+
+def settled_in(state: CollapsedState, priors: Priors, seed: int, engine: Engine) -> Halves:
     """Return halves of all topics that have settled, from a blind cut.                                 math.md (C11)"""
     documents, key, halves = state.documents, key_of(seed, state.n_sweeps, "collapsed halves"), Halves.none(state)
     given, into = (key, state.beta.size), (halves.S, halves.N)
@@ -131,6 +150,7 @@ class Cut:
 
     judged: Judged
     halves: Counts
+    counted: bool = True  # whether the documents are in both
 
     @classmethod
     def of(cls, state: CollapsedState, priors: Priors, halves: Halves) -> Self:
@@ -154,9 +174,11 @@ def first_halves(given: tuple[np.uint64, int], shard: Shard) -> Outcome:
 
 def update_halves(cut: Cut, shard: Shard) -> Outcome:
     """Find the new halves of a shard, and the tokens that change theirs.                            math.md (C11)"""
+    if not cut.counted:
+        shard = replace(shard, half=np.full(shard.shares.topic.size, 0.5, np.float32))  # nothing is known of them
     half, lists = _parts(shard)
     new = np.empty_like(half)
-    moved = split_kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *cut.arrays(), new)
+    moved = split_kernels.update_halves(shard.indptr, shard.word, shard.count, *lists, *cut.arrays(), cut.counted, new)
     return Outcome((np.array(moved),), half=new)
 
 

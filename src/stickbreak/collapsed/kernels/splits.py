@@ -41,12 +41,13 @@ def add_halves(word, count, start, topic, share, half, low, high, S, N):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def update_halves(indptr, word, count, start, topic, share, half, S, N, S1, N1, prior, eta, total_eta, new):
+def update_halves(indptr, word, count, start, topic, share, half, S, N, S1, N1, prior, eta, total_eta, counted, new):
     """Write the new part h of every share r that is in the first half of its topic; S and N are fixed.  math.md (C11)
 
         h ∝ (S1_kw - r h + eta) / (N1_k - r h + W eta) (N1_dk - r h + prior_k / 2),    1 - h alike of S - S1
 
-    S1, N1 and N1_dk are the counts of the first halves; r h is taken out once for each count, as in (C1).
+    S1, N1 and N1_dk are the counts of the first halves; r h is taken out once for each count, as in (C1), and out of S,
+    S1, N and N1 only where these documents are `counted` in them.
     Return the tokens that have changed their half, sum of c r |h - old h|.
     """
     K = N.size
@@ -63,9 +64,11 @@ def update_halves(indptr, word, count, start, topic, share, half, S, N, S1, N1, 
             for j in range(start[p], start[p + 1]):
                 k, r, h = topic[j], np.float64(share[j]), np.float64(half[j])
                 x, y = own * r * h, own * r * (1.0 - h)
-                a = (S1[w, k] - x + eta) / (N1[k] - x + total_eta) * (one[k] - x + 0.5 * prior[k])
-                b = (S[w, k] - S1[w, k] - y + eta) / (N[k] - N1[k] - y + total_eta)
-                b *= both[k] - one[k] - y + 0.5 * prior[k]
+                a, b = one[k] - x + 0.5 * prior[k], both[k] - one[k] - y + 0.5 * prior[k]
+                if not counted:
+                    x, y = 0.0, 0.0
+                a *= (S1[w, k] - x + eta) / (N1[k] - x + total_eta)
+                b *= (S[w, k] - S1[w, k] - y + eta) / (N[k] - N1[k] - y + total_eta)
                 first, second = max(a, 0.0), max(b, 0.0)  # rounding may leave a count a little below its own token
                 now = first / (first + second) if first + second > 0.0 else 0.5
                 new[j] = now
