@@ -87,7 +87,7 @@ def test_chain_with_an_eta_by_word_has_the_exact_posterior(kind: str, moves: str
 
 @pytest.mark.parametrize("eta", [0.4, [0.3, 0.6]], ids=["number", "by word"])
 def test_log_joint_is_that_of_the_documents_given_the_known_topics(eta: Any) -> None:
-    """Two states differ by what the enumeration says, and its sum over states is what known topics leave."""
+    """It is what the enumeration says of all documents, but for the probability of those that are given."""
     tiny = replace(KNOWN, eta=eta)
     states, p, log_evidence = posterior(tiny)
     tokens, _ = tokens_of(tiny.docs, 2, 2)
@@ -111,7 +111,9 @@ def test_log_joint_is_that_of_the_documents_given_the_known_topics(eta: Any) -> 
         seen[tuple(k if k < 2 else 2 + new.index(k) for k in z.tolist()), chain.n_tables] = chain.log_joint()
     differences = [seen[key] - table[key] for key in seen]
     assert len(seen) > 4
-    np.testing.assert_allclose(differences, differences[0], atol=1e-9)
+    # the given documents, read first: two tokens at one table, a new topic, then one token and another new topic
+    given = -np.log(1 + tiny.alpha) + np.log(tiny.gamma / (1 + tiny.gamma)) + known.log(now.eta)
+    np.testing.assert_allclose(differences, -given, atol=1e-9)
 
 
 def test_gamma_beside_known_topics_has_its_conditional() -> None:
