@@ -8,6 +8,7 @@ import pytest
 
 import stickbreak
 from stickbreak.cli.config import toml_lines
+from stickbreak.storage.urls import UrlPath
 
 AWKWARD = [
     "", "plain", 'quo"tes', "it's", "back\\slash", "C:\\new\\table", "line\nend", "return\r\n", "tab\t", "nul\x00",
@@ -33,6 +34,22 @@ def test_a_path_that_is_not_unicode_is_left_out_with_a_remark():
     lines = "".join(toml_lines({"input": Path("caf\udce9.txt"), "seed": 1}))
     assert tomllib.loads(lines) == {"seed": 1}
     assert lines.startswith("# input is left out")
+
+
+@pytest.mark.parametrize(
+    ("url", "kept", "whole"),
+    [
+        ("s3://bucket/a.jsonl?region=eu-west-1", "s3://bucket/a.jsonl?region=eu-west-1", True),
+        ("s3://KEY:SECRET@bucket/a?region=eu&token=SECRET", "s3://bucket/a?region=eu", False),
+        ("gs://anonymous@bucket/a.jsonl", "gs://bucket/a.jsonl", False),
+        ("memory://a/b", "memory://a/b", True),
+    ],
+)
+def test_a_url_keeps_options_that_any_one_may_see_and_no_secret(url, kept, whole):
+    lines = "".join(toml_lines({"input": UrlPath(url)}))
+    assert tomllib.loads(lines) == {"input": kept}
+    assert lines.startswith("# input had credentials or options") != whole
+    assert "SECRET" not in lines
 
 
 def test_every_fit_leaves_its_options_beside_the_model(run, documents, tmp_path):

@@ -39,6 +39,16 @@ def test_seeds_of_a_file_name_the_first_topics(run, documents, tmp_path):
     assert stickbreak.load(tmp_path / "again").seeds == model.seeds
 
 
+@pytest.mark.parametrize("method", ["variational", "gibbs", "hybrid"])
+def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path, method):
+    (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
+    short = ("--laps", "2", "--topics", "4", "--seeds", tmp_path / "seeds.toml", "--seed-tokens", "30")
+    run("fit", documents, "--out", tmp_path / "model", *FIT, "--method", method, *short)
+    model = stickbreak.load(tmp_path / "model")
+    assert model.labels_ == {0: "water", 1: "law"}
+    assert model.top_words(2)[1][0] == "judge"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -58,8 +68,10 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     out = ("--out", tmp_path / "model", *FIT)
     said = refuse("fit", documents, *out, "--seeds", tmp_path / "missing.toml")
     assert "cannot be read" in said
-    for option in (("--seeds", "x.toml"), ("--labels", "theme")):
-        assert f"{option[0]} is for --method collapsed" in refuse("fit", documents, *out, "--method", "gibbs", *option)
+    said = refuse("fit", documents, *out, "--method", "tree", "--seeds", "x.toml")
+    assert "--seeds is for --method collapsed, variational, gibbs or hybrid, but --method is tree" in said
+    said = refuse("fit", documents, *out, "--method", "gibbs", "--labels", "theme")
+    assert "--labels is for --method collapsed, but --method is gibbs" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
     assert "'none'" in refuse("fit", documents, *out, "--labels", "none")
 
@@ -92,7 +104,11 @@ def test_update_writes_a_model_with_the_same_numbers_and_new_topics(run, refuse,
     )
     before = stickbreak.load(model)
     run("label", model, "0=first")
-    told = json.loads(run("update", model, new, "--out", tmp_path / "later", "--quiet", "--json").stdout)
+    kept = ("--checkpoint", tmp_path / "checkpoint")
+    told = json.loads(run("update", model, new, "--out", tmp_path / "later", "--quiet", "--json", *kept).stdout)
+    resumed = run("update", model, new, "--out", tmp_path / "resumed", "--quiet", "--json", *kept, "--resume")
+    assert {**json.loads(resumed.stdout), "model": told["model"]} == told
+    assert "--resume needs a checkpoint" in refuse("update", model, new, "--out", tmp_path / "x", "--resume")
     after = stickbreak.load(tmp_path / "later")
     assert told["n_topics_before"] == before.n_topics_
     assert told["n_topics"] == after.n_topics_

@@ -37,6 +37,14 @@ def small_corpus(seed=0, *, n_documents=23, n_words=8, fractional=False):
     return Corpus.from_counts(counts)
 
 
+BY_WORD = np.random.default_rng(7).gamma(0.5, 0.6, 12) + 0.02  # an eta for each word
+
+
+def column(eta):
+    """Eta as it is added to tables (W, K)."""
+    return eta[:, None] if np.ndim(eta) else eta
+
+
 def dense(corpus):
     return corpus.counts.toarray().astype(float)
 

@@ -42,12 +42,14 @@ def uniforms(key, document):
 def sweep(counts, r, beta, *, alpha, eta, turns, smallest=0.0, key=0, known=0.0, of_documents=None):
     """One sweep over a dense (D, W) array of counts; r is (D, W, K) and is changed in place. Return log p.
 
-    `known` are counts (W, K) besides those of the documents, `of_documents` (D, K) weights of each in place of beta.
+    Eta is a number, or one for each word. `known` are counts (W, K) besides those of the documents, `of_documents`
+    (D, K) weights of each in place of beta.
 
     For every (d, w) the counts of the document are summed anew from r, those of the words once a turn, without the one
     token that is updated. Of a weight below one, only that weight is there to be taken out.
     """
     W, log_p = counts.shape[1], 0.0
+    eta = np.broadcast_to(eta, W)
     for documents in turns:
         S = np.einsum("dw,dwk->wk", counts, r) + known
         N = S.sum(axis=0)
@@ -57,9 +59,9 @@ def sweep(counts, r, beta, *, alpha, eta, turns, smallest=0.0, key=0, known=0.0,
             for w in np.flatnonzero(counts[d]):
                 here = min(counts[d, w], 1.0)
                 own = r[d, w] * here
-                new = (S[w] - own + eta) / (N - own + W * eta) * (counts[d] @ r[d] - own + alpha * weights)
+                new = (S[w] - own + eta[w]) / (N - own + eta.sum()) * (counts[d] @ r[d] - own + alpha * weights)
                 new = np.maximum(new, 0.0)
-                rest = alpha * (1 - weights.sum()) / W
+                rest = alpha * (1 - weights.sum()) * eta[w] / eta.sum()
                 log_p += counts[d, w] * np.log((new.sum() + rest) / (counts[d].sum() - here + alpha))
                 r[d, w] = keep(new, smallest, next(numbers))
     return log_p

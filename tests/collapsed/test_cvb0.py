@@ -1,5 +1,6 @@
 """CVB0 against its twin, and the counts that it keeps."""
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -25,7 +26,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.keys import key_of
 
 from . import reference
-from .problems import dense, dense_r, small_corpus, turns_of
+from .problems import BY_WORD, dense, dense_r, small_corpus, turns_of
 
 PRIORS = Priors(alpha=0.5, gamma=3.0, eta=0.2)
 ONE = ThreadExecutor(1)
@@ -56,6 +57,12 @@ def follow(corpus, n_topics, smallest, n_sweeps, *, seed=5, executor=ONE):
 @pytest.mark.parametrize("n_topics", [1, 4, 37])
 def test_sweep_equals_its_twin(n_topics, fractional, smallest):
     follow(small_corpus(1, fractional=fractional), n_topics, smallest, 5)
+
+
+@pytest.mark.parametrize("n_topics", [1, 5])
+def test_sweep_with_an_eta_by_word_equals_its_twin(monkeypatch, n_topics):
+    monkeypatch.setitem(globals(), "PRIORS", replace(PRIORS, eta=BY_WORD[:8]))
+    follow(small_corpus(1), n_topics, SMALLEST_SHARE, 4)
 
 
 def test_sweep_equals_its_twin_for_weights_below_one():

@@ -1,6 +1,8 @@
 """Labelled documents: each label is a topic, and new documents get labels with probabilities."""
 
 import json
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,29 @@ def test_topics_of_labels_and_free_ones_are_the_planted(model: CollapsedHDP) -> 
     assert model.label_names_ == ["L0", "L1", "L2", "L3"]
     assert matched(model, 6)[:4] == [0, 1, 2, 3]
     assert sorted(matched(model, 6)[4:]) == [4, 5]
+
+
+def test_labels_of_any_plain_kind_are_texts() -> None:
+    assert names_in(np.array("x")) == ["x"]
+    assert names_in([date(2026, 11, 25), 3.0, True, pd.NA]) == ["2026-11-25", "3", "True"]
+    assert names_in(pd.Period("2026-11")) == ["2026-11"]
+    lists = pd.Categorical.from_codes([0, 1], categories=pd.Index([["a"], ["b", "c"]], dtype=object))
+    assert given_labels(Corpus.from_counts(np.ones((2, 2))), lists).names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, b"a", ["a", ["b"]], object(), [("a", "b")]])
+def test_a_label_of_an_odd_kind_is_refused(value: Any) -> None:
+    with pytest.raises(InputError, match=r"labels has .* for a document; give a text, number or date"):
+        names_in(value)
+
+
+def test_half_a_surrogate_pair_in_a_name_is_a_question_mark_in_tables(model: CollapsedHDP, labelled: Labelled) -> None:
+    corpus = replace(labelled[0][:2], names=("a\ud800", "b"))
+    assert model.label_probabilities(corpus).index.tolist() == ["a?", "b"]
+    assert model.topics_of(corpus)["document"].iloc[0] == "a?"
+    assert set(model.word_topics(corpus)["document"]) == {"a?", "b"}
+    assert model.similar_documents(corpus, "b")["document"].tolist() == ["a?"]
+    assert corpus.document_names[0] == "a\ud800"
 
 
 def test_labels_of_new_documents_are_predicted_with_probabilities_that_hold(model: CollapsedHDP) -> None:

@@ -1,5 +1,7 @@
 """Merges by tokens that are held back: their gains against a twin, and what a merge leaves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,8 +13,9 @@ from stickbreak.collapsed.moves import Rounds
 from stickbreak.collapsed.state import SMALLEST_BETA, Priors, assembled
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.numerics.pseudo_counts import total_of
 
-from .problems import dense_r, give_back, hold_back, small_corpus
+from .problems import BY_WORD, column, dense_r, give_back, hold_back, small_corpus
 
 PRIORS, ONE = Priors(alpha=0.7, gamma=3.0, eta=0.2), ThreadExecutor(1)
 
@@ -36,9 +39,9 @@ def twin(corpus, state, counts, held, pair, least):
     r = dense_r(corpus, state)
     W = corpus.n_words
     theta = np.einsum("dw,dwk->dk", counts, r) + PRIORS.alpha * state.beta
-    phi = ((state.S + PRIORS.eta) / (state.N + W * PRIORS.eta)).T
+    phi = ((state.S + column(PRIORS.eta)) / (state.N + total_of(PRIORS.eta, W))).T
     k, m = pair
-    joint = (state.S[:, k] + state.S[:, m] + PRIORS.eta) / (state.N[k] + state.N[m] + W * PRIORS.eta)
+    joint = (state.S[:, k] + state.S[:, m] + PRIORS.eta) / (state.N[k] + state.N[m] + total_of(PRIORS.eta, W))
     before = theta @ phi
     others = np.setdiff1d(np.arange(theta.shape[1]), pair)
     after = theta[:, others] @ phi[others] + np.outer(theta[:, k] + theta[:, m], joint)
@@ -47,6 +50,14 @@ def twin(corpus, state, counts, held, pair, least):
     return (held * gain).sum(), np.sqrt((held * gain**2).sum()), (held * (after / before - 1)).sum()
 
 
+@pytest.fixture(params=["number", "by word"])
+def kind_of_eta(request, monkeypatch):
+    """Eta is a number, or one for each word."""
+    if request.param == "by word":
+        monkeypatch.setitem(globals(), "PRIORS", replace(PRIORS, eta=BY_WORD))
+
+
+@pytest.mark.usefixtures("kind_of_eta")
 @pytest.mark.parametrize("least", [0.0, 0.2])
 def test_gains_equal_their_twin(monkeypatch, least):
     monkeypatch.setattr(merging, "LEAST_WEIGHT", least)
@@ -59,6 +70,7 @@ def test_gains_equal_their_twin(monkeypatch, least):
         assert found[1][q] == pytest.approx(error)
 
 
+@pytest.mark.usefixtures("kind_of_eta")
 def test_bounds_are_first_order_gains_and_never_below_them(monkeypatch):
     monkeypatch.setattr(merging, "LEAST_WEIGHT", 0.0)
     kept = {}

@@ -2,7 +2,9 @@
 
 import copy
 import logging
+import pickle
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -121,6 +123,15 @@ def test_parameters_are_cloned_and_kept_as_they_are(corpus: Corpus) -> None:
     assert clone(model).seeds == given
     model.fit(corpus)
     assert model.seeds == given
+
+
+def test_seeds_of_another_mapping_are_cloned_pickled_and_saved(corpus: Corpus, tmp_path: Path) -> None:
+    model = CollapsedHDP(**{**SHORT, "n_laps": 1, "seeds": MappingProxyType(SEEDS)})
+    assert clone(model).seeds == SEEDS
+    model.set_params(seeds=MappingProxyType(SEEDS)).fit(corpus)
+    assert pickle.loads(pickle.dumps(model)).labels_ == model.labels_
+    model.save(tmp_path / "model")
+    assert stickbreak.load(tmp_path / "model").seeds == SEEDS
 
 
 def test_unknown_words_are_named_and_left_out(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,5 +1,7 @@
 """Splits of topics: the halves and their gains against slow twins, and what a split leaves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,8 +16,9 @@ from stickbreak.collapsed.walking import Outcome, count_halves
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.pseudo_counts import total_of
 
-from .problems import dense_r, hold_back
+from .problems import BY_WORD, column, dense_r, hold_back
 from .reference import on_grid, uniforms
 
 PRIORS, ONE = Priors(alpha=0.9, gamma=2.0, eta=0.2), ThreadExecutor(1)
@@ -63,7 +66,7 @@ def random_halves(state, seed=0):
 
 def twin_sweep(counts, r, h, prior, eta):
     """One sweep over the halves, written from (C11): S, N and those of the halves stay as they were before it."""
-    W = counts.shape[1]
+    eta = np.broadcast_to(eta, counts.shape[1])
     x = counts[:, :, None] * r
     S, N = x.sum(axis=0), x.sum(axis=(0, 1))
     S1, N1 = (x * h).sum(axis=0), (x * h).sum(axis=(0, 1))
@@ -73,8 +76,8 @@ def twin_sweep(counts, r, h, prior, eta):
         own, other = before * h[d, w], before * (1 - h[d, w])
         now = new[d].copy()  # of the document: the parts before this count are the new ones
         n, n1 = counts[d] @ r[d], counts[d] @ (r[d] * now)
-        a = (S1[w] - own + eta) / (N1 - own + W * eta) * (n1 - own + prior / 2)
-        b = (S[w] - S1[w] - other + eta) / (N - N1 - other + W * eta) * (n - n1 - other + prior / 2)
+        a = (S1[w] - own + eta[w]) / (N1 - own + eta.sum()) * (n1 - own + prior / 2)
+        b = (S[w] - S1[w] - other + eta[w]) / (N - N1 - other + eta.sum()) * (n - n1 - other + prior / 2)
         there = r[d, w] > 0
         new[d, w, there] = (a / (a + b))[there]
     return new
@@ -104,6 +107,14 @@ def test_first_halves_are_one_bit_for_each_document_and_topic(fractional):
     assert 0.3 < np.mean(np.concatenate(part) > 0.5) < 0.7
 
 
+@pytest.fixture(params=["number", "by word"])
+def kind_of_eta(request, monkeypatch):
+    """Eta is a number, or one for each word."""
+    if request.param == "by word":
+        monkeypatch.setitem(globals(), "PRIORS", replace(PRIORS, eta=BY_WORD[:9]))
+
+
+@pytest.mark.usefixtures("kind_of_eta")
 @pytest.mark.parametrize("fractional", [False, True])
 def test_halves_of_a_sweep_equal_their_twin(monkeypatch, fractional):
     """One document after the other, the tables held fixed, whatever the shards are."""
@@ -113,7 +124,7 @@ def test_halves_of_a_sweep_equal_their_twin(monkeypatch, fractional):
     h = dense_h(corpus, state)
     np.testing.assert_array_equal(halves.S, on_grid(counts[:, :, None] * r * h).sum(axis=0))
     np.testing.assert_array_equal(halves.N, halves.S.sum(axis=0))
-    new, moved, total_eta = [], [], corpus.n_words * PRIORS.eta
+    new, moved, total_eta = [], [], total_of(PRIORS.eta, corpus.n_words)
     for shard in state.documents.shards:
         half = shard.half
         lists = (shard.shares.start, shard.shares.topic, shard.shares.share, half)
@@ -189,9 +200,9 @@ def twin_gains(corpus, state, counts, held, halves, least):
     prior, K = PRIORS.alpha * state.beta, state.N.size
     theta = np.einsum("dw,dwk->dk", counts, r) + prior
     first = np.einsum("dw,dwk,dwk->dk", counts, r, h) + prior / 2
-    phi = (state.S + PRIORS.eta) / (state.N + W * PRIORS.eta)
-    phi1 = (halves.S + PRIORS.eta) / (halves.N + W * PRIORS.eta)
-    phi2 = (state.S - halves.S + PRIORS.eta) / (state.N - halves.N + W * PRIORS.eta)
+    phi = (state.S + column(PRIORS.eta)) / (state.N + total_of(PRIORS.eta, W))
+    phi1 = (halves.S + column(PRIORS.eta)) / (halves.N + total_of(PRIORS.eta, W))
+    phi2 = (state.S - halves.S + column(PRIORS.eta)) / (state.N - halves.N + total_of(PRIORS.eta, W))
     p, out = theta @ phi.T, np.zeros((3, K))
     for k in range(K):
         after = p - np.outer(theta[:, k], phi[:, k])
@@ -203,6 +214,7 @@ def twin_gains(corpus, state, counts, held, halves, least):
     return out
 
 
+@pytest.mark.usefixtures("kind_of_eta")
 @pytest.mark.parametrize("fractional", [False, True])
 @pytest.mark.parametrize("least", [LEAST_WEIGHT, 0.25])
 def test_gains_equal_their_twin(monkeypatch, fractional, least):

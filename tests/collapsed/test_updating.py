@@ -52,6 +52,23 @@ def test_documents_of_known_subjects_add_no_topic(before: CollapsedHDP, model: C
     assert model.tables_.sum() > before.tables_.sum()
 
 
+def test_an_update_that_was_cut_short_goes_on_from_its_checkpoint(model: CollapsedHDP, tmp_path: Any) -> None:
+    new, place = documents(80, [0, 5], 4), tmp_path / "c"
+
+    def start(n_laps: int) -> CollapsedHDP:
+        return stickbreak.load(tmp_path / "before").set_params(n_laps=n_laps, merge_laps=9)
+
+    whole = start(14).update(new)
+    start(5).update(new, checkpoint=place)
+    again = start(14).update(new, checkpoint=place, resume=True)
+    assert same(whole, again)
+    assert len(again.trace_["lap"]) == 14
+    with pytest.raises(InputError, match="differs in its counts"):
+        start(14).update(documents(80, [0, 5], 5), checkpoint=place, resume=True)
+    with pytest.raises(InputError, match="differs in its topics"):
+        again.set_params(n_laps=14).update(new, checkpoint=place, resume=True)
+
+
 def test_threads_and_files_change_no_bit_and_the_seed_is_that_of_the_model(
     before: CollapsedHDP, model: CollapsedHDP, tmp_path: Any
 ) -> None:

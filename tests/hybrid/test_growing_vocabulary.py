@@ -258,6 +258,17 @@ def test_documents_are_described_by_the_words_that_the_model_knows(parts, method
     np.testing.assert_array_equal(getattr(model, method)(unnamed), expected)
 
 
+def test_transform_changes_nothing_of_a_model(parts):
+    model = HybridHDP(**SETTINGS, grow_vocabulary=True).partial_fit(over(parts[0], WORDS[:20]))
+    loaded = pickle.loads(pickle.dumps(model))
+    loaded._columns = None  # as of a model that was loaded from a folder
+    before = dict(loaded.__dict__)
+    loaded.transform(over(parts[1], WORDS[3:9]))
+    assert {name: loaded.__dict__[name] is value for name, value in before.items() if name != "_prepared"} == {
+        name: True for name in before if name != "_prepared"
+    }
+
+
 def test_document_of_unknown_words_has_the_weights_of_the_corpus(parts):
     model = HybridHDP(**SETTINGS, grow_vocabulary=True).partial_fit(over(parts[0], WORDS[:20]))
     strange = Corpus.from_counts([[3, 4]], ["unknown", WORDS[30]])

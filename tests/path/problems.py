@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from stickbreak.numerics.pseudo_counts import of_words, total_of
 from stickbreak.path.held_out import HeldOutTokens
 from stickbreak.path.unseen import Evidence
 
@@ -25,4 +26,6 @@ def tokens_of(held):
 def evidence_of(S, eta, theta, held):
     """Return topics, document weights and tokens as one part of the evidence."""
     tokens = tokens_of(held)
-    return Evidence(S[:, tokens.words] + eta, S.sum(axis=1) + S.shape[1] * eta, theta, tokens)
+    return Evidence(
+        S[:, tokens.words] + of_words(eta, tokens.words), S.sum(axis=1) + total_of(eta, S.shape[1]), theta, tokens
+    )

@@ -21,9 +21,12 @@ def same(*given):
     return [evidence_of(*given)], [evidence_of(*given)]
 
 
+@pytest.mark.parametrize("by_word", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_path_is_that_of_trying_every_pair(seed, executor):
+def test_path_is_that_of_trying_every_pair(seed, by_word, executor):
     S, eta, theta, held = problem(seed)
+    if by_word:
+        eta = np.random.default_rng(seed).gamma(0.5, 0.6, S.shape[1]) + 0.01
     joins, by_document = greedy(S, eta, theta, held)
     path = find_path(*same(S, eta, theta, held), eta, S.shape[1], executor)
     np.testing.assert_array_equal(path.joins, joins)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.model.word_prior import WordPrior
 from stickbreak.sampling.chain import Chain, ChainSettings
+from stickbreak.sampling.known import known_topics
 from stickbreak.sampling.state import Concentrations
 
 ONE_THREAD = Engine(ThreadExecutor(1))
@@ -23,12 +26,12 @@ KINDS = {  # what is to be proved of each: representation, root
 }
 
 
-def tokens_of(docs, n_words):
+def tokens_of(docs, n_words, n_given=0):
     """Return the tokens, and for each the place of one with its word in `docs` written one after another."""
     counts = np.array([np.bincount(doc, minlength=n_words) for doc in docs])
     base = np.cumsum([0, *map(len, docs)])
     order = [base[d] + np.argsort(doc, kind="stable") for d, doc in enumerate(docs)]
-    return Tokens.from_corpus(Corpus.from_counts(counts)), np.concatenate(order)
+    return Tokens.from_corpus(Corpus.from_counts(counts), n_given), np.concatenate(order)
 
 
 def settings(kind, **options):
@@ -44,11 +47,16 @@ class Visits:
     tables: np.ndarray  # (sweeps,)
 
 
-def visits(tiny, kind, n_sweeps, *, seed, burn_in=50, **options):
-    """Run a chain of fixed concentrations."""
-    tokens, order = tokens_of(tiny.docs, tiny.V)
-    chain = Chain(tokens, settings(kind, **options), Concentrations(tiny.alpha, tiny.gamma, tiny.eta), seed)
-    chain.begin("single", 1)
+def visits(tiny, kind, n_sweeps, *, seed, burn_in=50, n_given=0, **options):
+    """Run a chain of fixed concentrations; the last `n_given` documents keep topics of their own."""
+    tokens, order = tokens_of(tiny.docs, tiny.V, n_given)
+    order, known = order[: tokens.sampled[-1]], None
+    if n_given:
+        pseudo = np.array([np.bincount(doc, minlength=tiny.V) for doc in tiny.docs[-n_given:]]).T
+        known = known_topics(WordPrior(0.1, sparse.csr_array(pseudo.astype(float))))
+    eta = np.array(tiny.eta) if np.ndim(tiny.eta) else tiny.eta
+    chain = Chain(tokens, settings(kind, known=known, **options), Concentrations(tiny.alpha, tiny.gamma, eta), seed)
+    chain.begin("random" if n_given else "single", 1)
     found = Visits(np.empty((n_sweeps, order.size), np.int32), np.empty(n_sweeps))
     for t in range(-burn_in, n_sweeps):
         chain.sweep(ONE_THREAD)

@@ -25,7 +25,7 @@ class Tiny:
     V: int
     alpha: float
     gamma: float
-    eta: float
+    eta: float | list[float]  # one for all words, or one for each
 
     @classmethod
     def named(cls, name):
@@ -79,7 +79,7 @@ def seatings(tiny):
         for k in range(len(f)):
             p = opened * dish.count(k) * f[k]
             go(i + 1, [*table, len(dish)], [*owner, d], [*dish, k], log_p + math.log(p))
-        p = opened * tiny.gamma / tiny.V
+        p = opened * tiny.gamma * predictive(tiny, [], w)
         go(i + 1, [*table, len(dish)], [*owner, d], [*dish, len(f)], log_p + math.log(p))
 
     go(0, [], [], [], 0.0)
@@ -87,8 +87,9 @@ def seatings(tiny):
 
 
 def predictive(tiny, others, w):
-    """(n_kw + eta) / (n_k + V eta)"""
-    return (others.count(w) + tiny.eta) / (len(others) + tiny.V * tiny.eta)
+    """(n_kw + eta_w) / (n_k + sum eta)"""
+    eta = np.broadcast_to(tiny.eta, tiny.V)
+    return (others.count(w) + eta[w]) / (len(others) + eta.sum())
 
 
 def posterior(tiny):

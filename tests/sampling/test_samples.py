@@ -21,6 +21,7 @@ class Stub:
     topics: np.ndarray
     joint: float = 0.0
     alpha: float = 1.0
+    n_known: int = 0
 
     @property
     def concentrations(self):

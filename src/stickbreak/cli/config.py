@@ -14,6 +14,8 @@ from typing import Any
 from stickbreak.cli.parameters import NOTHING
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.atomic import replace_file
+from stickbreak.storage.places import for_a_file
+from stickbreak.storage.urls import UrlPath
 
 __all__ = ["FILE", "read_config", "toml_lines", "write_config"]
 
@@ -112,6 +114,11 @@ def toml_lines(options: Mapping[str, Any]) -> Iterator[str]:
         Argument -> true or false, a number, a text, a path, or a sequence of numbers or texts.
     """
     for argument, value in options.items():
+        if isinstance(value, UrlPath):
+            value, whole = for_a_file(value.url)
+            if not whole:
+                name = argument.replace("_", "-")
+                yield f"# {name} had credentials or options that no file should hold: name it on the line\n"
         line = f"{argument.replace('_', '-')} = {_toml(value)}\n"
         if _is_unicode(line):
             yield line

@@ -18,9 +18,9 @@ from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage.atomic import replace_folder
 from stickbreak.storage.urls import Location
 
-__all__ = ["FitJob"]
+__all__ = ["TAKEN_CHECKPOINT", "FitJob", "check_resumed"]
 
-_TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
+TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,7 @@ class FitJob:
         """
         from stickbreak.storage.persistence import check_target
 
-        if self.resume and self.checkpoint is None:
-            raise InputError("--resume needs a checkpoint to continue from; add --checkpoint FOLDER")
+        check_resumed(self.checkpoint, resume=self.resume)
         if self.held_out is not None and not self.held_out > 0:
             raise InputError(f"--held-out is {self.held_out}; give a share (0.1) or a number of documents (500)")
         check_target(self.out, overwrite=self.force)
@@ -95,7 +94,7 @@ class FitJob:
                     f"--checkpoint {self.checkpoint} is inside the folder of --out, where the model will be "
                     "written; give a folder outside it"
                 )
-            check_target(self.checkpoint, overwrite=self.resume or self.force, advice=_TAKEN_CHECKPOINT)
+            check_target(self.checkpoint, overwrite=self.resume or self.force, advice=TAKEN_CHECKPOINT)
         if self.report is not None and self.report.absolute().parent != self.out.absolute():
             _check_file(self.report)
 
@@ -200,6 +199,17 @@ class FitJob:
     def _tell(self, text: str) -> None:
         if not self.quiet:
             say(text)
+
+
+def check_resumed(checkpoint: Path | None, *, resume: bool) -> None:
+    """Refuse to go on from no checkpoint.
+
+    Raises
+    ------
+    InputError
+    """
+    if resume and checkpoint is None:
+        raise InputError("--resume needs a checkpoint to continue from; add --checkpoint FOLDER")
 
 
 def _check_file(path: Path) -> None:

@@ -114,7 +114,7 @@ class FitResult:
             **{
                 name: float(getattr(model, name + "_"))
                 for name in ("alpha", "gamma", "eta")
-                if name in model.get_params()
+                if name in model.get_params() and isinstance(getattr(model, name + "_"), float)
             },
             "seconds": float(sum(trace["seconds"])),
             "held_out": None if self.score is None else self.score.values,

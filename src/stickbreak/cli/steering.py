@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelSeparator", "Labels", "Seeds", "check_labels", "labels_of", "seeds_of", "with_column"]
 
+LABELLED = ["collapsed"]  # methods that take labels of documents
+
 Seeds = Annotated[
     Path | None,
     typer.Option(
@@ -25,7 +27,7 @@ Seeds = Annotated[
         metavar="FILE",
         rich_help_panel=MODEL,
         help='Words of topics that you expect: a TOML file with lines such as space = ["orbit", "launch"], or a JSON '
-        "file of one object, name to list of words. Method: collapsed.",
+        "file of one object, name to list of words. Methods: collapsed, variational, gibbs, hybrid.",
     ),
 ]
 Labels = Annotated[
@@ -66,7 +68,7 @@ def seeds_of(method: str, path: Path | None) -> dict[str, Any]:
     """
     if path is None:
         return {}
-    _check_method("--seeds", method)
+    _check_method("--seeds", method, _with_seeds())
     try:
         text = path.read_text(encoding="utf-8")
         found = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
@@ -76,7 +78,7 @@ def seeds_of(method: str, path: Path | None) -> dict[str, Any]:
         raise ReadError(
             f'--seeds: {path} is no TOML or JSON file ({error}); write lines such as: space = ["orbit", "launch"]'
         ) from error
-    from stickbreak.collapsed.seeds import check_seeds
+    from stickbreak.model.seeds import check_seeds
 
     check_seeds(found)
     return {"seeds": found}
@@ -90,7 +92,7 @@ def check_labels(method: str, column: str | None, separator: str | None) -> None
     InputError
     """
     if column is not None:
-        _check_method("--labels", method)
+        _check_method("--labels", method, LABELLED)
     check_separator(column, separator)
 
 
@@ -134,8 +136,12 @@ def labels_of(corpus: "Corpus", column: str, separator: str | None) -> Any:
     return [value.split(separator) if isinstance(value, str) else value for value in values]
 
 
-def _check_method(option: str, method: str) -> None:
-    """Refuse a method that cannot be steered."""
-    able = [name for name, row in METHODS.items() if "seeds" in parameters_of_estimator(row.estimator)]
+def _with_seeds() -> list[str]:
+    """Return the methods that take seeds."""
+    return [name for name, row in METHODS.items() if "seeds" in parameters_of_estimator(row.estimator)]
+
+
+def _check_method(option: str, method: str, able: list[str]) -> None:
+    """Refuse a method that cannot be steered so."""
     if method not in able:
         raise InputError(f"{option} is for --method {joined(able, 'or')}, but --method is {method}; leave it out")

@@ -8,6 +8,7 @@ from typing import Any
 from stickbreak.cli import options as o
 from stickbreak.cli.asking import load_words_model
 from stickbreak.cli.documents import InputSettings, read_for_model, read_limits
+from stickbreak.cli.fitting import TAKEN_CHECKPOINT, check_resumed
 from stickbreak.cli.output import describe_topics, print_json, print_topics, say
 from stickbreak.cli.paths import check_input
 from stickbreak.cli.steering import Labels, LabelSeparator, check_separator, labels_of, with_column
@@ -32,6 +33,8 @@ def update(
     max_document_bytes: o.MaxDocumentBytes = None,
     max_unpacked_bytes: o.MaxUnpackedBytes = None,
     max_declared: o.MaxDeclared = None,
+    checkpoint: o.Checkpoint = None,
+    resume: o.Resume = False,
     jobs: o.Jobs = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
@@ -50,6 +53,9 @@ def update(
     check_separator(labels, label_separator)
     check_input(documents)
     check_target(out, overwrite=force)
+    check_resumed(checkpoint, resume=resume)
+    if checkpoint is not None:
+        check_target(checkpoint, overwrite=resume or force, advice=TAKEN_CHECKPOINT)
     fitted = load_words_model(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(
@@ -64,7 +70,8 @@ def update(
     with FitProgress(not quiet and sys.stderr.isatty()) as progress:
         own = {name: fitted.get_params()[name] for name in ("n_jobs", "scratch")}
         fitted.set_params(n_jobs=jobs or -1, scratch=None)
-        fitted.update(read.corpus, labels=of_documents, callback=progress.update)
+        kept = {"checkpoint": checkpoint, "resume": resume}
+        fitted.update(read.corpus, labels=of_documents, callback=progress.update, **kept)
         fitted.set_params(**own)
     _write(fitted, model, out, read.corpus, force=force)
     _tell(fitted, before, fitted.n_features_in_ - n_words, out, as_json=as_json)

@@ -27,6 +27,7 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.pseudo_counts import Eta, total_of
 from stickbreak.numerics.streams import stream_at
 
 SMALLEST_SHARE = 1 / 15
@@ -42,10 +43,11 @@ def cvb0(
     *,
     alpha: float,
     gamma: float,
-    eta: float,
+    eta: Eta,
     seed: int = 0,
     start: tuple[Float, Float, Float] | None = None,
     engine: Engine = ALONE,
+    steering: Steering = UNSTEERED,
 ) -> Iterator[CollapsedState]:
     """Yield the state after each sweep over all documents, without end: the start of other inference.
 
@@ -57,8 +59,10 @@ def cvb0(
         D documents, W words.
     n_topics : int
         Truncation K.
-    alpha, gamma, eta : float
-        Concentrations of the documents, of the corpus, and pseudo-count of a word in a topic.
+    alpha, gamma : float
+        Concentrations of the documents and of the corpus.
+    eta : float or ndarray of shape (W,)
+        Pseudo-count of a word in a topic.
     seed : int, default=0
         Of the start, and of what is done with small shares.
     start : (topic_word, theta, beta), optional
@@ -66,6 +70,8 @@ def cvb0(
         another inference stands. None: every (document, word) pair in one topic, drawn at random.
     engine : Engine
         Its threads, or the workers of a cluster for many counts, do the work; the states are the same.
+    steering : Steering, optional
+        Topics that are known before, which are the first; S holds their pseudo-counts.
 
     Yields
     ------
@@ -74,9 +80,9 @@ def cvb0(
     """
     priors = Priors(alpha, gamma, eta)
     if start is None:
-        state = random_start(corpus, n_topics, seed, engine)
+        state = with_random_topics(documents_of(corpus, engine), n_topics, seed, engine, steering)
     else:
-        state = start_from(documents_of(corpus, engine), *start, FINE_SHARE, seed, engine)
+        state = start_from(documents_of(corpus, engine), *start, FINE_SHARE, seed, engine, steering)
     while True:
         rough = start is None and state.n_sweeps < ROUGH_SWEEPS
         sweep(state, priors, SMALLEST_SHARE if rough else FINE_SHARE, seed, engine)
@@ -244,17 +250,21 @@ def updated(
     *,
     counted: bool,
     labels: DocumentLabels | None = None,
+    total_eta: float | None = None,
 ) -> tuple[Shares, Float, float]:
     """Return the new shares of a shard, its expected tables (K,), and its log p of all tokens.
 
-    `S` has the rows of the words as the shard numbers them; W is `n_words`. The shares are `counted` where S and N hold
-    them. Without `labels` all documents may use all topics.
+    `S`, and an eta by word, have the rows of the words as the shard numbers them; W is `n_words`, and `total_eta` the
+    sum over all words, where those of the shard are only some. The shares are `counted` where S and N hold them.
+    Without `labels` all documents may use all topics.
     """
     slots = slots_of(smallest, prior.size)
     old, new, tables = shard.shares, Shares.room(shard.word.size, slots), np.zeros(prior.size)
-    rest = max(priors.alpha - float(prior.sum()), 0.0) / n_words
+    total = float(total_of(priors.eta, n_words)) if total_eta is None else total_eta
+    left = max(priors.alpha - float(prior.sum()), 0.0)
+    rest = left * priors.eta / total if isinstance(priors.eta, np.ndarray) else left / n_words
     documents = shard.indptr, shard.word, shard.count, old.start, old.topic, old.share, S, N, prior
-    rules = rest, priors.eta, n_words * priors.eta, smallest, key, shard.first, counted
+    rules = rest, priors.eta, total, smallest, key, shard.first, counted
     room = new.start, new.topic, new.share, tables
     if labels is None:
         log_p = share_kernels.update_documents(*documents, *rules, *room)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.collapsed.aside import share_apart
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
@@ -18,7 +19,6 @@ from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.requirements import check_tables, most_topics
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import KINDS
-from stickbreak.collapsed.seeds import Seeds
 from stickbreak.collapsed.state import MOST_TOPICS, Priors
 from stickbreak.collapsed.steering import Steering
 from stickbreak.collapsed.streamed import StreamedCollapsed
@@ -26,13 +26,15 @@ from stickbreak.collapsed.updating import start_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.block_files import Folder
-from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, between, one_of, share, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, TOPIC_PRIORS, one_of, share, sweeps, whole
 from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.run import Identity
 from stickbreak.model.given_topics import check_given, number_given
+from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.pseudo_counts import widened
 from stickbreak.storage.places import PathLike, place_of
 
 FIRST_TOPICS = 1  # of a fit with births: they double in every round, and few random topics are soon apart
@@ -58,8 +60,10 @@ class CollapsedHDP(StreamedCollapsed):
         Concentration of the topic weights of a document. If it is learned, this is its initial value.
     gamma : float, default=1.0
         Concentration of the topic weights of the corpus. If it is learned, this is its initial value.
-    eta : float, default=0.05
-        Pseudo-count of every word in every topic. If it is learned, this is its initial value.
+    eta : float or array-like of shape (W,) or (K, W), default=0.05
+        Pseudo-count of every word in every topic. If it is learned, this is its initial value. An array, which is not
+        learned, has a pseudo-count for each word, in all topics alike, or a row for each of the first K topics: these
+        keep their numbers as those of seeds do, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha",)
         Hyperparameters that are learned from the data. From pass 20 on they follow the expected tables and counts:
         alpha and gamma after each pass, eta after every fifth. Their priors are Gamma(1, 1).
@@ -206,11 +210,10 @@ class CollapsedHDP(StreamedCollapsed):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **StreamedCollapsed._parameter_constraints,
         **CONCENTRATIONS,
+        **TOPIC_PRIORS,
         **STEPS,
         "n_topics": [None, whole(1, MOST_TOPICS)],
         "learn": [list, tuple],
-        "seeds": [None, Mapping],
-        "seed_tokens": [between(0.01, 1e6)],
         "init": [one_of(("random",)), "array-like", TopicModel],
         "merge_laps": [whole(0)],
         "births": ["boolean"],
@@ -230,7 +233,7 @@ class CollapsedHDP(StreamedCollapsed):
         n_topics: int | None = None,
         alpha: float = 5.0,
         gamma: float = 1.0,
-        eta: float = 0.05,
+        eta: float | NDArray = 0.05,
         learn: Sequence[str] = ("alpha",),
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
@@ -258,7 +261,7 @@ class CollapsedHDP(StreamedCollapsed):
         self.gamma = gamma
         self.eta = eta
         self.learn = learn
-        self.seeds = seeds
+        self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens
         self.init = init
         self.merge_laps = merge_laps
@@ -330,10 +333,11 @@ class CollapsedHDP(StreamedCollapsed):
         return CollapsedLaps(InFiles(documents, executor, Folder(scratch)), rules, executor)
 
     def _laps_of_update(self, documents: Corpus, steering: Steering, executor: Engine) -> CollapsedLaps:
-        start = start_of(steering, self.eta_)
+        eta = widened(self.eta_, documents.n_words)
+        start = start_of(steering, eta)
         rules = self._rules(documents, steering.n_kept, self._seed, start, steering)
         check_tables(documents, rules.n_topics, rules.smallest, rules.merge_laps, births=rules.births)
-        return self._laps_of(documents, replace(rules, priors=Priors(self.alpha_, self.gamma_, self.eta_)), executor)
+        return self._laps_of(documents, replace(rules, priors=Priors(self.alpha_, self.gamma_, eta)), executor)
 
     def _scratch_folder(self) -> Path | None:
         """Return where a fit puts the shares of its tokens; None: in memory."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.model.labels import is_label
 from stickbreak.questions.columns import column_of
+
+_KINDS = (str, Number, np.generic, date)  # of one label
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +65,18 @@ def given_labels(corpus: Corpus, labels: Any, known: Sequence[str] | None = None
 
 
 def names_in(entry: Any) -> list[str]:
-    """Return the labels of one document as texts, each once."""
+    """Return the labels of one document as texts, each once.
+
+    Raises
+    ------
+    InputError
+        If one is not a text, number or date, or they are not a list of some.
+    """
     if isinstance(entry, set | frozenset):
         entry = sorted(entry, key=str)
-    found = map(_name, entry if isinstance(entry, list | tuple | np.ndarray) else [entry])
+    if isinstance(entry, np.ndarray):
+        entry = entry.tolist()
+    found = map(_name, entry if isinstance(entry, list | tuple) else [entry])
     return list(dict.fromkeys(name for name in found if name))
 
 
@@ -81,8 +93,10 @@ def listed(entry: Any) -> Any:
 
 def _name(value: Any) -> str:
     """Return one label as text; nothing for a missing value."""
-    if value is None or str(value) in ("<NA>", "NaT") or value != value:
+    if value is None or (not isinstance(value, str) and str(value) in ("<NA>", "NaT", "nan")):
         return ""
+    if not isinstance(value, _KINDS) and type(value).__module__.split(".")[0] != "pandas":  # periods, intervals
+        raise InputError(f"labels has {value!r:.60} for a document; give a text, number or date, or a list of some.")
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)  # a column of numbers some of which are missing
     return str(value).strip()

@@ -148,7 +148,7 @@ class CollapsedLaps:
         """Return arrays and plain values that all further laps depend on."""
         state, priors = self.state, self.priors
         arrays = {**state.documents.packed(), "beta": state.beta, "tables": state.tables}
-        values = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta, "n_sweeps": state.n_sweeps}
+        values = {**priors.packed(), "n_sweeps": state.n_sweeps}
         more, plain = self.ending.packed()
         labels = state.steering.labels
         if labels is not None:
@@ -165,7 +165,7 @@ class CollapsedLaps:
         """
         beta = arrays["beta"]
         K = max(1, min(beta.size, max(self.rules.n_topics, self.rules.max_topics)))
-        self.priors = priors_from(values)
+        self.priors = priors_from(values, self.rules.priors)
         beta, tables = checked_weights(arrays, K)
         self._documents.restore(arrays, K)
         require(beta.size >= self.rules.steering.n_kept, "topics that are kept are not there")
@@ -173,11 +173,10 @@ class CollapsedLaps:
         self.state.tables = tables
         self.state.n_sweeps = whole_number("n_sweeps", values["n_sweeps"])
         self.rounds.restore(values)
-        self.ending.restore(self.state, arrays, values)
+        self.ending.restore(self.state, arrays, values, self.rules.priors)
         self._hold_back()
 
 
 def columns_of(priors: Priors, made: Made | None = None) -> dict[str, float]:
     """Return the columns of the trace that are the family's own."""
-    names = {"alpha": priors.alpha, "gamma": priors.gamma, "eta": priors.eta}
-    return {**names, **(made or Made()).columns()}
+    return {**priors.packed(), **(made or Made()).columns()}

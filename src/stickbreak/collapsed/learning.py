@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
 from scipy.special import digamma
 
 from stickbreak.collapsed.kernels import shares as share_kernels
@@ -39,7 +40,7 @@ def learn(state: CollapsedState, priors: Priors, names: Collection[str], lengths
         alpha = mean_alpha(float(state.tables.sum()), opened(alpha, lengths) + state.steering.opened)
     if "gamma" in names:
         gamma = best_gamma(float(state.tables.sum()), int((state.N >= ALIVE).sum()), gamma)
-    if "eta" in names and state.n_sweeps % ETA_EVERY == 0:
+    if "eta" in names and not isinstance(eta, np.ndarray) and state.n_sweeps % ETA_EVERY == 0:
         eta = eta_without_seeds(state.S, state.N, state.steering.n_whole, eta)
     return Priors(alpha, gamma, eta)
 

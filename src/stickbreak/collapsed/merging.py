@@ -20,6 +20,7 @@ from stickbreak.collapsed.walking import Outcome
 from stickbreak.fitting.alive import ALIVE
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta, factor_of, total_of
 
 SLACK = 1.0  # standard errors that a merge may cost, as many as a split must gain ...
 MOST_LOSS = 0.1  # ... and nats for each token held out of the smaller topic: of few tokens the error is large
@@ -89,7 +90,7 @@ def candidates(state: CollapsedState, priors: Priors, engine: Engine) -> tuple[N
     judged = Judged.of(state, priors)
     X, Y = state.documents.walk(engine, crossings, judged, at_once=AT_ONCE).sums
     total_eta = judged.total_eta
-    bound = gain_bounds(X, Y, state.N, priors.eta, total_eta)
+    bound = gain_bounds(X, Y, state.N, factor_of(priors.eta), total_eta)
     order = np.argsort(-state.N, kind="stable")
     topics = order[state.N[order] >= ALIVE]
     pairs = state.steering.mergeable(topics[np.stack(np.triu_indices(topics.size, 1), axis=1)])
@@ -146,16 +147,16 @@ class Judged:
 
     counts: Counts
     prior: Float  # (K,)  alpha beta
-    eta: float
+    eta: Eta
     total_eta: float
 
     @classmethod
     def of(cls, state: CollapsedState, priors: Priors) -> Self:
         """Return that of a state."""
-        total_eta = state.S.shape[0] * priors.eta
+        total_eta = float(total_of(priors.eta, state.S.shape[0]))
         return cls(Counts(state.S, state.N), priors.alpha * state.beta, priors.eta, total_eta)
 
-    def arrays(self) -> tuple[Float, Float, Float, float, float, float]:
+    def arrays(self) -> tuple[Float, Float, Float, Eta, float, float]:
         """Return all that as the kernels take it."""
         return self.counts.S, self.counts.N, self.prior, self.eta, self.total_eta, LEAST_WEIGHT
 

@@ -6,7 +6,7 @@ Short documents say little about each token, and expected shares spread. Draws d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.pseudo_counts import total_of
 from stickbreak.numerics.ranges import are_sums, is_concentration
 
 KINDS = ("auto", "expected", "sampled")
@@ -176,11 +177,13 @@ class Ending:
         if self.expected is not None:
             before = self.expected
             arrays |= {"expected.beta": before.beta, "expected.tables": before.tables}
-            values["expected"] = asdict(before.priors)
+            values["expected"] = before.priors.packed()
         return arrays, values
 
-    def restore(self, state: CollapsedState, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
-        """Take up what `packed` returned.
+    def restore(
+        self, state: CollapsedState, arrays: Mapping[str, NDArray], values: Mapping[str, Any], given: Priors
+    ) -> None:
+        """Take up what `packed` returned; `given` are the priors of the fit.
 
         Raises
         ------
@@ -199,7 +202,7 @@ class Ending:
         if "expected" in values:
             own = {name.removeprefix("expected."): a for name, a in arrays.items() if name.startswith("expected.")}
             beta, tables = checked_weights(own, state.beta.size)
-            self.expected = Expected(beta, tables, priors_from(values["expected"]))
+            self.expected = Expected(beta, tables, priors_from(values["expected"], given))
             require("kept.0" in arrays, "the shares of before its trial are not there")
         under_way, trial = self.passes > 0, self.undecided
         require(not trial or self.passes <= TRIAL, "its trial of sampled passes is too long")
@@ -207,11 +210,11 @@ class Ending:
         require((self.expected is not None) == (under_way and trial), "the shares of before its trial do not fit")
 
 
-def priors_from(values: Mapping[str, Any]) -> Priors:
-    """Return stored hyperparameters; a ValueError for what cannot be."""
-    priors = Priors(*(float(values[name]) for name in ("alpha", "gamma", "eta")))
-    require(all(map(is_concentration, (priors.alpha, priors.gamma, priors.eta))), "a prior is out of its range")
-    return priors
+def priors_from(values: Mapping[str, Any], given: Priors) -> Priors:
+    """Return stored hyperparameters; a ValueError for what cannot be. Eta by word is that of the fit."""
+    stored = {name: float(values[name]) for name in given.packed()}
+    require(all(map(is_concentration, stored.values())), "a prior is out of its range")
+    return replace(given, **stored)
 
 
 def checked_weights(arrays: Mapping[str, NDArray], n_topics: int) -> tuple[Float, Float]:
@@ -283,7 +286,7 @@ def scores(documents: Sequence[Shard], S: Float, beta: Float, priors: Priors, se
             now.shares, _, _ = updated(now, S, N, prior, priors, n_words, SMALLEST_SHARE, key, counted=False)
         out, shares = np.zeros(shard.indptr.size - 1), now.shares
         lists = (shares.start, shares.topic, shares.share)
-        tables = (S, N, prior, priors.eta, n_words * priors.eta)
+        tables = (S, N, prior, priors.eta, float(total_of(priors.eta, n_words)))
         held_kernels.document_scores(shard.indptr, shard.word, shard.count, shard.held, *lists, *tables, out)
         return out
 

@@ -23,6 +23,7 @@ from stickbreak.collapsed.walking import Half, Outcome, count_halves
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.pseudo_counts import Eta
 
 SCANS = 10  # sweeps over the halves, at least
 FEW_TOPICS = 32  # halves of so few topics part slowly, and are swept until they settle
@@ -157,7 +158,7 @@ class Cut:
         """Return those of a state."""
         return cls(Judged.of(state, priors), Counts(halves.S, halves.N))
 
-    def arrays(self) -> tuple[Float, Float, Float, Float, Float, float, float]:
+    def arrays(self) -> tuple[Float, Float, Float, Float, Float, Eta, float]:
         """Return all that as the kernels take it."""
         judged = self.judged
         counts = judged.counts.S, judged.counts.N, self.halves.S, self.halves.N

@@ -12,6 +12,7 @@ from stickbreak.collapsed.walking import Documents
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 
 MOST_TOPICS = 1 << 16  # topics of shares are stored in two bytes
 SMALLEST_BETA = 1e-12
@@ -25,7 +26,12 @@ class Priors:
 
     alpha: float
     gamma: float
-    eta: float
+    eta: Eta
+
+    def packed(self) -> dict[str, float]:
+        """Return those that are numbers: eta by word, which is not learned, stays what it was."""
+        numbers = {"alpha": self.alpha, "gamma": self.gamma}
+        return numbers if isinstance(self.eta, np.ndarray) else {**numbers, "eta": self.eta}
 
 
 @dataclass(slots=True)

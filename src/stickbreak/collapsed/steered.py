@@ -13,22 +13,23 @@ from stickbreak.collapsed.fitted import FittedCollapsed
 from stickbreak.collapsed.given_labels import GivenLabels, given_labels
 from stickbreak.collapsed.label_curve import documents_for_curve, fitted_curve, probabilities
 from stickbreak.collapsed.laps import CollapsedLaps
-from stickbreak.collapsed.seeds import Seeds, check_seeds, known_words
 from stickbreak.collapsed.state import MOST_TOPICS
-from stickbreak.collapsed.steering import UNSTEERED, DocumentLabels, Steering, seeded
+from stickbreak.collapsed.steering import UNSTEERED, DocumentLabels, Steering, expected, in_order
 from stickbreak.collapsed.updating import continued
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
 from stickbreak.corpus.text_columns import is_frame
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import checksum
+from stickbreak.fitting.checkpoint import checksum, seed_of_fit
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_tokens
 from stickbreak.fitting.run import Identity, at_work
 from stickbreak.model.estimator import KeptState
+from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float
+from stickbreak.storage.places import PathLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,12 +37,9 @@ if TYPE_CHECKING:
 LIKELY = 0.5  # probability of a label that is predicted
 
 
-class SteeredCollapsed(FittedCollapsed):
+class SteeredCollapsed(TopicPriors, FittedCollapsed):
     """The side of `CollapsedHDP` that is steered: by words of topics, and by labels of documents."""
 
-    seeds: Seeds | None
-    seed_tokens: float
-    init: Any
     max_topics: int | None
     _given_labels: Any = None  # of a fit that is about to begin, as they were given ...
     _document_labels: GivenLabels | None = None  # ... and as numbers, until it has ended
@@ -61,7 +59,16 @@ class SteeredCollapsed(FittedCollapsed):
         return column.to_pylist() if hasattr(column, "to_pylist") else column
 
     @all_or_nothing
-    def update(self, X: Any, y: Any = None, *, labels: Any = None, callback: Callback | None = None) -> Self:
+    def update(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        labels: Any = None,
+        callback: Callback | None = None,
+        checkpoint: PathLike | None = None,
+        resume: bool = False,
+    ) -> Self:
         """Go on with new documents: topics keep their numbers and labels, and new topics come after them.
 
         What the topics know of the documents of before stays as it is, as counts (math.md (C21)). The new documents add
@@ -77,6 +84,10 @@ class SteeredCollapsed(FittedCollapsed):
             As in `fit`, of the labels that the model knows.
         callback : callable, optional
             As in `fit`.
+        checkpoint : path-like, optional
+            As in `fit`; `resume` needs the model of before, not one that was updated.
+        resume : bool, default=False
+            As in `fit`.
 
         Returns
         -------
@@ -85,7 +96,7 @@ class SteeredCollapsed(FittedCollapsed):
         Raises
         ------
         InputError
-            If the labels are not those of the model.
+            If the labels are not those of the model, or the checkpoint belongs to another update.
         InvalidCorpus
             If the documents hold no token.
         """
@@ -93,10 +104,13 @@ class SteeredCollapsed(FittedCollapsed):
         documents = self._with_new_words(X)
         check_tokens(documents)
         steering = self._continued(documents, self._column_of(X, labels))
-        n_before = self.n_documents_seen_
+        n_before, seed = self.n_documents_seen_, seed_of_fit(self._seed, checkpoint, resume=resume)
+        assert steering.past is not None
+        assert steering.tables is not None
+        identity = self._identity(documents, seed) | {"topics": checksum(steering.past, steering.tables)}
         with at_work(self, callback) as (report, executor):
             laps = self._laps_of_update(documents, steering, executor)
-            run = self._run(laps, report, {}, self.n_laps)
+            run = self._run(laps, report, identity, self.n_laps, checkpoint=checkpoint, resume=resume)
             self.start_seconds_ = run.start_seconds
             self._take_words(documents)
             self._finish(laps, run, {"random_state": self._seed}, documents)
@@ -134,7 +148,7 @@ class SteeredCollapsed(FittedCollapsed):
             raise InputError("this model has no labels to predict; fit one with labels (--labels COLUMN).")
         corpus = self._corpus(X)
         found = probabilities(self._label_weights(corpus), self.label_curve_)
-        return pd.DataFrame(found, pd.Index(corpus.document_names, name="document"), self.label_names_)
+        return pd.DataFrame(found, pd.Index(corpus.names_in_tables, name="document"), self.label_names_)
 
     def predict_labels(self, X: Any) -> list[list[str]]:
         """Return the labels of each document that are more probable than not, the most probable first; at least one.
@@ -159,10 +173,7 @@ class SteeredCollapsed(FittedCollapsed):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.seeds is not None:
-            check_seeds(self.seeds)
-            if not isinstance(self.init, str):
-                raise InputError("seeds and init both say where topics start; give one of them.")
+        self._check_start_of_seeds("random")
 
     def _check_documents(self, documents: Corpus) -> None:
         given, self._given_labels = self._given_labels, None
@@ -171,24 +182,35 @@ class SteeredCollapsed(FittedCollapsed):
                 raise InputError("labels and init both say where topics start; give one of them.")
             self._document_labels = given_labels(documents, given)
         super()._check_documents(documents)
+        self._check_words_of_eta(documents.n_words)
 
     def _names_steered(self) -> tuple[str, ...]:
         """Return the names of the topics that keep their numbers: labels, then seeds of another name."""
         labels = () if self._document_labels is None else self._document_labels.names
-        return (*labels, *(name for name in self.seeds or {} if name not in labels))
+        return (*labels, *(name for name in self._seed_names() if name not in labels))
+
+    @property
+    def _n_steered(self) -> int:
+        """Number of topics of labels, seeds and rows of eta."""
+        return len(self._names_steered()) + (self._n_seeded if self.seeds is None else 0)
 
     def _steering(self, documents: Corpus) -> Steering:
         """Return what seeds and labels say of a fit to documents."""
-        names = self._names_steered()
-        if not names:
+        if not self._n_steered:
             return UNSTEERED
-        words = {} if self.seeds is None else known_words(self.seeds, documents.words)
-        labels = None if self._document_labels is None else self._document_labels.documents
-        return seeded([words.get(name, []) for name in names], documents.n_words, float(self.seed_tokens), labels)
+        pseudo = self._word_prior(documents.words).pseudo
+        if self._document_labels is None:
+            assert pseudo is not None
+            return expected(pseudo)
+        column = {name: k for k, name in enumerate(self._seed_names())}
+        columns = [column.get(name, -1) for name in self._names_steered()]
+        if self.seeds is None:
+            columns += range(self._n_seeded)
+        return expected(in_order(pseudo, columns, documents.n_words), self._document_labels.documents)
 
     def _check_room(self, documents: Corpus) -> int:
         """Return how many topics seeds and labels have; refuse more than there may be."""
-        n_kept = len(self._names_steered())
+        n_kept = self._n_steered
         if n_kept >= MOST_TOPICS:
             raise InputError(
                 f"seeds and labels have {n_kept:,} topics, but there may be {MOST_TOPICS - 1:,} at most; is each label "

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from stickbreak.collapsed.kernels.shares import UNIT, UNITS
 from stickbreak.fitting.checkpoint import require
+from stickbreak.model.word_prior import pseudo_of
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 LABELLED = 0.5  # prior share of a labelled document that its labels have; the free topics have the rest
@@ -123,9 +124,20 @@ def seeded(words: list[list[int]], n_words: int, tokens: float, labels: Document
         Pseudo-tokens of each seed, shared by its words.
     labels : DocumentLabels, optional
     """
-    topic = np.repeat(np.arange(len(words)), [len(row) for row in words])
-    place = np.array([w for row in words for w in row], dtype=np.int64), topic
-    each = np.array([tokens / len(row) for row in words for _ in row])
-    pseudo = sparse.csr_array((np.maximum(in_units(each), UNIT), place), shape=(n_words, len(words)))
-    n_labels = 0 if labels is None else labels.n_labels
-    return Steering(len(words), len(words), n_labels, pseudo, labels=labels)
+    return expected(pseudo_of(words, n_words, tokens), labels)
+
+
+def expected(pseudo: sparse.csr_array, labels: DocumentLabels | None = None) -> Steering:
+    """Return what pseudo-counts (W, n_kept) of the first topics, and labels, say of a fit.        math.md (C18)"""
+    whole = sparse.csr_array(pseudo, copy=True)
+    whole.data = np.maximum(in_units(whole.data), UNIT)
+    n_kept, n_labels = int(pseudo.shape[1]), 0 if labels is None else labels.n_labels
+    return Steering(n_kept, n_kept, n_labels, whole, labels=labels)
+
+
+def in_order(pseudo: sparse.csr_array | None, columns: list[int], n_words: int) -> sparse.csr_array:
+    """Return pseudo-counts with the columns in another order; an empty one for -1."""
+    if pseudo is None:
+        return sparse.csr_array((n_words, len(columns)))
+    wide = sparse.csc_array(sparse.hstack([pseudo, sparse.csr_array((n_words, 1))]))
+    return sparse.csr_array(wide[:, columns])

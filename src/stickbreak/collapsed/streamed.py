@@ -16,6 +16,7 @@ from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
 from stickbreak.fitting.steps import step_size
 from stickbreak.model.given_topics import given_counts, number_given
+from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import seed_from
 
@@ -25,7 +26,6 @@ class StreamedCollapsed(SteeredCollapsed):
 
     alpha: float
     gamma: float
-    eta: float
     learn: Sequence[str]
     smallest_share: float
     local_sweeps: int
@@ -36,6 +36,7 @@ class StreamedCollapsed(SteeredCollapsed):
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
         if first:
             check_tokens(minibatch)
+            self._check_words_of_eta(minibatch.n_words)
             check_tables(minibatch, self._settled_topics(minibatch, stream=True), float(self.smallest_share), 0)
 
     def _open_stream(
@@ -73,7 +74,7 @@ class StreamedCollapsed(SteeredCollapsed):
 
     def _priors(self) -> Priors:
         """Return the hyperparameters that were given."""
-        return Priors(float(self.alpha), float(self.gamma), float(self.eta))
+        return Priors(float(self.alpha), float(self.gamma), base_of(self.eta))
 
     def _step_rules(self) -> StepRules:
         """Return what the steps of a stream have in common."""

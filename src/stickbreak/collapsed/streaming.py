@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import mean_alpha, opened
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.pseudo_counts import of_words, total_of
 from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums, are_tables
 
 ETA_EVERY = 20  # steps: it costs a pass over all pairs of words and topics
@@ -243,10 +244,11 @@ def step(
         N = N.copy()
         add_pseudo(topics.pseudo[words], S, np.zeros_like(N))
         N[: topics.n_whole] += topics.pseudo.sum(axis=0)
-    log_p, tables = 0.0, np.zeros_like(N)
+    log_p, tables, total_eta = 0.0, np.zeros_like(N), float(total_of(priors.eta, W))
+    of_words_alone = replace(priors, eta=of_words(priors.eta, words))
     for number in range(rules.sweeps):
         key = key_of(rules.seed, topics.n_steps + 1, f"collapsed step, sweep {number}")
-        given = Following(S, N, prior, priors, W, rules.smallest, key)
+        given = Following(S, N, prior, of_words_alone, W, total_eta, rules.smallest, key)
         tables, of_sweep = documents.walk(engine, follow, given).sums
         if number == 0:
             log_p = float(of_sweep)
@@ -282,6 +284,7 @@ class Following:
     prior: Float
     priors: Priors
     n_words: int  # of all documents
+    total_eta: float  # of all these words
     smallest: float
     key: np.uint64
 
@@ -289,7 +292,7 @@ class Following:
 def follow(given: Following, shard: Shard) -> Outcome:
     """Find new shares of a shard, its expected tables (K,), and its log p of all tokens."""
     rules = (given.prior, given.priors, given.n_words, given.smallest, given.key)
-    new, tables, log_p = updated(shard, given.S, given.N, *rules, counted=False)
+    new, tables, log_p = updated(shard, given.S, given.N, *rules, counted=False, total_eta=given.total_eta)
     return Outcome((tables, np.array(log_p)), new)
 
 
@@ -307,6 +310,6 @@ def learned(topics: Topics, priors: Priors, names: tuple[str, ...]) -> Priors:
         alpha = mean_alpha(tables, topics.opened)
     if "gamma" in names:
         gamma = best_gamma(tables, int((topics.N >= ALIVE).sum()), gamma)
-    if "eta" in names and topics.n_steps % ETA_EVERY == 0:
+    if "eta" in names and not isinstance(eta, np.ndarray) and topics.n_steps % ETA_EVERY == 0:
         eta = eta_without_seeds(topics.counts * topics.scale, topics.N, topics.n_whole, eta)
     return Priors(alpha, gamma, eta)

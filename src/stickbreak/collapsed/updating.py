@@ -8,6 +8,7 @@ from scipy import sparse
 from stickbreak.collapsed.steering import DocumentLabels, Steering, in_units
 from stickbreak.collapsed.streaming import Topics
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.pseudo_counts import Eta
 
 
 def continued(topics: Topics, n_words: int, n_labels: int, labels: DocumentLabels | None) -> Steering:
@@ -34,7 +35,7 @@ def continued(topics: Topics, n_words: int, n_labels: int, labels: DocumentLabel
     return Steering(shown.size, topics.n_whole, n_labels, pseudo, past, tables, topics.opened, labels)
 
 
-def start_of(steering: Steering, eta: float) -> Float:
+def start_of(steering: Steering, eta: Eta) -> Float:
     """Return the expected counts of the topics to start from, with eta, (K, W)."""
     assert steering.past is not None
     n_words, K = steering.past.shape

@@ -149,6 +149,16 @@ class Corpus:
         """The names of the documents, or "0", "1", ... if they have none."""
         return self.names or tuple(str(row) for row in range(self.n_documents))
 
+    @property
+    def names_in_tables(self) -> tuple[str, ...]:
+        """The names as tables hold them: halves of surrogate pairs, which no UTF-8 can hold, become question marks."""
+        names = self.document_names
+        try:
+            "".join(names).encode()
+        except UnicodeEncodeError:
+            return tuple(name.encode("utf-8", "replace").decode() for name in names)
+        return names
+
     def __len__(self) -> int:
         return self.n_documents
 

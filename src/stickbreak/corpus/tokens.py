@@ -70,10 +70,11 @@ class Tokens:
     n_words: int
     by_word: Int32 | Int  # (N,)  the tokens in the order of their words
     word_start: Int  # (W + 1,)  word w has the tokens by_word[word_start[w]] ..
+    n_given: int = 0  # documents at the end whose tokens keep their topics: number 0, 1, ..
 
     @classmethod
-    def from_corpus(cls, corpus: Corpus) -> Tokens:
-        """Write the counts of a corpus out, token by token.
+    def from_corpus(cls, corpus: Corpus, n_given: int = 0) -> Tokens:
+        """Write the counts of a corpus out, token by token; the last `n_given` documents keep their topics.
 
         Raises
         ------
@@ -85,7 +86,7 @@ class Tokens:
         by_word = np.argsort(word, kind="stable")
         if word.size < 2**31:
             by_word = by_word.astype(np.int32)
-        return cls(start, word, corpus.n_words, by_word, word_start)
+        return cls(start, word, corpus.n_words, by_word, word_start, n_given)
 
     @property
     def n_documents(self) -> int:
@@ -94,10 +95,25 @@ class Tokens:
 
     @property
     def n_tokens(self) -> int:
-        """Number of tokens N."""
-        return int(self.word.size)
+        """Number of tokens N that change their topics."""
+        return int(self.sampled[-1])
 
     @property
     def lengths(self) -> Int:
         """Tokens of each document n_j, (D,)."""
         return np.diff(self.start)
+
+    @property
+    def n_sampled(self) -> int:
+        """Number of documents, the first ones, whose tokens change their topics."""
+        return self.n_documents - self.n_given
+
+    @property
+    def sampled(self) -> Int:
+        """Where these begin, and the last of them ends, (n_sampled + 1,)."""
+        return self.start[: self.n_sampled + 1]
+
+    @property
+    def given_topics(self) -> Int32:
+        """Topics of the tokens of the other documents."""
+        return np.repeat(np.arange(self.n_given, dtype=np.int32), self.lengths[self.n_sampled :])

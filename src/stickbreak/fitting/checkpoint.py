@@ -29,6 +29,7 @@ KIND = "checkpoint"
 FREE = ("n_laps", "tolerance", "n_jobs", "scratch", "verbose")
 """Parameters that a fit that goes on may change."""
 
+_LONG = 100  # numbers in a row: more are told by their checksum
 LATE = {"batches_at_once": 1, "seeds": None, "seed_tokens": 100.0}
 """Parameters that fits of before did not have, and what these did in their stead."""
 
@@ -83,7 +84,8 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, list | tuple | np.ndarray):
         return value
     array = np.asarray(value)
-    return array.tolist() if array.ndim < 2 else f"array {checksum(array)}"
+    long = array.ndim > 1 or (array.dtype.kind == "f" and array.size > _LONG)
+    return array.tolist() if not long else f"array {checksum(array)}"
 
 
 def check_place(path: PathLike) -> None:
@@ -231,6 +233,10 @@ def check_learned(model: Any, names: Collection[str]) -> None:
     """
     for name in names:
         value = getattr(model, f"{name}_")
+        if name == "eta" and isinstance(value, np.ndarray):
+            sound = is_table(value, model.n_features_in_) and bool(((value >= SMALLEST) & (value <= LARGEST)).all())
+            require(sound, "eta_ is not a number in its range for each word")
+            continue
         if name in model.learned_ and isinstance(value, float) and 0 < value < math.inf and not is_concentration(value):
             logger.warning(
                 "the learned %s of %g is out of its range; it is set to %g, the end of the range",

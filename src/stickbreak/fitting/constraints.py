@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,7 +12,12 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from stickbreak.numerics.ranges import LARGEST, LARGEST_OFFSET, LARGEST_SUM, MOST_SWEEPS, MOST_WHOLE, SMALLEST
 
 CONCENTRATION = [Interval(Real, SMALLEST, LARGEST, closed="both")]
-CONCENTRATIONS = {"alpha": CONCENTRATION, "gamma": CONCENTRATION, "eta": CONCENTRATION}
+CONCENTRATIONS = {"alpha": CONCENTRATION, "gamma": CONCENTRATION}
+TOPIC_PRIORS = {  # of the words of topics
+    "eta": [*CONCENTRATION, "array-like"],
+    "seeds": [None, Mapping],
+    "seed_tokens": [Interval(Real, 0.01, 1e6, closed="both")],
+}
 OFFSET = Interval(Real, 0, LARGEST_OFFSET, closed="both")
 STEPS = {  # of a stream whose counts move towards those of a minibatch
     "learning_decay": [Interval(Real, 0, 1, closed="right")],

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
-from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, one_of, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOPIC_PRIORS, one_of, sweeps, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
@@ -19,11 +20,12 @@ from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
 from stickbreak.hybrid.fitted import FittedHybrid
 from stickbreak.hybrid.laps import HybridLaps, Rules, Steps, row_of
 from stickbreak.hybrid.minibatches import Drawn, Room
-from stickbreak.hybrid.requirements import check_parameters, check_sizes
+from stickbreak.hybrid.requirements import check_parameters, check_sizes, lasting
 from stickbreak.hybrid.starts import RANDOM, begin, offset_after
 from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.model.given_topics import number_given
+from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.streams import seed_from
 
@@ -52,13 +54,20 @@ class HybridHDP(FittedHybrid):
         Concentration of the topic weights of a document. (b1 in the paper.)
     gamma : float, default=1.0
         Concentration of the topic weights of the corpus. (b0 in the paper.)
-    eta : float, default=0.02
-        Pseudo-count of every word in every topic.
+    eta : float or array-like of shape (K, W), default=0.02
+        Pseudo-count of every word in every topic. A row for each of the
+        first K topics lets these keep their numbers as those of seeds do; other topics have its smallest number for
+        every word.
     learn : sequence of {"alpha", "gamma", "eta"}, default=()
         Hyperparameters that are learned from the data. They are learned from the samples after each step (eta less
         often), under Gamma(1, 1) priors; `alpha`, `gamma` and `eta` are then the initial values. Over many passes over
         the same documents alpha falls, eta grows, and the predictions become worse. A gamma learned from one or two
         topics stays too small for more to come.
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
+        numbers and names. The fit starts with them and with `n_topics` others.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
     sampler : {"sparse", "dense"}, default="sparse"
         How topics outside the document are drawn. "sparse": by rejection from tables of the words; "dense": by
         computing all topics one by one. Both have the same distribution.
@@ -173,6 +182,7 @@ class HybridHDP(FittedHybrid):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedHybrid._parameter_constraints,
         **CONCENTRATIONS,
+        **TOPIC_PRIORS,
         **STEPS,
         "n_topics": [None, whole(1)],
         "top_level": [one_of((TRUNCATED, UNBOUNDED))],
@@ -196,8 +206,10 @@ class HybridHDP(FittedHybrid):
         top_level: str = TRUNCATED,
         alpha: float = 5.0,
         gamma: float = 1.0,
-        eta: float = 0.02,
+        eta: float | NDArray = 0.02,
         learn: Sequence[str] = (),
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         sampler: str = "sparse",
         g_weight: str = "mean_field",
         phi_weight: str = "ratio",
@@ -222,6 +234,8 @@ class HybridHDP(FittedHybrid):
         self.gamma = gamma
         self.eta = eta
         self.learn = learn
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.sampler = sampler
         self.g_weight = g_weight
         self.phi_weight = phi_weight
@@ -243,6 +257,7 @@ class HybridHDP(FittedHybrid):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
+        self._check_start_of_seeds("collapsed")
 
     @property
     def _finds_topics(self) -> bool:
@@ -251,7 +266,8 @@ class HybridHDP(FittedHybrid):
     def _check_start(self, corpus: Corpus, batch_size: int, *, stream: bool = False) -> None:
         """Refuse what does not fit the documents or the memory."""
         check_tokens(corpus)
-        check_sizes(self, corpus, self._starting_columns(corpus), batch_size)
+        self._check_words_of_eta(corpus.n_words)
+        check_sizes(self, corpus, self._starting_columns(corpus) + self._n_seeded, batch_size)
         self._settled_topics(corpus, stream=stream)
 
     def _starting_columns(self, corpus: Corpus) -> int:
@@ -265,14 +281,14 @@ class HybridHDP(FittedHybrid):
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> HybridLaps:
         offset = offset_after(self, min(1.0, self.batch_size * self.batches_at_once / documents.n_documents))
         steps = Steps(self._rules(self._given_priors(), offset, seed), executor, Room())
-        n_topics = self._starting_columns(documents)
+        n_topics, pseudo = self._starting_columns(documents), self._lasting_pseudo(documents)
         return HybridLaps(
             steps,
             executor.source(documents),
             documents.counts.shape,
             int(self.batch_size),
             int(self.batches_at_once),
-            lambda report, stop: begin(self, documents, n_topics, seed, 1.0, executor, report, stop),
+            lambda report, stop: begin(self, documents, n_topics, seed, 1.0, executor, report, stop, pseudo),
         )
 
     def _take(self, laps: HybridLaps, documents: Corpus) -> None:
@@ -295,12 +311,16 @@ class HybridHDP(FittedHybrid):
             total / minibatch.n_documents,
             self._starting_columns(minibatch),
         )
-        state = begin(self, minibatch, n_topics, seed, share, executor, lambda event: None, interruption.give_up_start)
+        told = (lambda event: None), interruption.give_up_start, self._lasting_pseudo(minibatch)
+        state = begin(self, minibatch, n_topics, seed, share, executor, *told)
         self._take_state(state, self._given_priors(), seed)
         self.learning_offset_ = offset_after(self, 1.0)
 
     def _step(self, minibatch: Corpus, total: int, executor: Engine, start: None) -> Lap:
-        state, priors = self._state, Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight)
+        state, priors = (
+            self._state,
+            Priors(self.alpha_, self.gamma_, float(np.min(self.eta_)), self.g_weight, self.phi_weight),
+        )
         room, self._room = self._room or Room(), None  # the room of a failed step is not used again
         steps = Steps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
         log_p, n_tokens = steps.learn(state, Drawn.of(minibatch), total)
@@ -308,9 +328,13 @@ class HybridHDP(FittedHybrid):
         self._room = room if room.small else None
         return Lap(log_p / n_tokens, state.alive().size, False, row_of(state, steps))
 
+    def _lasting_pseudo(self, documents: Corpus) -> sparse.csr_array | None:
+        """Return the pseudo-counts of the topics that are known."""
+        return lasting(self._word_prior(documents.words).pseudo, of_seeds=self.seeds is not None)
+
     def _given_priors(self) -> Priors:
         """Return the hyperparameters that were given."""
-        return Priors(float(self.alpha), float(self.gamma), float(self.eta), self.g_weight, self.phi_weight)
+        return Priors(float(self.alpha), float(self.gamma), float(np.min(self.eta)), self.g_weight, self.phi_weight)
 
     def _rules(self, priors: Priors, offset: float, seed: int) -> Rules:
         """Return what the steps have in common."""

@@ -20,6 +20,8 @@ from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
+from stickbreak.model.prepared import once
+from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.path.pooled import pooled
@@ -27,7 +29,7 @@ from stickbreak.prediction.topics import shares_of
 from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
 
-class FittedHybrid(ExpectedCounts):
+class FittedHybrid(TopicPriors, ExpectedCounts):
     """The side of `HybridHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     objective_name: ClassVar[str] = "predictive log-likelihood"
@@ -68,7 +70,7 @@ class FittedHybrid(ExpectedCounts):
     def topic_shares_(self) -> Float:
         """Share of the expected tokens that each topic has, (K,)."""
         check_is_fitted(self)
-        return shares_of(self._state.tokens[self._state.alive()])
+        return shares_of(self._seen_tokens())
 
     @property
     def n_topics_(self) -> int:
@@ -81,7 +83,7 @@ class FittedHybrid(ExpectedCounts):
         X = self._counted(X, reset=reset)
         if not reset and self.grow_vocabulary and (isinstance(X, Corpus) or hasattr(X, "columns")):
             empty = not isinstance(X, Corpus) and not len(X)
-            return no_documents(self.vocabulary_) if empty else self._named_columns().known(Corpus.from_counts(X))
+            return no_documents(self.vocabulary_) if empty else self._columns_as_they_are().known(Corpus.from_counts(X))
         return super()._corpus(X, reset=reset)
 
     def _joining(self, X: Any) -> Corpus:
@@ -139,6 +141,12 @@ class FittedHybrid(ExpectedCounts):
             self._columns = NamedColumns(self.vocabulary_)
         return self._columns
 
+    @once
+    def _columns_as_they_are(self) -> NamedColumns:
+        """Return where the words stand, for documents that change nothing of the model."""
+        known = self._columns
+        return known if known is not None and known.words is self.vocabulary_ else NamedColumns(self.vocabulary_)
+
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k], in the columns of the largest; the other columns are free."""
         self._check_whole()
@@ -150,10 +158,24 @@ class FittedHybrid(ExpectedCounts):
             of_all[shown] = 0.0
             of_all[column] = sums
             parts.append(of_all)
-        self._state = replace(state, pairs=WordTopics.from_dense(parts[0].T), tokens=parts[1], tables=parts[2])
+        pairs = WordTopics.from_dense(parts[0].T)
+        # a joined topic has no prior of its own
+        self._state = replace(state, pairs=pairs, tokens=parts[1], tables=parts[2], known=None)
 
     def _topic_tokens(self) -> Float:
         return self._state.tokens[self._state.alive()]
+
+    def _seen_tokens(self) -> Float:
+        """Return the expected tokens of each topic, without pseudo-tokens, (K,)."""
+        tokens, known = self._topic_tokens(), self._state.known
+        if known is not None:
+            tokens = tokens.copy()
+            tokens[: known.n_topics] = np.maximum(tokens[: known.n_topics] - known.tokens, 0.0)
+        return tokens
+
+    @property
+    def _n_kept(self) -> int:
+        return self._state.n_kept
 
     def _take_state(self, state: HybridState, priors: Priors, seed: int) -> None:
         """Copy a state into the fitted attributes."""

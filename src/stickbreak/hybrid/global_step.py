@@ -20,7 +20,8 @@ def take_step(
         S <- (1 - xi) S + xi s N,    M <- (1 - xi) M + xi s T,    s = D / (|M| saved sweeps)
 
     Pairs of the minibatch's words that have decayed to little are rounded at random, to nothing or to the least that is
-    kept: LEAST_TOKENS, or half of what a token adds now, so that what a step adds is there in the next.
+    kept: LEAST_TOKENS, or half of what a token adds now, so that what a step adds is there in the next. What is known
+    of topics before is no less than that, and a step takes nothing of it.                           math.md (C18)
 
     Parameters
     ----------
@@ -41,8 +42,16 @@ def take_step(
     """
     amount = size * share / found.z.shape[0]
     state.pairs.decay(1.0 - size)
+    if state.known is not None:
+        if size == 1.0:  # nothing is left of any pair
+            state.pairs = state.known.pairs(state.n_words, state.n_topics)
+        else:
+            state.pairs.add_to(state.known.word, state.known.topic, size * state.known.count)
     start, least = tokens.word_start[[*words, words[-1] + 1]], min(LEAST_TOKENS, 0.5 * amount)
     lost = state.pairs.add(words, start, tokens.by_word, found.z, amount, least, key)
     state.tokens = np.maximum((1.0 - size) * state.tokens + amount * found.tokens - lost, 0.0)
     state.tables = (1.0 - size) * state.tables + amount * found.tables
+    if state.known is not None:
+        state.tokens[: state.n_kept] += size * state.known.tokens
+        state.tables[: state.n_kept] += size
     state.n_steps += 1

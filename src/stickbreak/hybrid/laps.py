@@ -21,7 +21,7 @@ from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.learning import learn_from
 from stickbreak.hybrid.minibatches import Asked, Drawn, Room, sample_all
 from stickbreak.hybrid.new_topics import make_room
-from stickbreak.hybrid.state import HybridState, Learned, Priors
+from stickbreak.hybrid.state import HybridState, Known, Learned, Priors
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.keys import key_of
@@ -168,9 +168,11 @@ def row_of(state: HybridState, steps: Steps) -> dict[str, float]:
 def packed(state: HybridState) -> Packed:
     """Return a state as arrays and plain values."""
     arrays = {**state.pairs.packed(), "tokens": state.tokens, "tables": state.tables}
+    if state.known is not None:
+        arrays |= state.known.packed()
     learned = None if state.learned is None else asdict(state.learned)
     values = {"scale": state.pairs.scale, "n_steps": state.n_steps, "unbounded": state.unbounded, "learned": learned}
-    return arrays, values
+    return arrays, {**values, "n_kept": state.n_kept} if state.known is not None else values
 
 
 def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> HybridState:
@@ -188,5 +190,7 @@ def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: 
     state = HybridState(pairs, arrays["tokens"], arrays["tables"], n_steps, unbounded)
     if values["learned"] is not None:
         state.learned = Learned(**{name: float(value) for name, value in values["learned"].items()})
+    if "n_kept" in values:
+        state.known = Known.unpacked(arrays, whole_number("n_kept", values["n_kept"]), n_words)
     state.check()
     return state

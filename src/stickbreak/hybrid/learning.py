@@ -48,7 +48,7 @@ def learn_from(
         closed = before.closed + size * (closed - before.closed)
         further = before.opened + size * (further - before.opened)
     if "alpha" in names:
-        alpha = mean_alpha(max(state.tables.sum() - closed, 0.0), further)  # (B8)
+        alpha = mean_alpha(max(state.tables.sum() - state.n_kept - closed, 0.0), further)  # (B8)
     if "gamma" in names:
         gamma = best_gamma(state, gamma)
     if "eta" in names and eta_is_due(state.n_steps):
@@ -65,24 +65,27 @@ def table_statistics(alpha: float, lengths: Int | Float) -> tuple[float, float]:
 def best_gamma(state: HybridState, start: float) -> float:
     """Return the gamma that maximises its posterior given the tables M, in log gamma.               math.md (B9)"""
     M = state.tables[state.tables > 0]
-    total, K = float(M.sum()), state.n_topics
+    total, K, n_kept = float(M.sum()), state.n_topics, state.n_kept
+    before = (np.arange(M.size) < n_kept).astype(np.float64)  # tables that are known
 
     def slope(gamma: float) -> float:
         if state.unbounded:
             of_topics = alive / gamma
         else:
-            of_topics = float((digamma(gamma / K + M) - digamma(gamma / K)).sum()) / K
-        return float(PRIOR.shape / gamma - PRIOR.rate + of_topics - (digamma(gamma + total) - digamma(gamma)))
+            of_topics = float((digamma(gamma / K + M) - digamma(gamma / K + before)).sum()) / K
+        return float(PRIOR.shape / gamma - PRIOR.rate + of_topics - (digamma(gamma + total) - digamma(gamma + n_kept)))
 
-    alive = state.alive().size
+    alive = state.alive().size - n_kept
     return maximiser(slope, start, CONCENTRATION_LIMITS)
 
 
 def best_eta(state: HybridState, start: float) -> float:
     """Return the eta that maximises its expected posterior, for counts n_kw ~ Poisson(S_kw).        math.md (B10)"""
-    S = state.pairs.expected()
+    S, tokens = state.pairs.expected(), state.tokens
+    if state.known is not None:  # of the other topics, whose prior it is
+        S, tokens = S[state.pairs.topics() >= state.n_kept], tokens[state.n_kept :]
     tails, many = poisson_tails(S, LARGE), S[S > LARGE]
-    return hyperparameters.best_eta(tails, many, state.tokens, state.n_words, start, ETA_LIMITS)
+    return hyperparameters.best_eta(tails, many, tokens, state.n_words, start, ETA_LIMITS)
 
 
 def eta_is_due(step: int) -> bool:

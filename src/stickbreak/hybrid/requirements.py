@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_memory, check_names
+from stickbreak.hybrid.global_step import LEAST_TOKENS
 from stickbreak.hybrid.new_topics import check_columns
 from stickbreak.hybrid.starts import RANDOM
 from stickbreak.hybrid.state import UNBOUNDED
@@ -23,7 +25,7 @@ START_BYTES = 28.0  # of a word and a topic at the end of a start: two tables of
 class Parameters(Protocol):
     """The parameters that are checked here."""
 
-    eta: float
+    eta: Any
     learn: Sequence[str]
     phi_weight: str
     top_level: str
@@ -37,13 +39,37 @@ def check_parameters(given: Parameters) -> None:
     ------
     InputError
     """
-    if given.phi_weight == "mean_field" and given.eta < SMALLEST_ETA:
+    if np.ndim(given.eta) == 1:
         raise InputError(
-            f"eta is {given.eta}, for which exp(psi(eta)) is too small to be represented; "
+            "eta is one for each word, but all words share a table of HybridHDP; give a number, or take another method."
+        )
+    if given.phi_weight == "mean_field" and np.min(given.eta) < SMALLEST_ETA:
+        raise InputError(
+            f"eta is {np.min(given.eta):g}, for which exp(psi(eta)) is too small to be represented; "
             f"give {SMALLEST_ETA} or more, or set phi_weight='ratio'."
         )
     check_names("learn", given.learn, LEARNABLE)
     check_init(given.init, (RANDOM, *STARTS))
+
+
+def lasting(pseudo: sparse.csr_array | None, *, of_seeds: bool) -> sparse.csr_array | None:
+    """Return pseudo-counts that no step rounds away: words of seeds have the least that is kept, at least.
+
+    Raises
+    ------
+    InputError
+        If a row of eta is above its smallest number by less.
+    """
+    if pseudo is None:
+        return None
+    found = sparse.csr_array(pseudo, copy=True)
+    if not of_seeds and (found.data < LEAST_TOKENS).any():
+        raise InputError(
+            f"a number of eta is {found.data.min():.3g} above its smallest, but HybridHDP keeps no pseudo-count below "
+            f"{LEAST_TOKENS}; give rows whose numbers differ by more, or not at all."
+        )
+    found.data = np.maximum(found.data, LEAST_TOKENS)
+    return found
 
 
 def check_sizes(given: Parameters, corpus: Corpus, n_topics: int, batch_size: int) -> None:

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
-from stickbreak.hybrid.state import UNBOUNDED, HybridState
+from stickbreak.hybrid.state import UNBOUNDED, HybridState, Known
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
+from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.numerics.streams import stream
@@ -29,7 +31,7 @@ class Parameters(Protocol):
     top_level: str
     alpha: float
     gamma: float
-    eta: float
+    eta: Any
     init: Any
     init_sweeps: int
     learning_decay: float
@@ -45,6 +47,7 @@ def begin(
     engine: Engine,
     report: Callback,
     stop: Callable[[], bool],
+    pseudo: sparse.csr_array | None = None,
 ) -> HybridState:
     """Return the globals at the start.
 
@@ -63,24 +66,49 @@ def begin(
         Told of each sweep of a start that finds topics.
     stop : callable
         Whether it is to end early; asked only while some of its work is left.
+    pseudo : csr_array of shape (W, n_kept), optional
+        Pseudo-counts of topics that come before the others.
     """
     unbounded = given.top_level == UNBOUNDED
     if not isinstance(given.init, str):
         return state_from_topics(start_from_topics(given.init, corpus), corpus, share, unbounded=unbounded)
     if given.init == RANDOM:
         return random_state(corpus, n_topics, seed, share, unbounded=unbounded)
+    base = base_of(given.eta)
+    assert not isinstance(base, np.ndarray)
     settings = StartSettings(
-        n_topics,
+        n_topics if pseudo is None else n_topics + int(pseudo.shape[1]),
         given.alpha,
         given.gamma,
-        given.eta,
+        base,
         seed,
         given.init_sweeps,
         lambda done, total: report({"stage": "init", "done": done, "total": total}),
         engine,
         stop,
+        pseudo,
     )
-    return state_from_topics(make_start(given.init, corpus, settings), corpus, share, unbounded=unbounded)
+    start = make_start(given.init, corpus, settings)
+    if pseudo is None:
+        return state_from_topics(start, corpus, share, unbounded=unbounded)
+    return known_beside(start, pseudo, corpus, share, unbounded=unbounded)
+
+
+def known_beside(
+    start: Start, pseudo: sparse.csr_array, corpus: Corpus, share: float, *, unbounded: bool
+) -> HybridState:
+    """Start from topics whose counts hold pseudo-counts, which are not scaled; their topics have a table more."""
+    n_kept, entries, counts = int(pseudo.shape[1]), pseudo.tocoo(), start.counts.copy()
+    word, topic = entries.row.astype(np.int64), entries.col.astype(np.int64)
+    counts[word, topic] = np.maximum(counts[word, topic] - entries.data, 0.0)
+    state = state_from_topics(Start(counts, start.weights), corpus, share, unbounded=unbounded)
+    known = Known(word, topic, entries.data.astype(np.float64), n_kept)
+    table = state.pairs.dense(np.arange(state.n_topics)).T
+    table[word, topic] += known.count
+    state.pairs, state.known = WordTopics.from_dense(table), known
+    state.tokens[:n_kept] += known.tokens
+    state.tables[:n_kept] += 1.0
+    return state
 
 
 def offset_after(given: Parameters, share: float) -> float:

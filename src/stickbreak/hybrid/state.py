@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import is_table
@@ -44,6 +46,41 @@ class Learned:
             raise ValueError("what its alpha was learned from cannot be")
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of the first topics before: pseudo-counts, and a table for each (math.md (C18), (G15))."""
+
+    word: Int  # (P,)
+    topic: Int  # (P,)
+    count: Float  # (P,)
+    n_topics: int
+
+    @property
+    def tokens(self) -> Float:
+        """Pseudo-counts of each topic, (n_topics,)."""
+        return np.bincount(self.topic, self.count, minlength=self.n_topics).astype(np.float64)
+
+    def pairs(self, n_words: int, n_topics: int) -> WordTopics:
+        """Return the pseudo-counts as the counts of a state."""
+        order, size = np.lexsort((self.topic, self.word)), np.bincount(self.word, minlength=n_words)
+        return WordTopics.from_pairs(size, self.topic[order].astype(np.int32), self.count[order].copy(), n_topics)
+
+    def packed(self) -> dict[str, NDArray]:
+        """Return all that as arrays."""
+        return {"known.word": self.word, "known.topic": self.topic, "known.count": self.count}
+
+    @classmethod
+    def unpacked(cls, arrays: Mapping[str, NDArray], n_topics: int, n_words: int) -> Known:
+        """Return what `packed` took apart; a ValueError for what cannot be."""
+        word, topic, count = (arrays[f"known.{name}"] for name in ("word", "topic", "count"))
+        plain = word.dtype == topic.dtype == np.int64 and word.shape == topic.shape == count.shape
+        if not (plain and is_table(count, count.size) and bool((count > 0).all())):
+            raise ValueError("what is known of its topics is damaged")
+        if count.size and not (0 <= word.min() <= word.max() < n_words and 0 <= topic.min() <= topic.max() < n_topics):
+            raise ValueError("what is known of its topics is of other words or topics")
+        return cls(word, topic, count, n_topics)
+
+
 @dataclass(slots=True)
 class HybridState:
     """Where the hybrid stands: q(phi_k) = Dir(eta + S_k), q(G0) = Dir(gamma / K + M); K columns, W words.
@@ -59,12 +96,18 @@ class HybridState:
     n_steps: int
     unbounded: bool = False
     learned: Learned | None = None
+    known: Known | None = None
     whole: bool = True  # False from the first change of a step to the last: what breaks off then leaves no model
 
     @property
     def n_topics(self) -> int:
         """The number of columns K: the truncation, or the room for topics."""
         return self.tables.size
+
+    @property
+    def n_kept(self) -> int:
+        """Number of topics, the first ones, that keep their numbers."""
+        return 0 if self.known is None else self.known.n_topics
 
     @property
     def n_words(self) -> int:
@@ -86,7 +129,7 @@ class HybridState:
 
     def alive(self) -> Int:
         """Return the topics with expected tokens, the largest first; never none."""
-        return alive(self.tokens)
+        return alive(self.tokens, self.n_kept)
 
     def corpus_weights(self, gamma: float) -> Float:
         """Return E[G0], (K,); the slot has the share gamma / (M + gamma)."""
@@ -103,6 +146,8 @@ class HybridState:
         ):
             if not is_table(array, *shape) or not are_sums(array):
                 raise ValueError(f"{name} are not finite numbers of {K} topics")
+        if self.n_kept > K:
+            raise ValueError("topics that are kept are not there")
         if K < 1 or pairs.n_words < 1 or pairs.n_topics != K:
             raise ValueError("it has no words, or another number of topics than its parts")
         if not 0 < pairs.scale <= 1 or self.n_steps < 0:

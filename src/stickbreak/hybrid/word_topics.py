@@ -95,6 +95,10 @@ class WordTopics:
         out[row[columns >= 0], columns[columns >= 0]] = self.scale * self.count[places][columns >= 0]
         return out
 
+    def add_to(self, words: Int, topics: Int, counts: Float) -> None:
+        """Add to S of pairs that are there: counts[i] to word words[i] and topic topics[i]."""
+        word_kernels.add_to_pairs(words, topics, counts / self.scale, self.first, self.size, self.topic, self.count)
+
     def sums(self) -> Float:
         """Return S summed over the words, (K,)."""
         places = self._places()
@@ -104,6 +108,10 @@ class WordTopics:
     def expected(self) -> Float:
         """Return S of all pairs, word by word, (pairs,)."""
         return self.scale * self.count[self._places()]
+
+    def topics(self) -> Int32:
+        """Return the topics of all pairs, word by word, (pairs,)."""
+        return self.topic[self._places()]
 
     def copy(self) -> WordTopics:
         """Return the same lists in arrays of their own."""

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from stickbreak.collapsed import ALONE
+from stickbreak.collapsed.steering import UNSTEERED, Steering, expected
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.pseudo_counts import Eta
 
 Progress = Callable[[int, int], None]
 
@@ -31,12 +34,22 @@ class StartSettings:
     n_topics: int
     alpha: float
     gamma: float
-    eta: float
+    eta: Eta
     seed: int
     sweeps: int = SWEEPS
     progress: Progress | None = None
     engine: Engine = ALONE  # where the work runs; it changes no number
     stop: Callable[[], bool] | None = None  # asked after each sweep but the last: the sweeps so far are a start, too
+    pseudo: sparse.csr_array | None = None  # (W, n_kept)  pseudo-counts of the first topics, which stay the first
+
+    @property
+    def n_kept(self) -> int:
+        """Number of topics with pseudo-counts."""
+        return 0 if self.pseudo is None else int(self.pseudo.shape[1])
+
+    def steering(self) -> Steering:
+        """Return what collapsed inference is told of these."""
+        return UNSTEERED if self.pseudo is None else expected(self.pseudo)
 
 
 def even_weights(n_topics: int) -> Float:
@@ -49,7 +62,8 @@ def weights_of(mass: Float) -> Float:
     return mass / mass.sum() * (1 - 1 / (mass.size + 1))
 
 
-def largest_first(start: Start) -> Start:
-    """Return the same topics, the largest first."""
-    order = np.argsort(-start.counts.sum(axis=0), kind="stable")
+def largest_first(start: Start, n_kept: int = 0) -> Start:
+    """Return the same topics, the largest first, behind those that stay where they are."""
+    order = np.argsort(-start.counts[:, n_kept:].sum(axis=0), kind="stable")
+    order = np.append(np.arange(n_kept), n_kept + order)
     return Start(np.ascontiguousarray(start.counts[:, order]), start.weights[order])

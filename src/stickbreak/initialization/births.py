@@ -39,6 +39,7 @@ def births(corpus: Corpus, settings: StartSettings) -> Start:
         births=True,
         held_back=HELD_BACK,
         final_passes="expected",
+        steering=settings.steering(),
     )
     laps = CollapsedLaps(InMemory(sample), rules, settings.engine)
     laps.begin(lambda row: None, lambda: False)
@@ -50,4 +51,4 @@ def births(corpus: Corpus, settings: StartSettings) -> Start:
     topics = laps.finish()
     counts = np.maximum(topics.dense(np.arange(topics.N.size)).T, 0.0)
     scale = corpus.n_tokens / max(sample.n_tokens, 1e-300)
-    return largest_first(Start(np.ascontiguousarray(counts) * scale, weights_of(counts.sum(axis=0))))
+    return largest_first(Start(np.ascontiguousarray(counts) * scale, weights_of(counts.sum(axis=0))), settings.n_kept)

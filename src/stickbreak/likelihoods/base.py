@@ -63,6 +63,14 @@ class Likelihood(ABC):
         """Return the same family with the hyperparameters that maximise the evidence; by default unchanged."""
         return self
 
+    def learned_beside(self, S: Float, N: Float, known: Float) -> Self:
+        """Return what `learned` does where S holds pseudo-counts `known` (rows, K); only families that take some do."""
+        return self.learned(S, N)
+
+    def of_rows(self, rows: NDArray[np.integer]) -> Self:
+        """Return the family for tables of some rows of S alone; here they are all alike."""
+        return self
+
     def table(self, S: Float) -> Float:
         """Return the rows of tau that belong to rows of S; here S itself, copied."""
         return S.copy()

@@ -1,19 +1,21 @@
-"""Topics are word distributions with a symmetric Dirichlet prior."""
+"""Topics are word distributions with a Dirichlet prior: symmetric, or with a pseudo-count for each word."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from stickbreak.likelihoods.base import EMPTY, TokenLikelihood
-from stickbreak.likelihoods.kernels.gains import sum_digamma_gain, sum_log_gamma_gain
+from stickbreak.likelihoods.kernels.gains import sum_digamma_gain, sum_log_gamma_gain, sum_log_gamma_gain_by_word
 from stickbreak.likelihoods.kernels.word_weights import expected_word_weights
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.maximum import maximiser
+from stickbreak.numerics.pseudo_counts import Eta, by_word, prior_mean, total_of
 from stickbreak.numerics.ranges import SMALLEST
 
 ETA_LIMITS = (1e-4, 1e2)  # of a learned eta: topics of one word each would take it to 0, even topics to infinity
@@ -21,19 +23,21 @@ ETA_LIMITS = (1e-4, 1e2)  # of a learned eta: topics of one word each would take
 
 @dataclass(frozen=True, slots=True)
 class DirichletMultinomial(TokenLikelihood):
-    """phi_k ~ Dirichlet(eta, ..., eta) over W words; a token of topic k is word w with probability phi_kw.
+    """phi_k ~ Dirichlet(eta) over W words; a token of topic k is word w with probability phi_kw.
 
-    Arrays are word-major: statistics S and parameters tau are (W, K), and tau is the table of the globals.
+    Arrays are word-major: statistics S and parameters tau are (W, K), and tau is the table of the globals. Eta is a
+    number, or an array (W,), which is not learned. Tables of some rows alone are those of `of_rows`.
     """
 
     least: ClassVar[float] = SMALLEST
     least_merge_score: ClassVar[float] = 0.5  # of at most 1
 
-    eta: float
+    eta: Eta
     n_words: int
+    total_eta: float | None = None  # of all words, where eta is that of some
 
     @classmethod
-    def from_counts(cls, counts: Any, eta: float) -> Self:
+    def from_counts(cls, counts: Any, eta: Eta) -> Self:
         """Take the number of words; the prior is the same for each of them."""
         return cls(eta, int(counts.shape[1]))
 
@@ -44,17 +48,32 @@ class DirichletMultinomial(TokenLikelihood):
     def evidence(self, S: Float, N: Float) -> Float:
         """Return c_D(eta) - c_D(eta + S_k) of each topic, (K,); N = S.sum(0).     math.md (V3)"""
         gains = np.zeros(S.shape[1])
-        sum_log_gamma_gain(S, self.eta, gains)
-        total = self.n_words * self.eta
+        kernel = sum_log_gamma_gain_by_word if isinstance(self.eta, np.ndarray) else sum_log_gamma_gain
+        kernel(S, self.eta, gains)
+        total = self._total
         return gammaln(total) - gammaln(total + N) + gains
 
     def objective(self, S: Float, N: Float, posterior: Float) -> Float:
         """Return c_D(eta) - c_D(tau_k) + sum_w (S_kw + eta - tau_kw) E log phi_kw, (K,).     math.md (V3)"""
         tau = posterior
         expected_log = psi(tau) - psi(tau.sum(axis=0))
-        prior = gammaln(self.n_words * self.eta) - self.n_words * gammaln(self.eta)
+        prior = gammaln(self._total) - total_of(gammaln(self.eta), self.n_words)
         normaliser = gammaln(tau.sum(axis=0)) - gammaln(tau).sum(axis=0)
-        return prior - normaliser + ((S + self.eta - tau) * expected_log).sum(axis=0)
+        return prior - normaliser + ((S + by_word(self.eta) - tau) * expected_log).sum(axis=0)
+
+    def of_rows(self, rows: NDArray[np.integer]) -> Self:
+        """Return the family for the rows of some words; counts N are still those of all."""
+        if not isinstance(self.eta, np.ndarray):
+            return self
+        return replace(self, eta=self.eta[rows], total_eta=self._total)
+
+    @property
+    def _total(self) -> float:
+        return total_of(self.eta, self.n_words) if self.total_eta is None else self.total_eta
+
+    def prior_words(self) -> Float:
+        """Return the prior mean of the words of a topic, (W,)."""
+        return prior_mean(self.eta, self.n_words)
 
     def mean(self, posterior: Float) -> Float:
         """Return E[phi], (W, K); columns sum to one."""
@@ -62,7 +81,7 @@ class DirichletMultinomial(TokenLikelihood):
 
     def table(self, S: Float) -> Float:
         """Return tau = eta + S of some rows.                                      math.md (V3)"""
-        return S + self.eta
+        return S + by_word(self.eta)
 
     def table_sum(self, before: Float | float, change: Float, N: Float) -> Float:
         """Return sum_w tau_kw, (K,), of rows that changed."""
@@ -82,7 +101,7 @@ class DirichletMultinomial(TokenLikelihood):
 
     def counts(self, tau: Float, tau_sum: Float) -> tuple[Float, Float]:
         """Return S = tau - eta and its sums."""
-        S = np.maximum(tau - self.eta, 0.0)
+        S = np.maximum(tau - by_word(self.eta), 0.0)
         return S, S.sum(axis=0)
 
     def merge_scores(self, S: Float, N: Float, evidence: Float) -> Float:
@@ -92,25 +111,32 @@ class DirichletMultinomial(TokenLikelihood):
 
     @property
     def hyperparameters(self) -> dict[str, float]:
-        """The pseudo-count eta."""
-        return {"eta": self.eta}
+        """The pseudo-count eta, if it is one number."""
+        return {} if isinstance(self.eta, np.ndarray) else {"eta": self.eta}
 
     def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
         """Return the family with another eta."""
-        return replace(self, eta=values["eta"])
+        return replace(self, eta=values.get("eta", self.eta))
 
     def evidence_slope(self, S: Float, N: Float) -> float:
         """Return the derivative of sum_k evidence_k by eta; N = S.sum(0).                      math.md (V16)
 
         sum_k { W psi(W eta) - W psi(W eta + N_k) + sum_w [ psi(eta + S_kw) - psi(eta) ] }
         """
-        total = self.n_words * self.eta
+        total = self._total
         return float(self.n_words * (psi(total) - psi(total + N)).sum()) + sum_digamma_gain(S, self.eta)
 
     def learned(self, S: Float, N: Float) -> Self:
         """Return the family with the eta under which the evidence is largest, within `ETA_LIMITS`.  math.md (V16)"""
+        return self._learned(lambda family: family.evidence_slope(S, N))
 
-        def slope(eta: float) -> float:
-            return replace(self, eta=eta).evidence_slope(S, N)
+    def learned_beside(self, S: Float, N: Float, known: Float) -> Self:
+        """Do as `learned`, where S holds pseudo-counts, (W, K), which say nothing of eta.            math.md (C18)"""
+        of_known = known.sum(axis=0)
+        return self._learned(lambda family: family.evidence_slope(S, N) - family.evidence_slope(known, of_known))
 
-        return replace(self, eta=maximiser(slope, self.eta, ETA_LIMITS))
+    def _learned(self, slope: Callable[[Self], float]) -> Self:
+        """Return the family with the eta at which a slope by it is zero."""
+        if isinstance(self.eta, np.ndarray):
+            return self
+        return replace(self, eta=maximiser(lambda eta: slope(replace(self, eta=eta)), self.eta, ETA_LIMITS))

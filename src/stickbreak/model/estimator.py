@@ -21,7 +21,7 @@ from stickbreak.fitting.laps import Callback, Laps, Packed
 from stickbreak.fitting.loop import Trace
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.fitting.run import Identity, Run, at_work, run_fit
-from stickbreak.model.parameters import names_in, packed, unpacked
+from stickbreak.model.parameters import names_in, packed, unpacked, value_from, values_of
 from stickbreak.storage import persistence
 from stickbreak.storage.places import PathLike
 
@@ -318,7 +318,7 @@ class Estimator(AllOrNothing):
             "parameters": {
                 name: packed(f"parameter.{name}", value, arrays) for name, value in self._saved_parameters().items()
             },
-            "values": {name: getattr(self, name) for name in (*self._fitted_values, "learned_")},
+            "values": values_of(self, (*self._fitted_values, "learned_"), arrays),
             "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
             **self._description(arrays),
         }
@@ -340,7 +340,7 @@ class Estimator(AllOrNothing):
                 setattr(model, name, arrays[name])
             for name in cls._fitted_values:
                 values = meta["values"]
-                setattr(model, name, values[name] if name in values else cls._late_values[name])
+                setattr(model, name, value_from(values[name] if name in values else cls._late_values[name], arrays))
             columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
             model._trace = Trace.from_arrays(columns)
             model.learned_ = cls._checked_names(meta["values"].get("learned_", model._names_learned()))

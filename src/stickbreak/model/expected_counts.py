@@ -17,6 +17,7 @@ from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.pseudo_counts import Eta, by_word
 from stickbreak.prediction.document_weights import prior_and_rest, weights_and_rest
 from stickbreak.prediction.left_to_right import TopicRule
 
@@ -37,7 +38,7 @@ class ExpectedCounts(TopicModel, StreamingEstimator):
 
     alpha_: float
     gamma_: float
-    eta_: float
+    eta_: Eta
 
     @property
     @abstractmethod
@@ -75,7 +76,7 @@ class ExpectedCounts(TopicModel, StreamingEstimator):
 
     def _word_rows(self, words: NDArray[np.integer] | slice) -> Float:
         """Return the probabilities of words in the topics, (n, K)."""
-        return (self._counts_of(words) + self.eta_) / self._totals()
+        return (self._counts_of(words) + by_word(self.eta_, words)) / self._totals()
 
     @once
     def _totals(self) -> Float:
@@ -92,7 +93,7 @@ class ExpectedCounts(TopicModel, StreamingEstimator):
         """Whether the topics are expected counts of tokens, and so can be joined: they are."""
         return True
 
-    def _expected_counts(self) -> tuple[Float, float]:
+    def _expected_counts(self) -> tuple[Float, Eta]:
         return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
 
     @property

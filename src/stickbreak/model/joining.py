@@ -15,6 +15,7 @@ from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.estimator import Estimator
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.path.joining import find_path
 from stickbreak.path.pooled import pooled
 from stickbreak.path.topic_path import TopicPath
@@ -37,7 +38,7 @@ class JoinedTopics(FlatTopics, Estimator):
         """Whether the topics are expected counts of tokens, and so can be joined."""
         return False
 
-    def _expected_counts(self) -> tuple[Float, float]:
+    def _expected_counts(self) -> tuple[Float, Eta]:
         """Return the expected tokens of each word in each topic, (K, W), and eta."""
         self._refuse_joins()
 

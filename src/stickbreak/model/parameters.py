@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,18 @@ def packed(name: str, value: Any, arrays: dict[str, NDArray]) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     return None if isinstance(value, np.random.RandomState) else value
+
+
+def values_of(model: Any, names: Iterable[str], arrays: dict[str, NDArray]) -> dict[str, Any]:
+    """Return fitted values as JSON can hold them; those that are arrays, such as an eta by word, go to `arrays`."""
+    values = {name: getattr(model, name) for name in names}
+    by_word = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    return values | {name: packed(f"value.{name}", value, arrays) for name, value in by_word.items()}
+
+
+def value_from(value: Any, arrays: Mapping[str, NDArray]) -> Any:
+    """Return a fitted value that `values_of` has written."""
+    return unpacked(value, arrays) if isinstance(value, dict) and "array" in value else value
 
 
 def names_in(value: Any, n: int, of: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.laps import Callback
+from stickbreak.storage.places import PathLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,7 +15,16 @@ if TYPE_CHECKING:
 class SteeredTopics:
     """The side of `TopicModel` that labels and new documents steer; `CollapsedHDP` overrides all of it."""
 
-    def update(self, X: Any, y: Any = None, *, labels: Any = None, callback: Callback | None = None) -> Self:
+    def update(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        labels: Any = None,
+        callback: Callback | None = None,
+        checkpoint: PathLike | None = None,
+        resume: bool = False,
+    ) -> Self:
         """Go on with new documents, topics keeping their numbers: only a `CollapsedHDP` can.
 
         Raises

@@ -30,6 +30,7 @@ from stickbreak.model.steering import SteeredTopics
 from stickbreak.model.tables import checked_table
 from stickbreak.model.texts import TakesTexts, count_for_fit
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.pseudo_counts import prior_mean
 from stickbreak.path.topic_path import TopicPath
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
 from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
@@ -80,9 +81,9 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
 
     @property
     def rest_word_(self) -> Float:
-        """Word distribution of the inactive topics: the prior mean, uniform, (W,)."""
+        """Word distribution of the inactive topics: the prior mean, uniform unless eta differs by word, (W,)."""
         check_is_fitted(self)
-        return np.full(self.n_features_in_, 1.0 / self.n_features_in_)
+        return prior_mean(getattr(self, "eta_", 0.0), self.n_features_in_)
 
     @property
     def _finds_topics(self) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.path.part import JoinedPart, ScoredPart
 from stickbreak.path.topic_path import TopicPath
 from stickbreak.path.unseen import Evidence
@@ -20,7 +21,7 @@ FEWEST_GAINS = 8  # that are worth a thread
 
 
 def find_path(
-    choosing: Sequence[Evidence], scoring: Sequence[Evidence], eta: float, n_words: int, executor: Executor
+    choosing: Sequence[Evidence], scoring: Sequence[Evidence], eta: Eta, n_words: int, executor: Executor
 ) -> TopicPath:
     """Join topics pair by pair, down to one.
 
@@ -30,7 +31,7 @@ def find_path(
         Tokens that topics have not seen, part by part, which say what joins; the same K topics in each.
     scoring : sequence of Evidence
         Other such tokens, which say how well topics predict after each join.                        math.md (J4)
-    eta : float
+    eta : float or ndarray of shape (W,)
         Pseudo-count of a word.
     n_words : int
         W.
@@ -65,7 +66,7 @@ class JoiningState:
         The same rows, in each part of the evidence.
     """
 
-    def __init__(self, evidence: Sequence[Evidence], eta: float, n_words: int) -> None:
+    def __init__(self, evidence: Sequence[Evidence], eta: Eta, n_words: int) -> None:
         self.parts = [JoinedPart(part, eta, n_words) for part in evidence]
         K = evidence[0].mass.size
         self.number = np.arange(K)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta, factor_of, of_words, total_of
 from stickbreak.path.kernels import joins as join_kernels
 from stickbreak.path.unseen import Evidence
 
@@ -30,8 +31,9 @@ class ScoredPart:
         Probability of each count's word in its document.
     """
 
-    def __init__(self, evidence: Evidence, eta: float, n_words: int) -> None:
-        self.tokens, self.eta, self.total_eta = evidence.tokens, eta, n_words * eta
+    def __init__(self, evidence: Evidence, eta: Eta, n_words: int) -> None:
+        self.tokens, self.total_eta = evidence.tokens, float(total_of(eta, n_words))
+        self.eta = of_words(eta, evidence.tokens.words)
         self.tau, self.mass = evidence.tau.copy(), evidence.mass.copy()
         self.theta = evidence.theta.T.copy()
         self._document = self.tokens.document
@@ -95,12 +97,14 @@ class JoinedPart(ScoredPart):
         for some, theta, phi in self._chunks():
             theta *= self.tokens.count[some] / self.p[some]
             self._X += theta @ phi.T
-            self._Y += theta.sum(axis=1)
+            self._Y += (theta * self.eta[self.tokens.word[some]] if isinstance(self.eta, np.ndarray) else theta).sum(
+                axis=1
+            )
 
     def bound(self, k: int) -> Float:
         """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i.           math.md (J3)"""
         X, Y, mass, own = self._X, self._Y, self.mass, np.diag(self._X)
-        mixed = mass[k] * (own[k] + X[:, k]) + mass * (X[k] + own) - self.eta * (Y[k] + Y)
+        mixed = mass[k] * (own[k] + X[:, k]) + mass * (X[k] + own) - factor_of(self.eta) * (Y[k] + Y)
         return np.asarray(mixed / (mass[k] + mass - self.total_eta) - own[k] - own)
 
     def _follow(self, a: int, b: int, mass_a: float, mass_b: float) -> None:
@@ -108,4 +112,4 @@ class JoinedPart(ScoredPart):
         X, Y = self._X, self._Y
         X[a] += X[b]
         Y[a] += Y[b]
-        X[:, a] = (mass_a * X[:, a] + mass_b * X[:, b] - self.eta * Y) / self.mass[a]
+        X[:, a] = (mass_a * X[:, a] + mass_b * X[:, b] - factor_of(self.eta) * Y) / self.mass[a]

@@ -10,6 +10,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, for_kernels
+from stickbreak.numerics.pseudo_counts import Eta, by_word, of_words, total_of
 from stickbreak.path.held_out import Halves, HeldOutTokens, set_apart, some_documents
 from stickbreak.path.kernels import sweeps as sweep_kernels
 from stickbreak.prediction.document_weights import collapsed_weights
@@ -65,7 +66,7 @@ class Learning:
 
 
 def unseen_evidence(
-    S: Float, eta: float, prior: Float, corpus: Corpus, seed: int, executor: Executor
+    S: Float, eta: Eta, prior: Float, corpus: Corpus, seed: int, executor: Executor
 ) -> tuple[list[Evidence], list[Evidence]]:
     """Set documents apart, learn the topics again from the others, and ask what they say of those.     math.md (J1)
 
@@ -73,7 +74,7 @@ def unseen_evidence(
     ----------
     S : ndarray of shape (K, W)
         Expected counts of the fit.
-    eta : float
+    eta : float or ndarray of shape (W,)
         Pseudo-count of a word.
     prior : ndarray of shape (K,)
         Concentrations alpha beta_k.
@@ -110,14 +111,14 @@ def unseen_evidence(
     return choosing, scoring
 
 
-def _evidence(S: Float, eta: float, prior: Float, halves: Halves, executor: Executor) -> Evidence:
+def _evidence(S: Float, eta: Eta, prior: Float, halves: Halves, executor: Executor) -> Evidence:
     """Return what topics with these counts, (W, K), say of documents that they have not seen."""
     weights = collapsed_weights(halves.observed, _words_of(S, eta).T, prior, executor)
-    tau = np.ascontiguousarray(S[halves.held_out.words].T) + eta
-    return Evidence(tau, S.sum(axis=0) + len(S) * eta, weights, halves.held_out)
+    tau = np.ascontiguousarray(S[halves.held_out.words].T) + of_words(eta, halves.held_out.words)
+    return Evidence(tau, S.sum(axis=0) + total_of(eta, len(S)), weights, halves.held_out)
 
 
-def sweep(learning: Learning, eta: float, prior: Float, corpus: Corpus, executor: Executor) -> None:
+def sweep(learning: Learning, eta: Eta, prior: Float, corpus: Corpus, executor: Executor) -> None:
     """Share the tokens of documents among the topics, and learn both again from the shares.           math.md (J1)"""
     phi = _words_of(learning.S, eta)
     learning.S, learning.theta = shared(phi, corpus, learning.theta, prior, executor)
@@ -152,9 +153,9 @@ def shared(phi: Float, corpus: Corpus, theta: Float, prior: Float, executor: Exe
     return np.asarray(phi * (table.T @ theta)), new
 
 
-def _words_of(S: Float, eta: float) -> Float:
+def _words_of(S: Float, eta: Eta) -> Float:
     """Return phi by word, (W, K)."""
-    return np.ascontiguousarray((S + eta) / (S.sum(axis=0) + len(S) * eta))
+    return np.ascontiguousarray((S + by_word(eta)) / (S.sum(axis=0) + total_of(eta, len(S))))
 
 
 def _outside(S: Float, phi: Float, corpus: Corpus, theta: Float, prior: Float, executor: Executor) -> Float:

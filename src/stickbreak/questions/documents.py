@@ -122,7 +122,7 @@ def documents_of(topics: FlatTopics, corpus: Corpus, topic: int, n: int) -> pd.D
     check_whole("n", n, 1)
     (rows,), (weights,) = best_documents(topics, corpus, np.array([topic], dtype=np.int64), n)
     found = rows >= 0
-    rows, weights, names = rows[found], weights[found], corpus.document_names
+    rows, weights, names = rows[found], weights[found], corpus.names_in_tables
     return pd.DataFrame(
         {
             "document": [names[d] for d in rows],
@@ -152,7 +152,7 @@ def topics_of(topics: FlatTopics, corpus: Corpus, n: int) -> pd.DataFrame:
     import pandas as pd
 
     check_whole("n", n, 1)
-    names, bare = corpus.document_names, replace(corpus, names=None, metadata=None)
+    names, bare = corpus.names_in_tables, replace(corpus, names=None, metadata=None)
     with_tokens = np.flatnonzero(np.asarray(corpus.document_lengths) > 0)
     parts: list[tuple[Int, Int, Float]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
     for block in whole_blocks(topics, bare):

@@ -48,7 +48,7 @@ def similar_documents(topics: FlatTopics, corpus: Corpus, row: int, n: int) -> p
     affinity[row] = affinity[lengths <= 0] = -1.0
     nearest = np.argsort(-affinity, kind="stable")[:n]
     nearest = nearest[affinity[nearest] >= 0]
-    names = corpus.document_names
+    names = corpus.names_in_tables
     return pd.DataFrame(
         {
             "document": [names[d] for d in nearest],

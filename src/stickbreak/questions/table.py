@@ -71,7 +71,7 @@ def _in_documents(topics: FlatTopics, corpus: Corpus, numbers: np.ndarray) -> di
         led = weights.max(axis=1) > 0  # of a tree, documents may have none of the topics shown
         largest += np.bincount(weights[led].argmax(axis=1), minlength=numbers.size)
         keep_best(best, rows, wilson_lower_bound(weights, N[:, None]), weights)
-    names, total = corpus.document_names, lengths.sum()
+    names, total = corpus.names_in_tables, lengths.sum()
     top = top_word_indices(topics.word_distributions(numbers), _COHERENCE_WORDS)
     return {
         "coherence": npmi_of_words(top.astype(np.int64), corpus),

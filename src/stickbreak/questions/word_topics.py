@@ -37,7 +37,7 @@ def word_topics(topics: FlatTopics, corpus: Corpus, n: int) -> pd.DataFrame:
     import pandas as pd
 
     check_whole("n", n, 1)
-    names, counts = corpus.document_names, corpus.counts
+    names, counts = corpus.names_in_tables, corpus.counts
     entry, topic, probability = (np.concatenate(column) for column in zip(*best_topics(topics, corpus, n), strict=True))
     row = np.repeat(np.arange(len(corpus)), np.diff(counts.indptr))[entry]
     return pd.DataFrame(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,13 @@ from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.initialization import Start
-from stickbreak.numerics.arrays import Int, Int32
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
 from stickbreak.sampling.blocks import Blocks
 from stickbreak.sampling.chain_state import ChainState
-from stickbreak.sampling.concentrations import resample
+from stickbreak.sampling.concentrations import KnownTopics, resample
 from stickbreak.sampling.counts import topic_word_table
 from stickbreak.sampling.direct import DirectAssignment, draw_weights
 from stickbreak.sampling.franchise import Franchise
@@ -53,7 +53,14 @@ class ChainSettings:
     subtopic_passes: int = 10  # in which their sides settle
     learn: tuple[str, ...] = ()
     priors: Mapping[str, GammaPrior] | None = None
+    known: KnownTopics | None = None  # topics whose documents, the last ones, keep their topics
+    eta: Float | None = None  # (W,)  where it is one for each word
     shards: int = 1  # parts of the documents that are sampled at the same time; more than one is approximate
+
+    @property
+    def n_known(self) -> int:
+        """Number of topics that are there whatever the documents say: the first ones."""
+        return 0 if self.known is None else self.known.n.size
 
 
 class Chain:
@@ -112,6 +119,7 @@ class Chain:
             self._counts,
             state.lengths,
             self._stream("concentrations"),
+            settings.known,
         )
         state.finish(self._counts, self.concentrations, self._stream("corpus weights"))
         return trials
@@ -130,6 +138,11 @@ class Chain:
     def n_topics(self) -> int:
         """Number of topics K."""
         return self._counts.n_topics
+
+    @property
+    def n_known(self) -> int:
+        """Number of topics that are there whatever the documents say: the first ones."""
+        return self.settings.n_known
 
     @property
     def n_tokens(self) -> int:
@@ -157,11 +170,12 @@ class Chain:
 
     def log_joint(self) -> float:
         """Return log p(x, z, m | alpha, gamma, eta) in nats.                                math.md (G1)"""
-        return log_joint(self._pairs, self._state.lengths, self._counts, self.concentrations, self._ratios)
+        now = self.concentrations
+        return log_joint(self._pairs, self._state.lengths, self._counts, now, self._ratios, self.settings.known)
 
     def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return arrays and plain values that all further sweeps depend on."""
-        values = {"n_sweeps": self.n_sweeps, "n_topics": self.n_topics, "concentrations": asdict(self.concentrations)}
+        values = {"n_sweeps": self.n_sweeps, "n_topics": self.n_topics, "concentrations": self.concentrations.numbers()}
         return self._state.arrays(), values
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
@@ -172,10 +186,11 @@ class Chain:
         ValueError
             If it cannot be of these tokens.
         """
-        now = Concentrations(**{name: float(value) for name, value in values["concentrations"].items()})
-        require(all(map(is_concentration, asdict(now).values())), "its concentrations are out of their range")
+        numbers = {name: float(value) for name, value in values["concentrations"].items()}
+        require(all(map(is_concentration, numbers.values())), "its concentrations are out of their range")
+        now = replace(self.concentrations, **numbers)
         n_topics = whole_number("n_topics", values["n_topics"])
-        require(0 <= n_topics <= self.n_tokens, "its number of topics cannot be")
+        require(0 <= n_topics <= self.n_tokens + self.settings.n_known, "its number of topics cannot be")
         self._take(self._state.restore(arrays, n_topics))
         self.concentrations, self.n_sweeps = now, whole_number("n_sweeps", values["n_sweeps"])
 

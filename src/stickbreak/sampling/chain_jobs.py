@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.sources import Source
@@ -61,10 +62,10 @@ def sweep_chain(work: ChainWork, job: ChainJob) -> ChainSwept:
     if work.fit not in _TOKENS:
         _AT_HAND.clear()
         _TOKENS.clear()
-        _TOKENS[work.fit] = Tokens.from_corpus(work.source.load())
+        _TOKENS[work.fit] = Tokens.from_corpus(work.source.load(), work.settings.n_known)
     chain = _AT_HAND.pop((work.fit, job.chain), None)
     if chain is None or chain.n_sweeps != job.values["n_sweeps"]:
-        now = Concentrations(**job.values["concentrations"])
+        now = Concentrations(**{"eta": work.settings.eta, **job.values["concentrations"]})
         chain = Chain(_TOKENS[work.fit], work.settings, now, job.seed)
         chain.restore(job.arrays, job.values)
     row, log_joint = sweep_once(chain, Engine(ThreadExecutor(1)))
@@ -78,7 +79,7 @@ def sweep_once(chain: Chain, executor: Engine) -> tuple[Row, float]:
     log_joint, now = chain.log_joint(), chain.concentrations
     moved = trials.splits_accepted + trials.merges_accepted > 0 or chain.n_topics != before
     values = (
-        log_joint / chain.n_tokens, chain.n_topics, int(moved), chain.n_tables, now.alpha, now.gamma, now.eta,
-        *trials,
+        log_joint / chain.n_tokens, chain.n_topics, int(moved), chain.n_tables, now.alpha, now.gamma,
+        float(np.mean(now.eta)), *trials,
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True)), log_joint

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import gammaln
 
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST, SMALLEST, within
 from stickbreak.sampling.counts import pair_counts
 from stickbreak.sampling.state import Concentrations, TopicCounts
@@ -24,6 +26,7 @@ def resample(
     counts: TopicCounts,
     lengths: Int,
     rng: np.random.Generator,
+    known: KnownTopics | None = None,
 ) -> Concentrations:
     """Return the concentrations after one step for each of those to learn: gamma, then alpha, then eta.
 
@@ -38,17 +41,21 @@ def resample(
     lengths : ndarray of shape (n_documents,)
         Tokens of each document.
     rng : Generator
+    known : KnownTopics, optional
+        Topics that are in `counts` whatever the documents say: each of them with a table and with pseudo-tokens.
     """
-    K = counts.n_topics
-    M = int(counts.m[:K].sum())
+    n_known = 0 if known is None else known.n.size
+    K = counts.n_topics - n_known
+    M = int(counts.m[: counts.n_topics].sum()) - n_known
     if not M:
         return now  # no tokens: nothing to learn from
     if "gamma" in learn:
-        now = replace(now, gamma=resample_gamma(now.gamma, priors["gamma"], K, M, rng))
+        step = resample_gamma if known is None else partial(resample_gamma_beside, n_known)
+        now = replace(now, gamma=step(now.gamma, priors["gamma"], K, M, rng))
     if "alpha" in learn:
         now = replace(now, alpha=resample_alpha(now.alpha, priors["alpha"], M, lengths, rng))
-    if "eta" in learn:
-        now = replace(now, eta=resample_eta(now.eta, priors["eta"], WordLikelihood.of(counts), rng))
+    if "eta" in learn and not isinstance(now.eta, np.ndarray):
+        now = replace(now, eta=resample_eta(now.eta, priors["eta"], WordLikelihood.of(counts), rng, known))
     return now
 
 
@@ -60,12 +67,42 @@ def resample_gamma(gamma: float, prior: GammaPrior, K: int, M: int, rng: np.rand
     return within(float(rng.gamma(prior.shape + K - (not more)) / rate))
 
 
+def resample_gamma_beside(
+    n_known: int, gamma: float, prior: GammaPrior, K: int, M: int, rng: np.random.Generator
+) -> float:
+    """Take one step of p(gamma | K topics, M tables) beside L known topics with a table each.       math.md (H4)"""
+    rate = prior.rate - np.log(rng.beta(gamma + n_known, M))
+    return within(float(rng.gamma(prior.shape + K) / rate))
+
+
 def resample_alpha(alpha: float, prior: GammaPrior, M: int, lengths: Int, rng: np.random.Generator) -> float:
     """Take one step of p(alpha | M tables, documents of n_j tokens) (Teh et al. 2006, appendix).     math.md (H2)"""
     n = lengths[lengths > 0]
     rate = prior.rate - np.log(rng.beta(alpha + 1.0, n)).sum()
     closed = np.count_nonzero(rng.random(n.size) * (n + alpha) < n)
     return within(float(rng.gamma(prior.shape + M - closed) / rate))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTopics:
+    """The pseudo-tokens of the first topics."""
+
+    n: Float  # (L,)  of each topic
+    entries: Float  # (S,)  of each word in each topic that has some
+    words: Int  # (S,)
+    n_words: int  # W
+
+    def likelihood(self) -> WordLikelihood:
+        """Return the likelihood of the pseudo-tokens alone."""
+        size, times = np.unique(self.entries, return_counts=True)
+        return WordLikelihood(self.n, size, times.astype(np.float64), self.n_words)
+
+    def log(self, eta: Eta) -> float:
+        """Return log p of the pseudo-tokens given their topics, under a number or an eta by word."""
+        if not isinstance(eta, np.ndarray):
+            return self.likelihood().log(eta)
+        topics = self.n.size * gammaln(eta.sum()) - gammaln(self.n + eta.sum()).sum()
+        return float(topics + (gammaln(self.entries + eta[self.words]) - gammaln(eta[self.words])).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +128,22 @@ class WordLikelihood:
         return float(topics + self.times @ (gammaln(self.size + eta) - gammaln(eta)))
 
 
-def resample_eta(eta: float, prior: GammaPrior, words: WordLikelihood, rng: np.random.Generator) -> float:
-    """Take one step of slice sampling on x = log eta, stepping out and shrinking (Neal 2003).        math.md (H3)"""
+def resample_eta(
+    eta: float,
+    prior: GammaPrior,
+    words: WordLikelihood,
+    rng: np.random.Generator,
+    known: KnownTopics | None = None,
+) -> float:
+    """Take one step of slice sampling on x = log eta, stepping out and shrinking (Neal 2003).        math.md (H3)
+
+    What pseudo-tokens that are `known` say of themselves is taken off.                               math.md (H4)
+    """
+    of_known = None if known is None else known.likelihood()
 
     def log_density(x: float) -> float:
-        return prior.shape * x - prior.rate * np.exp(x) + words.log(float(np.exp(x)))
+        value = prior.shape * x - prior.rate * np.exp(x) + words.log(float(np.exp(x)))
+        return value if of_known is None else value - of_known.log(float(np.exp(x)))
 
     x = float(np.log(eta))
     level = log_density(x) + np.log1p(-rng.random())

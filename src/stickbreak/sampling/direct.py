@@ -39,7 +39,7 @@ class DirectAssignment(Representation):
         counts, alive = self._counted(counts, high, parts)
         weights = self._weights(parts, high)[alive]
         prior, rng = np.maximum(now.alpha * weights, SMALLEST), np.zeros(1, np.uint64)
-        kernels.draw_tables(0, tokens.start, self.documents, prior, rng, sweep.key("tables"))
+        kernels.draw_tables(0, tokens.sampled, self.documents, prior, rng, sweep.key("tables"))
         counts.m[:] = self.tables(weights.size)
         return counts
 

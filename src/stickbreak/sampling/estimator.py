@@ -14,19 +14,21 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.block_files import Folder
-from stickbreak.fitting.constraints import CONCENTRATIONS, one_of, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, TOPIC_PRIORS, one_of, whole
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
 from stickbreak.model.given_topics import number_given
+from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.sampling.blocks import Blocks
-from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, ChainSettings
+from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS
 from stickbreak.sampling.fitted import FittedGibbs
+from stickbreak.sampling.known import check_known, whole_tokens, with_known
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
 from stickbreak.sampling.requirements import BIRTHS, check_continuation, check_memory, check_parameters, scratch_folder
 from stickbreak.sampling.samples import ESTIMATES
+from stickbreak.sampling.settings import chain_settings
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
 from stickbreak.storage.places import PathLike
@@ -50,8 +52,16 @@ class GibbsHDP(FittedGibbs):
         Concentration of the topic weights of a document. If it is learned, this is its initial value.
     gamma : float, default=1.0
         Concentration of the topic weights of the corpus. If it is learned, this is its initial value.
-    eta : float, default=0.03
-        Pseudo-count of every word in every topic. If it is learned, this is its initial value.
+    eta : float or array-like of shape (W,) or (K, W), default=0.03
+        Pseudo-count of every word in every topic. If it is learned, this is its initial value. An array, which is not
+        learned, has one for each word, or a row for each of the first K topics: these keep their numbers as those of
+        seeds do, and other topics have its smallest number for every word, from which rows differ by whole numbers.
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
+        numbers and names. Chains start with them and with `n_topics` others, and never split or merge them.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)). Here
+        each word has a whole number of them (math.md (G15)).
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "gamma")
         Hyperparameters that are learned from the data. They are sampled after each sweep, under Gamma priors.
     alpha_prior : (float, float), default=(1.0, 1.0)
@@ -205,6 +215,7 @@ class GibbsHDP(FittedGibbs):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedGibbs._parameter_constraints,
         **CONCENTRATIONS,
+        **TOPIC_PRIORS,
         "n_topics": [None, whole(1)],
         "learn": [list, tuple],
         "alpha_prior": [list, tuple],
@@ -235,11 +246,13 @@ class GibbsHDP(FittedGibbs):
         n_topics: int | None = None,
         alpha: float = 1.0,
         gamma: float = 1.0,
-        eta: float = 0.03,
+        eta: float | NDArray = 0.03,
         learn: Sequence[str] = ("alpha", "gamma"),
         alpha_prior: Sequence[float] = (1.0, 1.0),
         gamma_prior: Sequence[float] = (1.0, 1.0),
         eta_prior: Sequence[float] = (1.0, 1.0),
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         representation: str = "indicator",
         root: str = "marginal",
         subtopic_trials: int = 20,
@@ -268,6 +281,8 @@ class GibbsHDP(FittedGibbs):
         self.alpha_prior = alpha_prior
         self.gamma_prior = gamma_prior
         self.eta_prior = eta_prior
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.representation = representation
         self.root = root
         self.subtopic_trials = subtopic_trials
@@ -291,11 +306,13 @@ class GibbsHDP(FittedGibbs):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
+        check_known(self, self._n_seeded)
 
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
+        self._check_words_of_eta(documents.n_words)
         n_topics = self.starting_topics(documents) if isinstance(self.init, str) else number_given(self.init)
-        check_memory(self, documents, n_topics)
+        check_memory(self, documents, n_topics + self._n_seeded)
 
     @all_or_nothing
     def continue_fit(
@@ -352,36 +369,27 @@ class GibbsHDP(FittedGibbs):
         return 1 if isinstance(self.init, str) and self.init == BIRTHS else self.default_topics
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> GibbsLaps:
-        settings = ChainSettings(
-            representation=self.representation,
-            root=self.root,
-            split_merge=int(self.split_merge_trials),
-            split_merge_sweeps=self.split_merge_sweeps,
-            scans=int(self.split_merge_scans),
-            subtopic_trials=int(self.subtopic_trials),
-            subtopic_passes=int(self.subtopic_passes),
-            learn=tuple(self.learn),
-            priors={name: GammaPrior(*map(float, getattr(self, f"{name}_prior"))) for name in LEARNABLE},
-            shards=int(self.n_shards),
-        )
+        prior = whole_tokens(self._word_prior(documents.words), of_seeds=self.seeds is not None)
+        self._pseudo = prior.pseudo
         burn_in = self.n_laps // 2 if self.burn_in is None else self.burn_in
-        concentrations = Concentrations(float(self.alpha), float(self.gamma), float(self.eta))
+        concentrations = Concentrations(float(self.alpha), float(self.gamma), prior.base)
         sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
         seeds = chain_seeds(seed, self.n_chains)
 
         def starts(report: Callback, stop: Stop) -> tuple[Sequence[str | Start], int]:
             n_topics = self.starting_topics(documents)
-            values = self.alpha, self.gamma, self.eta
-            start = StartSettings(n_topics, *values, seed, self.init_sweeps, engine=executor, stop=stop)
+            values = self.alpha, self.gamma, prior.base, seed, self.init_sweeps
+            start = StartSettings(n_topics + prior.n_kept, *values, engine=executor, stop=stop, pseudo=prior.pseudo)
             return chain_starts(self.init, documents, start, seeds, report), n_topics
 
         source, scratch = None, scratch_folder(self)
         if scratch is not None:
             held: Tokens | Blocks = Blocks(documents, executor, Folder(scratch))
         else:
-            held = Tokens.from_corpus(documents)
-            source = executor.source(documents) if executor.workers is not None and len(seeds) > 1 else None
-        return GibbsLaps(held, settings, concentrations, sampling, seeds, executor, starts, source)
+            corpus = with_known(documents, prior)
+            held = Tokens.from_corpus(corpus, prior.n_kept)
+            source = executor.source(corpus) if executor.workers is not None and len(seeds) > 1 else None
+        return GibbsLaps(held, chain_settings(self, prior), concentrations, sampling, seeds, executor, starts, source)
 
     def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
         super()._take(laps, documents)

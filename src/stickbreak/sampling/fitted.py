@@ -16,8 +16,10 @@ from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_priors import TopicPriors
+from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import SMALLEST, are_sums, are_tables
 from stickbreak.path.pooled import pooled
 from stickbreak.prediction.document_weights import collapsed_weights
@@ -28,12 +30,12 @@ from stickbreak.sampling.laps import GibbsLaps, best_chain, show_chain
 from stickbreak.sampling.to_arviz import arviz_samples
 
 
-class FittedGibbs(TopicModel):
+class FittedGibbs(TopicPriors):
     """The side of `GibbsHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicModel._fitted_values,
+        *TopicPriors._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",
@@ -50,7 +52,7 @@ class FittedGibbs(TopicModel):
     tables_: Float
     alpha_: float
     gamma_: float
-    eta_: float
+    eta_: Eta
     chain_: int
     burn_in_: int
     n_chains_: int
@@ -86,7 +88,7 @@ class FittedGibbs(TopicModel):
     def _word_rows(self, words: NDArray[np.integer] | slice) -> Float:
         """Return the probabilities of words in the topics, that in the inactive rest last, (n, K + 1)."""
         active = (self.components_[:, words] / self._totals()).T
-        return np.column_stack([active, np.full(len(active), 1.0 / self.n_features_in_)])
+        return np.column_stack([active, self.rest_word_[words]])
 
     @once
     def _totals(self) -> Float:
@@ -118,20 +120,21 @@ class FittedGibbs(TopicModel):
     def topic_shares_(self) -> Float:
         """Share of the tokens that each topic has in the state, or in the mean over samples, of the topics, (K,)."""
         check_is_fitted(self)
-        return shares_of(np.maximum(self.components_ - self.eta_, 0.0).sum(axis=1))
+        return shares_of(self._tokens_of(self.components_, self.eta_))
 
     @property
     def joins_topics(self) -> bool:
         """Whether the topics are expected counts of tokens, and so can be joined: they are."""
         return True
 
-    def _expected_counts(self) -> tuple[Float, float]:
+    def _expected_counts(self) -> tuple[Float, Eta]:
         return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
 
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k]: counts and tables add up."""
         counts, eta = self._expected_counts()
         self.components_, self.tables_ = pooled(counts, to) + eta, pooled(self.tables_, to)
+        self._pseudo = None  # a joined topic has no prior of its own
 
     def to_arviz(self, *, thin: int = 1) -> Any:
         """Return the sweeps of all chains after burn-in, for ArviZ, which has R-hat, effective sample sizes and plots.
@@ -178,8 +181,10 @@ class FittedGibbs(TopicModel):
         show_chain(columns, self.chain_)
         sample = laps.estimate(self.chain_)
         now = sample.concentrations
-        order = np.argsort(-np.asarray(sample.counts.sum(axis=1)).ravel(), kind="stable")
-        self.alpha_, self.gamma_, self.eta_ = float(now.alpha), float(now.gamma), float(now.eta)
+        sizes, n_kept = np.asarray(sample.counts.sum(axis=1)).ravel(), self._n_kept
+        order = np.append(np.arange(n_kept), n_kept + np.argsort(-sizes[n_kept:], kind="stable"))
+        self.alpha_, self.gamma_ = float(now.alpha), float(now.gamma)
+        self.eta_ = base_of(self.eta) if np.ndim(self.eta) == 1 else float(np.mean(now.eta))
         self.components_ = sample.counts[order].toarray() + self.eta_
         self.tables_ = sample.tables[order]
         self.n_tokens_ = laps.n_tokens

@@ -33,7 +33,7 @@ class InMemory:
 
     def __init__(self, tokens: Tokens, representation: Representation) -> None:
         self._tokens, self._state = tokens, representation
-        self.n_words, self.n_tokens, self.lengths = tokens.n_words, tokens.n_tokens, tokens.lengths
+        self.n_words, self.n_tokens, self.lengths = tokens.n_words, tokens.n_tokens, np.diff(tokens.sampled)
 
     def begin(
         self, init: str | Start, n_topics: int, now: Concentrations, ratios: StirlingRatios, seed: int
@@ -60,6 +60,7 @@ class InMemory:
         n_topics, made = split_merge(
             tables,
             counts.n_topics,
+            n_kept=tokens.n_given,
             gamma=now.gamma,
             eta=now.eta,
             n_words=tokens.n_words,
@@ -79,7 +80,7 @@ class InMemory:
         tokens, now, z, n_k = self._tokens, sweep.concentrations, self._state.z.copy(), with_room(counts, trials)
         held, key = InOrder(tokens, z, n_k, counts.n_topics), int(sweep.key("sub-topics")) >> 1
         n_topics, beta, made = subtopic_trials(
-            held, z.size, counts, n_k, beta, now, trials=trials, passes=passes, key=key
+            held, z.size, counts, n_k, beta, now, trials=trials, passes=passes, key=key, n_kept=tokens.n_given
         )
         if made.splits_accepted or made.merges_accepted:
             keys = sweep.key("tables of sub-topics"), sweep.key("seats of sub-topics")
@@ -90,13 +91,14 @@ class InMemory:
 
     def pairs(self) -> TablePairs:
         """Return how often a topic of a document has n tokens at m tables."""
-        start, documents = self._tokens.start, self._state.documents
-        n, m = (packed(start, documents.size, x) for x in (documents.n, documents.m))
+        start, documents = self._tokens.sampled, self._state.documents
+        size = documents.size[: start.size - 1]
+        n, m = (packed(start, size, x) for x in (documents.n, documents.m))
         return TablePairs.of(n, m)
 
     def topics(self) -> Int32:
         """Return the topic of each token."""
-        return self._state.z.copy()
+        return self._state.z[: self.n_tokens].copy()
 
     def arrays(self) -> dict[str, NDArray]:
         """Return what the next sweeps depend on."""

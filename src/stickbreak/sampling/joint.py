@@ -12,6 +12,7 @@ from scipy.special import gammaln
 
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.stirling import StirlingRatios
+from stickbreak.sampling.concentrations import KnownTopics
 from stickbreak.sampling.kernels import counts as kernels
 from stickbreak.sampling.state import Concentrations, TopicCounts
 
@@ -56,7 +57,12 @@ class TablePairs:
 
 
 def log_joint(
-    pairs: TablePairs, lengths: Int, counts: TopicCounts, concentrations: Concentrations, ratios: StirlingRatios
+    pairs: TablePairs,
+    lengths: Int,
+    counts: TopicCounts,
+    concentrations: Concentrations,
+    ratios: StirlingRatios,
+    known: KnownTopics | None = None,
 ) -> float:
     """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   math.md (G1)
 
@@ -73,10 +79,14 @@ def log_joint(
         Of the same state.
     concentrations : Concentrations
     ratios : StirlingRatios
+    known : KnownTopics, optional
+        In `counts`, and given: nothing that is drawn.                                      math.md (G15)
     """
     alpha, gamma, eta = concentrations.alpha, concentrations.gamma, concentrations.eta
-    m_k = counts.m[: counts.n_topics]
-    tables = kernels.log_seatings(pairs.n, pairs.m, pairs.times, ratios) + m_k.sum() * np.log(alpha)
+    m_k, n_known = counts.m[: counts.n_topics], 0 if known is None else known.n.size
+    tables = kernels.log_seatings(pairs.n, pairs.m, pairs.times, ratios) + (m_k.sum() - n_known) * np.log(alpha)
     tables += (gammaln(alpha) - gammaln(alpha + lengths)).sum()
-    top = m_k.size * np.log(gamma) + gammaln(m_k).sum() + gammaln(gamma) - gammaln(gamma + m_k.sum())
-    return float(tables + top + kernels.log_words(counts.words, counts.n, counts.n_topics, eta))
+    top = (m_k.size - n_known) * np.log(gamma) + gammaln(m_k).sum()
+    top = top + gammaln(gamma + n_known) - gammaln(gamma + m_k.sum())
+    words = kernels.log_words(counts.words, counts.n, counts.n_topics, eta)
+    return float(tables + top + words - (0.0 if known is None else known.log(eta)))

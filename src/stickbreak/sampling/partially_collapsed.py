@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import shards
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.pseudo_counts import factor_of
 from stickbreak.sampling.counts import PART_TOKENS, count_topics, labels_of
 from stickbreak.sampling.direct import DirectAssignment
 from stickbreak.sampling.kernels import partially_collapsed as kernels
@@ -36,7 +37,7 @@ class PartiallyCollapsed(DirectAssignment):
         def part(rows: tuple[int, int]) -> None:
             kernels.sweep(*rows, 0, start, word, z, documents, sampled, keys)
 
-        sweep.executor.map(part, shards(self.tokens.lengths, PART_TOKENS))
+        sweep.executor.map(part, shards(np.diff(self.tokens.sampled), PART_TOKENS))
         return self._numbered(K, sweep.executor)
 
     def _numbered(self, K: int, executor: Engine) -> TopicCounts:
@@ -83,7 +84,7 @@ def draw_topics(words: WordTopics, beta: Float, sweep: Sweep) -> Sampled:
     n_parts = int(np.ceil(now.gamma))
     rest = Rest(
         now.alpha * beta[-1] * _edges(n_parts, now.gamma / n_parts, sweep.key("rest")),
-        now.gamma / n_parts, now.eta, W, sweep.key("sticks"), sweep.key("words of the rest"),
+        now.gamma / n_parts, factor_of(now.eta), W, sweep.key("sticks"), sweep.key("words of the rest"),
     )  # fmt: skip
     return Sampled(g, scale, prior, mass, rest)
 

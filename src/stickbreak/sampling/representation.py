@@ -56,10 +56,11 @@ class Representation(ABC):
 
     def seats(self, ratios: StirlingRatios, key: np.uint64) -> Seating:
         """Return a seating given z and m: drawn, where the representation has none of its own."""
-        seating = Seating.empty(self.tokens)
-        longest = int(self.tokens.lengths.max(initial=1))
+        tokens, seating = self.tokens, Seating.empty(self.tokens)
+        longest = int(np.diff(tokens.sampled).max(initial=1))
         scratch, rng = np.zeros((2, longest), np.int64), np.zeros(1, np.uint64)
-        franchise_kernels.draw_seating(self.tokens.start, self.z, self.documents, ratios, scratch, seating, rng, key)
+        franchise_kernels.draw_seating(tokens.sampled, self.z, self.documents, ratios, scratch, seating, rng, key)
+        one_table_each(tokens, seating)
         return seating
 
     def take(self, seating: Seating, n_topics: int) -> None:
@@ -111,6 +112,8 @@ class Representation(ABC):
             require(np.array_equal(mine, pairs[name][order]), f"its {name} of documents is not that of its tokens")
         m, n = pairs["m"], pairs["n"]
         require(bool(((m >= 1) & (m <= n)).all()), "a topic of a document has no table or more tables than tokens")
+        given = self.z[self.tokens.sampled[-1] :]
+        require(np.array_equal(given, self.tokens.given_topics), "topics that are kept are not there")
 
     def _counted(self, counts: TopicCounts, n_numbers: int, parts: list[Shard]) -> tuple[TopicCounts, Int]:
         """Give topics the numbers 0 .. K - 1 after a pass over `counts`.
@@ -139,6 +142,13 @@ class Representation(ABC):
     def _relabel(self, label: Int32, first: int, last: int) -> None:
         """Give every topic of the documents first .. last - 1 its new number."""
         counts_kernels.relabel(label, first, last, self.z, self.tokens.start, self.documents)
+
+
+def one_table_each(tokens: Tokens, seating: Seating) -> None:
+    """Seat the tokens of each document whose topics are given at one table."""
+    first, begin = tokens.n_sampled, tokens.start[tokens.n_sampled : -1]
+    seating.n_tables[first:], seating.table[tokens.sampled[-1] :] = 1, 0
+    seating.topic[begin], seating.n[begin] = np.arange(tokens.n_given), tokens.lengths[first:]
 
 
 def require(sound: bool, problem: str) -> None:

@@ -37,7 +37,7 @@ class Sample:
         return cls(
             counts,
             chain.tables.astype(np.float64),
-            Concentrations(now.alpha, now.gamma, now.eta),
+            Concentrations(now.alpha, now.gamma, float(np.mean(now.eta))),  # one for each word is that of the fit
             chain.log_joint(),
         )
 
@@ -178,7 +178,8 @@ class Average:
             self._reference, self._best, self._sums, self._n = topics, log_joint, now, 1
             self._seen = np.ones(now.tables.size, np.int64)
             return
-        ours, theirs = matched(self._reference, self._sums.tables.size, topics, now.tables.size)
+        sizes = self._sums.tables.size, now.tables.size
+        ours, theirs = matched(self._reference, sizes[0], topics, sizes[1], chain.n_known)
         if log_joint > self._best:
             self._sums = _relabelled(self._sums, ours, theirs, now.tables.size)
             self._reference, self._best = topics, log_joint
@@ -238,7 +239,9 @@ class Average:
 ESTIMATES: dict[str, type[Keeper]] = {"last": Last, "best": Best, "average": Average}
 
 
-def matched(left: Int32, n_left: int, right: Int32, n_right: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def matched(
+    left: Int32, n_left: int, right: Int32, n_right: int, n_known: int = 0
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Pair the topics of two states so that most tokens agree; pairs without a common token are left out.
 
     Parameters
@@ -247,6 +250,8 @@ def matched(left: Int32, n_left: int, right: Int32, n_right: int) -> tuple[NDArr
         Topic of each token.
     n_left, n_right : int
         Numbers of topics.
+    n_known : int, default=0
+        The first topics, each of which is the same in both.
 
     Returns
     -------
@@ -260,9 +265,10 @@ def matched(left: Int32, n_left: int, right: Int32, n_right: int) -> tuple[NDArr
         part = slice(first, first + _AT_ONCE)
         pairs += np.bincount(left[part].astype(np.int64) * n_right + right[part], minlength=pairs.size)
     common = pairs.reshape(n_left, n_right)  # math.md (G13)
-    ours, theirs = linear_sum_assignment(common, maximize=True)
+    ours, theirs = linear_sum_assignment(common[n_known:, n_known:], maximize=True)
+    ours, theirs, known = ours + n_known, theirs + n_known, np.arange(n_known)
     agree = common[ours, theirs] > 0
-    return ours[agree], theirs[agree]
+    return np.append(known, ours[agree]), np.append(known, theirs[agree])
 
 
 def _relabelled(sample: Sample, old: NDArray[np.intp], new: NDArray[np.intp], n_topics: int) -> Sample:
@@ -282,4 +288,4 @@ def _plus(one: Sample, other: Sample) -> Sample:
 
 
 def _triple(now: Concentrations) -> tuple[float, float, float]:
-    return now.alpha, now.gamma, now.eta
+    return now.alpha, now.gamma, float(np.mean(now.eta))

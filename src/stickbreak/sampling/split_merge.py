@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.sampling.kernels.split_merge import run_trials
 from stickbreak.sampling.state import TableList
 
@@ -22,7 +23,16 @@ class Trials(NamedTuple):
 
 
 def split_merge(
-    tables: TableList, n_topics: int, *, gamma: float, eta: float, n_words: int, trials: int, scans: int, key: int
+    tables: TableList,
+    n_topics: int,
+    *,
+    gamma: float,
+    eta: Eta,
+    n_words: int,
+    trials: int,
+    scans: int,
+    key: int,
+    n_kept: int = 0,
 ) -> tuple[int, Trials]:
     """Try splits and merges of topics; each trial leaves the posterior invariant.                    math.md (M1)
 
@@ -32,8 +42,10 @@ def split_merge(
         `topic` is changed in place; afterwards the topics are numbered 0 .. K - 1 without gaps.
     n_topics : int
         K, the topics of the tables.
-    gamma, eta : float
-        Concentration of the corpus weights; pseudo-count of each word in each topic.
+    gamma : float
+        Concentration of the corpus weights.
+    eta : float or ndarray of shape (W,)
+        Pseudo-count of each word in each topic.
     n_words : int
         W, words of the vocabulary.
     trials : int
@@ -44,6 +56,8 @@ def split_merge(
         times the cost.
     key : int
         The random numbers depend on it and on the number of the trial, on nothing else.
+    n_kept : int, default=0
+        The first topics, which no trial is about.
 
     Returns
     -------
@@ -61,6 +75,6 @@ def split_merge(
     if tables.topic.size < 2:
         return n_topics, Trials(0, 0, 0, 0)
     n_topics, made = run_trials(
-        tables.start, tables.word, tables.topic, n_topics, gamma, eta, n_words, trials, scans, key
+        tables.start, tables.word, tables.topic, n_topics, n_kept, gamma, eta, n_words, trials, scans, key
     )
     return int(n_topics), Trials(*map(int, made))

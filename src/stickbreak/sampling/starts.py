@@ -16,6 +16,7 @@ from stickbreak.fitting.laps import Callback
 from stickbreak.initialization import Start, StartSettings, births, make_start, start_from_topics
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.pseudo_counts import by_word
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
 from stickbreak.sampling.counts import dense_labels, no_words
 from stickbreak.sampling.franchise import seat_tokens
@@ -79,6 +80,7 @@ def start_seating(
     ratios : StirlingRatios
     seed : int
     """
+    n_kept = tokens.n_given
     if isinstance(init, Start):
         z, beta = _from_topics(init, tokens, now, seed)
     elif init == SEQUENTIAL:
@@ -88,9 +90,39 @@ def start_seating(
     elif init == RANDOM:
         rng = random_start(seed)
         z, beta = rng.integers(n_topics, size=tokens.word.size, dtype=np.int32), np.full(n_topics, 1.0 / n_topics)
+        if n_kept:
+            z, beta = (
+                with_kept(z + np.int32(n_kept), tokens, rng),
+                np.full(n_kept + n_topics, 1.0 / (n_kept + n_topics)),
+            )
     else:
         z, beta = np.zeros(tokens.word.size, np.int32), np.ones(1)
+    z[tokens.sampled[-1] :] = tokens.given_topics
     return seated(z, beta, tokens, now, ratios, key_of(seed, 0, "tables"), key_of(seed, 0, "seats"))
+
+
+def with_kept(z: Int32, tokens: Tokens, rng: np.random.Generator) -> Int32:
+    """Give tokens to the topics that are given, as (C18) says: those of their words, and others of their documents.
+
+    math.md (C18)
+    """
+    first, n_kept = tokens.sampled[-1], tokens.n_given
+    pairs = np.unique(np.stack([tokens.word[first:], tokens.given_topics]), axis=1)
+    begin = np.searchsorted(pairs[0], np.arange(tokens.n_words + 1))
+    n = np.diff(begin)[tokens.word]
+    which = begin[tokens.word] + (rng.random(z.size) * n).astype(np.int64)
+    topic = pairs[1][np.minimum(which, pairs.shape[1] - 1)]
+    document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
+    weights = np.ones((tokens.n_documents, n_kept + 1))  # tokens of the words of each topic, then 1 for the others
+    weights[:, :-1] = 0.0
+    np.add.at(weights, (document[n > 0], topic[n > 0]), 1.0)
+    upto = np.cumsum(weights, axis=1)
+    u = rng.random(z.size) * upto[document, -1]
+    drawn = np.zeros(z.size, np.int64)
+    for k in range(n_kept):
+        drawn += u >= upto[document, k]
+    drawn = np.where(n > 0, topic, drawn)
+    return np.where(drawn < n_kept, drawn, z).astype(np.int32)
 
 
 def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -> tuple[Int32, Float]:
@@ -103,7 +135,7 @@ def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -
 
 def given_topics(start: Start, now: Concentrations, seed: int) -> tuple[Float, Float, np.uint64]:
     """Return phi (W, K), alpha beta_k and the key of the streams, by which tokens are drawn from given topics."""
-    phi = start.counts + now.eta
+    phi = start.counts + by_word(now.eta)
     phi /= phi.sum(axis=0)
     return phi, now.alpha * start.weights, key_of(seed, 0, "start from topics")
 
@@ -131,5 +163,6 @@ def seated(
     state.z = label[z]
     counts_kernels.count_tokens(tokens.start, state.z, np.zeros(alive.size, np.int64), state.documents)
     prior, rng = now.alpha * beta[alive], np.zeros(1, np.uint64)
-    direct_kernels.draw_tables(0, tokens.start, state.documents, prior, rng, tables)
+    direct_kernels.draw_tables(0, tokens.sampled, state.documents, prior, rng, tables)
+    state.documents.m[tokens.start[tokens.n_sampled : -1]] = 1
     return alive.size, state.seats(wide_enough(ratios, state.most_tables()), seats)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.arrays import Int, Int32
+from stickbreak.numerics.pseudo_counts import Eta
 
 SHIFT, TOPIC = np.uint64(32), np.uint64(2**32 - 1)  # of the entries of `WordTopics`
 
@@ -86,4 +87,9 @@ class Concentrations:
 
     alpha: float
     gamma: float
-    eta: float
+    eta: Eta
+
+    def numbers(self) -> dict[str, float]:
+        """Return those that are numbers: eta by word, which is not learned, stays what it was."""
+        found = {"alpha": self.alpha, "gamma": self.gamma}
+        return found if isinstance(self.eta, np.ndarray) else {**found, "eta": self.eta}

@@ -103,6 +103,7 @@ def subtopic_trials(
     passes: int,
     key: int,
     limit: int | None = None,
+    n_kept: int = 0,
 ) -> tuple[int, Float, Trials]:
     """Try to split topics into two and to merge two; each trial leaves p(z, beta | words) invariant.   math.md (M3)
 
@@ -128,6 +129,8 @@ def subtopic_trials(
     limit : int, optional
         A trial over S tokens is made with probability min(1, limit / S), and with more than four million never. None: a
         twentieth of all tokens, at least 10,000.
+    n_kept : int, default=0
+        The first topics, which no trial is about.
 
     Returns
     -------
@@ -151,7 +154,7 @@ def subtopic_trials(
     planned: list[_Planned] = []
     for trial in range(trials):
         if not planned:
-            planned = _plan(range(trial, trials), held, words, n_k, K, most, key)
+            planned = _plan(range(trial, trials), held, words, n_k, K, n_kept, most, key)
         picked, rng = planned.pop(0)
         if not picked.size:
             continue
@@ -183,14 +186,14 @@ def with_room(counts: TopicCounts, trials: int) -> Int:
 
 
 def _plan(
-    trials: range, held: TopicTokens, words: WordTopics, n_k: Int, K: int, limit: float, key: int
+    trials: range, held: TopicTokens, words: WordTopics, n_k: Int, K: int, n_kept: int, limit: float, key: int
 ) -> list[_Planned]:
     """Pick the topics of the next trial, and of further ones as if none were accepted; get their tokens ready."""
     planned: list[_Planned] = []
     total = 0
     for trial in trials:
         rng = np.empty(1, np.uint64)
-        picked = kernels.pick(trial, words, n_k, K, limit, LARGEST, key, rng)
+        picked = kernels.pick(trial, words, n_k, K, n_kept, limit, LARGEST, key, rng)
         if planned and total + picked.size > held.ahead:
             break
         planned.append(_Planned(picked, rng))

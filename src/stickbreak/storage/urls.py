@@ -137,6 +137,11 @@ class UrlPath:
     def matches(self) -> list[UrlPath]:
         """Return the files that this matches as a pattern: *, [abc], and ** for any folders."""
         head, mark, query = self.url.partition("?")
+        if any(sign in head.split("/")[2] for sign in "*["):
+            raise InputError(
+                f"{self} has a pattern in the name of a bucket or machine; name it in full, and give patterns behind "
+                "it, such as s3://bucket/*.jsonl."
+            )
         at = head.rindex("/", 0, min(head.index(sign) for sign in "*[" if sign in head))
         pattern = re.compile("".join(map(_part, head[at + 1 :].split("/"))))
         base = UrlPath(f"{head[:at]}{mark}{query}")

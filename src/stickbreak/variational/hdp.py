@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.likelihoods import Likelihood
@@ -35,6 +36,25 @@ class HDP(Model[DocumentTopics]):
     alpha: float
     gamma: float
     bound: str = SURROGATE
+    pseudo: sparse.csr_array | None = None  # (W, n_kept)
+    of_pseudo: float = 0.0  # what `data` has too much, in nats: the evidence of the pseudo-counts themselves
+
+    @classmethod
+    def of(
+        cls, likelihood: Likelihood, alpha: float, gamma: float, bound: str, pseudo: sparse.csr_array | None = None
+    ) -> HDP:
+        """Return the model; `pseudo` (W, n_kept) are pseudo-counts of the first topics."""
+        if pseudo is None:
+            return cls(likelihood, alpha, gamma, bound)
+        return cls(likelihood, alpha, gamma, bound, pseudo).under(likelihood)
+
+    def under(self, likelihood: Likelihood) -> HDP:
+        """Return the model with another likelihood."""
+        if self.pseudo is None:
+            return replace(self, likelihood=likelihood)
+        known = self.pseudo.toarray()
+        too_much = float(likelihood.evidence(known, known.sum(axis=0)).sum())
+        return replace(self, likelihood=likelihood, of_pseudo=too_much)
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
@@ -44,7 +64,7 @@ class HDP(Model[DocumentTopics]):
     def with_hyperparameters(self, values: Mapping[str, Any]) -> HDP:
         """Return the model with what `hyperparameters` returned of another."""
         likelihood = self.likelihood.with_hyperparameters(values)
-        return replace(self, likelihood=likelihood, alpha=values["alpha"], gamma=values["gamma"])
+        return replace(self.under(likelihood), alpha=values["alpha"], gamma=values["gamma"])
 
     def local_step(
         self,
@@ -75,7 +95,8 @@ class HDP(Model[DocumentTopics]):
 
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
         """Return the objective in nats; `data` is L_data of each topic.                 math.md (V1)"""
-        return objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data, bound=self.bound)
+        value = objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data, bound=self.bound)
+        return value - self.of_pseudo
 
     def idle(self, N: Float) -> NDArray[np.bool_]:
         """Return that no topic is: without observations it still has its part of the weights of every document."""
@@ -107,5 +128,9 @@ class HDP(Model[DocumentTopics]):
         if "alpha" in names or "gamma" in names:
             sticks.rho, sticks.omega = model.best_sticks(state.totals, sticks.rho, sticks.omega)
         if set(names) & set(model.likelihood.hyperparameters):
-            model = replace(model, likelihood=model.likelihood.learned(state.totals.S, state.totals.N))
+            S, N = state.totals.S, state.totals.N
+            if self.pseudo is None:
+                model = replace(model, likelihood=model.likelihood.learned(S, N))
+            else:
+                model = model.under(model.likelihood.learned_beside(S, N, self.pseudo.toarray()))
         state.refresh(model)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.shelves import Shelf
@@ -20,6 +21,12 @@ from stickbreak.variational.keeping import Keeping
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import GlobalParameters, StoredSummary, Summary, expected_beta
+
+
+def largest_first(N: Float, n_kept: int) -> Int:
+    """Return the topics in decreasing order of N, behind those that keep their places."""
+    return np.append(np.arange(n_kept), n_kept + np.argsort(-N[n_kept:], kind="stable"))
+
 
 Loader = Callable[[], Observations]
 """Reads a batch; what travels to workers can be pickled."""
@@ -35,6 +42,24 @@ class Model(ABC, Generic[AnyDocuments]):
 
     likelihood: Likelihood  # what a topic emits
     gamma: float
+
+    @property
+    def pseudo(self) -> sparse.csr_array | None:
+        """Pseudo-counts of the first topics, (W, n_kept), as if they had been seen; None: of no topic."""
+        return None
+
+    @property
+    def n_kept(self) -> int:
+        """Number of topics with pseudo-counts: no move takes them away, or out of their places at the beginning."""
+        return 0 if self.pseudo is None else int(self.pseudo.shape[1])
+
+    def known(self, n_rows: int, n_topics: int) -> Summary:
+        """Return the summary of no documents, with what is known of topics before.                   math.md (C18)"""
+        totals, pseudo = Summary.zeros(n_rows, n_topics), self.pseudo
+        if pseudo is not None:
+            totals.S[:, : self.n_kept] = pseudo.toarray()
+            totals.N[: self.n_kept] = pseudo.sum(axis=0)
+        return totals
 
     @property
     @abstractmethod
@@ -141,7 +166,7 @@ class Inference(Generic[AnyDocuments]):
 
     def resum(self) -> None:
         """Recompute the totals as the sum of the stored batches: removes the drift of rounding (math.md (V8))."""
-        totals = Summary.zeros(self.totals.S.shape[0], self.batches[0].n_topics)
+        totals = self.model.known(self.totals.S.shape[0], self.batches[0].n_topics)
         for batch in self.batches:
             totals.add(batch)
         self.totals = totals

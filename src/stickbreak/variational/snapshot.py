@@ -100,6 +100,7 @@ def _check_state(state: Inference, D: int, W: int) -> None:
     K, n_batches = rho.size, len(state.batches)
     require(K >= 1 and is_table(rho, K) and is_table(omega, K), "its sticks are not finite numbers")
     require(are_sticks(rho, omega), "its sticks are out of range")
+    require(K >= state.model.n_kept, "topics that are kept are not there")
     require(ids.shape == (K,) and ids.dtype == np.int64 and np.unique(ids).size == K, "its topic_ids do not fit")
     for share in (state.fresh_share, state.restart_share):
         require(0.0 <= share <= 1.0, "its shares of fresh starts and restarts are out of range")
@@ -115,7 +116,8 @@ def _check_state(state: Inference, D: int, W: int) -> None:
 
 def _check_totals(state: Inference) -> None:
     """Refuse totals that are not the sums of the batches."""
-    totals, S, N = state.totals, np.zeros_like(state.totals.S), np.zeros_like(state.totals.N)
+    totals, known = state.totals, state.model.known(*state.totals.S.shape)
+    S, N = known.S, known.N
     for summary in state.batches:
         summary.S.add_to(S, summary.words)
         N += summary.vectors.N

@@ -43,7 +43,7 @@ class GlobalParameters:
 
     def follow_batch(self, likelihood: Likelihood, totals: Summary, words: np.ndarray) -> None:
         """Set q(phi) from totals of which only the rows `words` have changed, in place."""
-        tau = likelihood.table(totals.S[words])
+        tau = likelihood.of_rows(words).table(totals.S[words])
         self.tau_sum = likelihood.table_sum(self.tau_sum, tau - self.tau[words], totals.N)
         self.tau[words] = tau
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from stickbreak.fitting.engine import run_each, workers_of
 from stickbreak.fitting.executor import Executor
@@ -17,7 +18,7 @@ from stickbreak.numerics.streams import stream
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings, summarise
 from stickbreak.variational.memoized import LapInfo
-from stickbreak.variational.model import Loader, Model, Schedule
+from stickbreak.variational.model import Loader, Model, Schedule, largest_first
 from stickbreak.variational.natural_gradient import INTERPOLATE
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Observations
@@ -67,13 +68,20 @@ class StreamState:
         """Return the global parameters with only the rows of `words` in tau; tau_sum is of all words."""
         table = model.likelihood.table
         unseen = table(np.zeros((self.counts.shape[0], 1))).sum()  # what tau of a topic without counts sums to
-        return GlobalParameters(table(self.scale * self.counts[words]), self.tokens + unseen, self.rho, self.omega)
+        table_of_words = model.likelihood.of_rows(words).table(self.scale * self.counts[words])
+        return GlobalParameters(table_of_words, self.tokens + unseen, self.rho, self.omega)
 
     def blend(self, words: np.ndarray | None, S: Float, tokens: Float, step: float) -> None:
         """Replace S by (1 - step) S + step S', S' given by its rows of `words` (all, if None).     math.md (S1)"""
         self.scale = decayed(self.counts, self.scale, 1.0 - step)
         self.counts[slice(None) if words is None else words] += (step / self.scale) * S
         self.tokens = (1.0 - step) * self.tokens + step * tokens
+
+    def keep_known(self, pseudo: sparse.csr_array, step: float) -> None:
+        """Give pseudo-counts back what a step has taken of them: S has them as they are.              math.md (C18)"""
+        entries = pseudo.tocoo()
+        self.counts[entries.row, entries.col] += (step / self.scale) * entries.data
+        self.tokens[: pseudo.shape[1]] += step * pseudo.sum(axis=0)
 
 
 def visit(
@@ -144,6 +152,8 @@ def take_step(state: StreamState, whole: Summary, model: Model, rule: StepRule) 
     step = rule.size(state.n_steps + 1)
     state.rho, state.omega = model.step_sticks(whole, state.rho, state.omega, step, rule.sticks)
     state.blend(whole.words, whole.S, whole.N, step)
+    if model.pseudo is not None:
+        state.keep_known(model.pseudo, step)
     state.n_steps += 1
 
 
@@ -156,8 +166,12 @@ def objective_of(whole: Summary, state: StreamState, model: Model) -> float:
     if whole.words is not None:
         S = np.zeros_like(state.counts)
         S[whole.words] = whole.S
+    N = whole.N
+    if model.pseudo is not None:
+        known = model.known(*S.shape)
+        S, N = S + known.S, N + known.N
     posterior = model.likelihood.posterior(state.scale * state.counts, state.tokens)
-    data = model.likelihood.objective(S, whole.N, posterior)
+    data = model.likelihood.objective(S, N, posterior)
     return model.objective(whole, state.rho, state.omega, data)
 
 
@@ -216,7 +230,7 @@ def _sort(state: StreamState, totals: Summary, model: Model, before: float) -> t
     counts : tuple of int
         How often it was tried and accepted.
     """
-    order = np.argsort(-totals.N, kind="stable")
+    order = largest_first(totals.N, model.n_kept)
     if np.array_equal(order, np.arange(order.size)):
         return before, (0, 0)
     parts = totals.without_words().permuted(order)

@@ -22,7 +22,7 @@ from stickbreak.variational.local_step import LocalSettings, better_of, summaris
 from stickbreak.variational.model import Inference, Loader, Model, Schedule
 from stickbreak.variational.objective import rises
 from stickbreak.variational.observations import Visit
-from stickbreak.variational.state import GlobalParameters, StoredSummary, Summary
+from stickbreak.variational.state import GlobalParameters, StoredSummary
 
 FIRST_AT_ONCE = 64  # batches of the first lap that workers are given together
 
@@ -140,7 +140,7 @@ def first_visits(
         Names of the topics.
     """
     n_words, n_topics = parameters.tau.shape
-    totals = Summary.zeros(n_words, n_topics)
+    totals = model.known(n_words, n_topics)
     stored, documents = schedule.keeping.of_summaries(), schedule.keeping.of_documents(model.documents)
     asked = Asked(schedule.batches, model, parameters, schedule.settings, (), first=True)
     done: list[Visited] = []

@@ -8,6 +8,7 @@ import numpy as np
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_arrays import copy
+from stickbreak.numerics.kernel_eta import beside_one, of_word
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -46,7 +47,7 @@ def _inverses(N, total_eta):
 def crossings(indptr, word, count, held, start, topic, share, S, N, prior, eta, total_eta, least, X, Y):
     """X[l, m] += sum_i c_i theta_l phi_m / p_i and Y[l] += sum_i c_i theta_l / p_i over tokens held out.  math.md (C9)
 
-    Only over topics l with a share of `least` in the document of the token.
+    Only over topics l with a share of `least` in the document of the token. Where eta differs by word, it is in Y.
     """
     K = N.size
     theta, phi, inverse = np.empty(K), np.empty(K), _inverses(N, total_eta)
@@ -55,11 +56,11 @@ def crossings(indptr, word, count, held, start, topic, share, S, N, prior, eta, 
         for p in range(indptr[d], indptr[d + 1]):
             if held[p] == 0.0:
                 continue
-            ratio = held[p] / _predict(S[word[p]], eta, inverse, theta, phi)
+            ratio = held[p] / _predict(S[word[p]], of_word(eta, word[p]), inverse, theta, phi)
             for k in range(K):
                 if theta[k] >= least * total:
                     weight, row = ratio * theta[k], X[k]
-                    Y[k] += weight
+                    Y[k] += weight * beside_one(eta, word[p])
                     for m in range(K):
                         row[m] += weight * phi[m]
 
@@ -77,14 +78,14 @@ def gains(indptr, word, count, held, start, topic, share, S, N, prior, eta, tota
         for p in range(indptr[d], indptr[d + 1]):
             if held[p] == 0.0:
                 continue
-            row = S[word[p]]
-            before = _predict(row, eta, inverse, theta, phi)
+            row, own_eta = S[word[p]], of_word(eta, word[p])
+            before = _predict(row, own_eta, inverse, theta, phi)
             for q in range(pairs.shape[0]):
                 a, b = pairs[q, 0], pairs[q, 1]
                 both = theta[a] + theta[b]
                 if both < least * total:
                     continue
-                merged = both * (row[a] + row[b] + eta) * joint[q]
+                merged = both * (row[a] + row[b] + own_eta) * joint[q]
                 gain = math.log((before - theta[a] * phi[a] - theta[b] * phi[b] + merged) / before)
                 out[q, 0] += held[p] * gain
                 out[q, 1] += held[p] * gain * gain
@@ -119,4 +120,4 @@ def document_scores(indptr, word, count, held, start, topic, share, S, N, prior,
         total = _weights(indptr[d], indptr[d + 1], count, start, topic, share, prior, theta)
         for p in range(indptr[d], indptr[d + 1]):
             if held[p] > 0.0:
-                out[d] += held[p] * math.log(_predict(S[word[p]], eta, inverse, theta, phi) / total)
+                out[d] += held[p] * math.log(_predict(S[word[p]], of_word(eta, word[p]), inverse, theta, phi) / total)

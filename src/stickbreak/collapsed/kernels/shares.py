@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import of_word
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.special import digamma
 
@@ -160,7 +161,7 @@ def update_documents(
     All counts are without the one token, or without all there is of it where the weight of a pair is below one. S and N
     stay as they are, and hold the old shares of these documents where they are `counted`. Count p has the shares
     start[p] to start[p + 1]; the new ones are written beside them. `rest` is what the inactive topics weigh for a
-    word. Document `first` + d has the stream of that number.
+    word. Document `first` + d has the stream of that number. Eta and `rest` are numbers, or arrays by word.
     """
     K = N.size
     inverse, base, n, absent = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
@@ -170,7 +171,7 @@ def update_documents(
     for k in range(K):
         inverse[k] = 1.0 / (N[k] + total_eta)
         base[k] = digamma(prior[k])
-    concentration = prior.sum() + rest * total_eta / eta
+    concentration = prior.sum() + of_word(rest, 0) * total_eta / of_word(eta, 0)
     log_p, product, at = 0.0, 1.0, np.int64(0)  # not a literal, for which the kernels below would be compiled as well
     new_start[0] = 0
     for d in range(indptr.size - 1):
@@ -181,12 +182,13 @@ def update_documents(
         for p in range(np.uint64(indptr[d]), np.uint64(indptr[d + 1])):
             w, c = np.uint64(word[p]), count[p]
             own, begin, end = min(c, 1.0), np.uint64(start[p]), np.uint64(start[p + _ONE])
-            _weigh(S, w, eta, factor, value)
+            of_w = of_word(eta, w)
+            _weigh(S, w, of_w, factor, value)
             for j in range(begin, end):
                 k, r = topic[j], np.float64(share[j])
                 x = own * r
                 y = x if counted else 0.0
-                new = (S[w, k] - y + eta) / (N[k] - y + total_eta) * (n[k] - x + prior[k])
+                new = (S[w, k] - y + of_w) / (N[k] - y + total_eta) * (n[k] - x + prior[k])
                 value[k] = max(new, 0.0)  # of weights, rounding may leave less than the token
                 n[k] = max(n[k] - c * r, 0.0)
                 factor[k] = (n[k] + prior[k]) * inverse[k]
@@ -195,7 +197,7 @@ def update_documents(
             for i in range(np.uint64(sums.size)):
                 total += sums[i]
             others = length if begin == end else length - own
-            probability = (total + rest) / (others + concentration)
+            probability = (total + of_word(rest, w)) / (others + concentration)
             if begin == end:
                 length += c
             if c == 1.0:

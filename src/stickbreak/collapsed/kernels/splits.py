@@ -8,6 +8,7 @@ import numpy as np
 
 from stickbreak.collapsed.kernels.shares import on_grid
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import of_word
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
 LEAST_PART = 0.05  # of a share, that a half keeps of it
@@ -60,15 +61,15 @@ def update_halves(indptr, word, count, start, topic, share, half, S, N, S1, N1, 
                 both[topic[j]] += x
         for p in range(indptr[d], indptr[d + 1]):
             w, c = word[p], count[p]
-            own = min(c, 1.0)
+            own, of_w = min(c, 1.0), of_word(eta, w)
             for j in range(start[p], start[p + 1]):
                 k, r, h = topic[j], np.float64(share[j]), np.float64(half[j])
                 x, y = own * r * h, own * r * (1.0 - h)
                 a, b = one[k] - x + 0.5 * prior[k], both[k] - one[k] - y + 0.5 * prior[k]
                 if not counted:
                     x, y = 0.0, 0.0
-                a *= (S1[w, k] - x + eta) / (N1[k] - x + total_eta)
-                b *= (S[w, k] - S1[w, k] - y + eta) / (N[k] - N1[k] - y + total_eta)
+                a *= (S1[w, k] - x + of_w) / (N1[k] - x + total_eta)
+                b *= (S[w, k] - S1[w, k] - y + of_w) / (N[k] - N1[k] - y + total_eta)
                 first, second = max(a, 0.0), max(b, 0.0)  # rounding may leave a count a little below its own token
                 now = first / (first + second) if first + second > 0.0 else 0.5
                 new[j] = now
@@ -101,14 +102,15 @@ def split_gains(indptr, word, count, held, start, topic, share, half, S, N, S1, 
             if held[p] == 0.0:
                 continue
             w, before = word[p], 0.0
+            of_w = of_word(eta, w)
             for k in range(K):
-                phi[k] = (S[w, k] + eta) / (N[k] + total_eta)
+                phi[k] = (S[w, k] + of_w) / (N[k] + total_eta)
                 before += theta[k] * phi[k]
             for k in range(K):
                 if theta[k] < least * total:
                     continue
-                after = one[k] * (S1[w, k] + eta) / (N1[k] + total_eta)
-                after += (theta[k] - one[k]) * max(S[w, k] - S1[w, k] + eta, 0.0) / (N[k] - N1[k] + total_eta)
+                after = one[k] * (S1[w, k] + of_w) / (N1[k] + total_eta)
+                after += (theta[k] - one[k]) * max(S[w, k] - S1[w, k] + of_w, 0.0) / (N[k] - N1[k] + total_eta)
                 gain = math.log((before - theta[k] * phi[k] + after) / before)
                 out[k, 0] += held[p] * gain
                 out[k, 1] += held[p] * gain * gain

@@ -142,6 +142,16 @@ def add_tokens(
 
 
 @njit(cache=True, nogil=True)
+def add_to_pairs(words, topics, counts, begin_of, size_of, pair_topic, pair_count):
+    """Add to pairs of words and topics that are in the lists."""
+    for p in range(words.size):
+        for i in range(begin_of[words[p]], begin_of[words[p]] + size_of[words[p]]):
+            if pair_topic[i] == topics[p]:
+                pair_count[i] += counts[p]
+                break
+
+
+@njit(cache=True, nogil=True)
 def copy_lists(begin_of, size_of, store, out):
     """Write the lists of the words one after another."""
     end = 0

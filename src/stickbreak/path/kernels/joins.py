@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import of_word
 
 SMALLEST_RATIO, AT_ONCE, LARGEST_PRODUCT = 1e-15, 16, 1e200  # products of ratios stay within the range of doubles
 
@@ -26,7 +27,11 @@ def gains(indptr, word, count, p, theta, tau, mass, eta, total_eta, least, pairs
                 continue
             for i in range(indptr[d], indptr[d + 1]):
                 in_a, in_b = tau[a, word[i]], tau[b, word[i]]
-                change = (of_a + of_b) * (in_a + in_b - eta) * both - of_a * in_a * left - of_b * in_b * right
+                change = (
+                    (of_a + of_b) * (in_a + in_b - of_word(eta, word[i])) * both
+                    - of_a * in_a * left
+                    - of_b * in_b * right
+                )
                 ratio = max(1.0 + change / p[i], SMALLEST_RATIO)
                 if count[i] != 1.0:
                     gain += count[i] * math.log(ratio)

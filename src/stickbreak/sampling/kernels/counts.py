@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import log_gamma_of, of_word, total_of
 from stickbreak.numerics.stirling import log_stirling
 from stickbreak.sampling.state import SHIFT, TOPIC
 
@@ -111,11 +112,12 @@ def log_seatings(n, m, times, ratios):
 @njit(cache=True, nogil=True)
 def log_words(words, n_k, n_topics, eta):
     """sum_k log f_k: words of each topic, its distribution integrated out.                   math.md (G12)"""
-    total_eta = eta * words.size.size
-    total, base = n_topics * math.lgamma(total_eta), math.lgamma(eta)
+    total_eta = total_of(eta, words.size.size)
+    total, known = n_topics * math.lgamma(total_eta), math.lgamma(of_word(eta, 0))
     for k in range(n_topics):
         total -= math.lgamma(n_k[k] + total_eta)
     for w in range(words.size.size):
+        of_w, base = of_word(eta, w), log_gamma_of(eta, w, known)
         for s in range(words.start[w], words.start[w] + words.size[w]):
-            total += math.lgamma(np.int64(words.entry[s] >> SHIFT) + eta) - base
+            total += math.lgamma(np.int64(words.entry[s] >> SHIFT) + of_w) - base
     return total

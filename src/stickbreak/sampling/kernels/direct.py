@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.sampling.kernels.topic_draw import (
     HIGH,
@@ -31,7 +32,7 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
     n_k, n_d, here, place, coef = topics.n, topics.n_d, topics.here, topics.place, topics.coef
     totals, free, rng, beta, rest = topics.totals, topics.free, topics.rng, topics.beta, topics.beta.size - 1
     d_size, d_topic, d_n = documents.size, documents.topic, documents.n
-    total_eta = eta * w_size.size
+    total_eta = total_of(eta, w_size.size)
     for d in range(first, last):
         if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
             return d
@@ -65,9 +66,10 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
                 coef[k] = 0.0
                 retire(totals, free, k)
             # draw its topic
-            fresh = alpha * beta[rest] / w_size.size
+            mass = alpha * beta[rest]
+            fresh = part_of(mass, mass / w_size.size, eta, w, total_eta)
             k, at = draw_topic(
-                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh, rng
             )
             if k == NEW:
                 k = new_number(totals, free, reuse)

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.stirling import opened_ratio
 from stickbreak.sampling.kernels.topic_draw import (
@@ -46,7 +47,7 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
     n_k, m_k, n_d, here, place, coef = topics.n, topics.m, topics.n_d, topics.here, topics.place, topics.coef
     totals, free, rng = topics.totals, topics.free, topics.rng
     table, dish, n_t = seating.table, seating.topic, seating.n
-    total_eta, fresh = eta * w_size.size, alpha * gamma / w_size.size
+    total_eta, known = total_of(eta, w_size.size), alpha * gamma / w_size.size
     scale = gamma + totals[TABLES]  # gamma + M
     for d in range(first, last):
         if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
@@ -87,8 +88,9 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
                 for j in range(n_here):
                     coef_sum += _weigh(here[j], n_k, m_k, n_d, alpha, scale, total_eta, coef)
             # draw its topic, then its table
+            fresh = part_of(alpha * gamma, known, eta, w, total_eta)
             k, at = draw_topic(
-                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh, rng
             )
             if k == NEW:
                 k = new_number(totals, free, reuse)
@@ -170,7 +172,7 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, log_p = topics.n, topics.m, topics.coef
     totals, free, rng = topics.totals, topics.free, topics.rng
-    total_eta = eta * w_size.size
+    total_eta = total_of(eta, w_size.size)
     c = 0
     for d in range(first):
         c += seating.n_tables[d]
@@ -243,9 +245,10 @@ def _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high,
         while p < end and word[order[p]] == w:
             p += 1
             c += 1
-        base = _log_rising(eta, c)
+        of_w = of_word(eta, w)
+        base = _log_rising(of_w, c)
         for s in range(w_start[w], w_start[w] + w_size[w]):
-            out[entry[s] & TOPIC] += _log_rising(np.int64(entry[s] >> SHIFT) + eta, c) - base
+            out[entry[s] & TOPIC] += _log_rising(np.int64(entry[s] >> SHIFT) + of_w, c) - base
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.sampling.kernels.topic_draw import (
     HIGH,
@@ -59,7 +60,7 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
     coef, opened, seated = topics.coef, topics.opened, topics.seated
     totals, free, rng = topics.totals, topics.free, topics.rng
     d_size, d_topic, d_n, d_m = documents.size, documents.topic, documents.n, documents.m
-    total_eta, fresh = eta * w_size.size, alpha * gamma / w_size.size
+    total_eta, known = total_of(eta, w_size.size), alpha * gamma / w_size.size
     widest, scale = factors.shape[1] - 1, gamma + totals[TABLES]  # the most tables; gamma + M
     for d in range(first, last):
         if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
@@ -105,8 +106,9 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
                 coef[k] = 0.0
                 retire(totals, free, k)
             # draw its topic and whether it opens a table
+            fresh = part_of(alpha * gamma, known, eta, w, total_eta)
             k, at = draw_topic(
-                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta, fresh, rng
+                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh, rng
             )
             if k == NEW:
                 k = new_number(totals, free, reuse)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import log_gamma_of, of_word, total_of
 from stickbreak.numerics.kernel_random import uniform
 
 CHUNK = 256  # tokens of a document that are drawn at once
@@ -87,7 +88,7 @@ def settle_sides(members, anchors, mass, eta, passes, expected, n, size, tables)
     """
     word, bound, W = members.word, members.bound, n.shape[0]
     _seed(members, anchors, expected, n, size)
-    total_eta = W * eta
+    total_eta = total_of(eta, W)
     for _ in range(passes):
         share, change = tables[0] / (tables[0] + tables[1]), 0.0
         tables[:] = 0.0
@@ -100,12 +101,13 @@ def settle_sides(members, anchors, mass, eta, passes, expected, n, size, tables)
                 if p == anchors[0] or p == anchors[1]:
                     continue
                 w, x = word[p], expected[p]
+                of_w = of_word(eta, w)
                 on_0, on_1 = max(on_0 - x, 0.0), max(on_1 - (1.0 - x), 0.0)
                 n_0, n_1 = max(n[w, 0] - x, 0.0), max(n[w, 1] - (1.0 - x), 0.0)
                 size[0] -= x
                 size[1] -= 1.0 - x
-                to_0 = (on_0 + mass * share) * (n_0 + eta) * (size[1] + total_eta)
-                to_1 = (on_1 + mass * (1.0 - share)) * (n_1 + eta) * (size[0] + total_eta)
+                to_0 = (on_0 + mass * share) * (n_0 + of_w) * (size[1] + total_eta)
+                to_1 = (on_1 + mass * (1.0 - share)) * (n_1 + of_w) * (size[0] + total_eta)
                 x = to_0 / (to_0 + to_1)
                 change += abs(x - expected[p])
                 expected[p] = x
@@ -165,7 +167,7 @@ def draw_sides(members, anchors, mass, eta, settled, expected, tables, side, dra
 
     n, size and tables hold what is expected, zeros where nothing has settled, and are used up.
     """
-    word, bound, total_eta, log_q = members.word, members.bound, n.shape[0] * eta, 0.0
+    word, bound, total_eta, log_q = members.word, members.bound, total_of(eta, n.shape[0]), 0.0
     odds, ahead = np.empty(CHUNK), np.empty((CHUNK + 1, CHUNK + 1))
     for d in range(bound.size - 1):
         rest = np.zeros(2)
@@ -187,7 +189,7 @@ def draw_sides(members, anchors, mass, eta, settled, expected, tables, side, dra
                 if settled:
                     rest[0] -= expected[p]
                     rest[1] -= 1.0 - expected[p]
-                to_0, to_1 = (n[w, 0] + eta) * size_1, (n[w, 1] + eta) * size_0
+                to_0, to_1 = (n[w, 0] + of_word(eta, w)) * size_1, (n[w, 1] + of_word(eta, w)) * size_0
                 odds[p - begin] = to_0 / (to_0 + to_1)
                 if p == anchors[0] or p == anchors[1]:
                     odds[p - begin] = 1.0 if p == anchors[0] else 0.0
@@ -300,7 +302,7 @@ def weigh(members, side, mass, eta, n, size, v, drawn, rng):
 @njit(cache=True, nogil=True, error_model="numpy")
 def log_words(members, n, size, eta):
     """Return log f(S_0) f(S_1) / f(S); words that are on one side only add nothing. n: as drawn.    math.md (M3)"""
-    total_eta, log_eta = n.shape[0] * eta, lgamma(eta)
+    total_eta, known = total_of(eta, n.shape[0]), lgamma(of_word(eta, 0))
     out = lgamma(total_eta) + lgamma(size[0] + size[1] + total_eta)
     out -= lgamma(size[0] + total_eta) + lgamma(size[1] + total_eta)
     seen = np.zeros(n.shape[0], np.bool_)
@@ -309,5 +311,6 @@ def log_words(members, n, size, eta):
             seen[w] = True
             a, b = n[w, 0], n[w, 1]
             if a > 0.0 and b > 0.0:
-                out += lgamma(a + eta) + lgamma(b + eta) - lgamma(a + b + eta) - log_eta
+                of_w = of_word(eta, w)
+                out += lgamma(a + of_w) + lgamma(b + of_w) - lgamma(a + b + of_w) - log_gamma_of(eta, w, known)
     return out

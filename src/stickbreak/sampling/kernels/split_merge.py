@@ -11,6 +11,7 @@ from math import exp, lgamma, log, log1p
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import log_gamma_of, of_word, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
 _NOWHERE = np.int8(-1)  # the side of a table that has not been allocated yet
@@ -18,10 +19,10 @@ _LARGE = 1e150  # a product beyond this is turned into a logarithm
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_trials(start, word, topic, n_topics, gamma, eta, n_words, trials, scans, key):
+def run_trials(start, word, topic, n_topics, n_kept, gamma, eta, n_words, trials, scans, key):
     """Change topic (M,) in place by trials; return K and [splits tried, accepted, merges tried, accepted].
 
-    math.md (M1)
+    No trial is about one of the first `n_kept` topics.                                            math.md (M1)
     """
     M = topic.size
     order, side = np.empty(M, np.int64), np.empty(M, np.int8)
@@ -31,6 +32,8 @@ def run_trials(start, word, topic, n_topics, gamma, eta, n_words, trials, scans,
         open_stream(rng, key, trial)
         tables = order[: _choose(topic, order, rng)]
         first, second = topic[tables[0]], topic[tables[1]]
+        if first < n_kept or second < n_kept:
+            continue
         split = first == second
         log_q = propose(start, word, topic, tables, side, n, size, eta, scans, rng)
         log_ratio = settle(start, word, tables, n, size, gamma, eta) - log_q
@@ -97,7 +100,7 @@ def scan(start, word, topic, tables, side, n, size, eta, drawn, rng):
 
     The side is drawn, or else the present one: side 0 is the dish of the first table.
     """
-    total_eta, log_q = n.shape[0] * eta, 0.0
+    total_eta, log_q = total_of(eta, n.shape[0]), 0.0
     for c in tables[2:]:
         if side[c] != _NOWHERE:
             _add(start, word, c, n, size, side[c], -1.0)
@@ -130,7 +133,7 @@ def _add_to_both(start, word, c, n, size, eta, total_eta):
     n_0, n_1 = size[0, 1] + total_eta, size[1, 1] + total_eta
     for i in range(start[c], start[c + 1]):
         w = word[i]
-        ratio *= (n[w, 0] + eta) * n_1 / ((n[w, 1] + eta) * n_0)
+        ratio *= (n[w, 0] + of_word(eta, w)) * n_1 / ((n[w, 1] + of_word(eta, w)) * n_0)
         n[w, 0] += 1.0
         n[w, 1] += 1.0
         n_0 += 1.0
@@ -150,7 +153,7 @@ def settle(start, word, tables, n, size, gamma, eta):
 
     math.md (M1). A word that is on one side only adds nothing to the ratio of the f.
     """
-    total_eta, log_eta = n.shape[0] * eta, lgamma(eta)
+    total_eta, known = total_of(eta, n.shape[0]), lgamma(of_word(eta, 0))
     out = log(gamma) + lgamma(total_eta) + lgamma(size[0, 1] + size[1, 1] + total_eta)
     out -= lgamma(size[0, 0] + size[1, 0])
     for s in range(2):
@@ -159,7 +162,8 @@ def settle(start, word, tables, n, size, gamma, eta):
         for i in range(start[c], start[c + 1]):
             a, b = n[word[i], 0], n[word[i], 1]
             if a > 0.0 and b > 0.0:
-                out += lgamma(a + eta) + lgamma(b + eta) - lgamma(a + b + eta) - log_eta
+                of_w = of_word(eta, word[i])
+                out += lgamma(a + of_w) + lgamma(b + of_w) - lgamma(a + b + of_w) - log_gamma_of(eta, word[i], known)
             n[word[i], 0] = n[word[i], 1] = 0.0
     size[:] = 0.0
     return out

@@ -28,8 +28,11 @@ class Pick(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def pick(trial, words, n_k, n_topics, limit, largest, key, rng):
-    """Pick the topics of a trial of at most `largest` tokens; rng goes on from there.               math.md (M3)"""
+def pick(trial, words, n_k, n_topics, n_kept, limit, largest, key, rng):
+    """Pick the topics of a trial of at most `largest` tokens; rng goes on from there.               math.md (M3)
+
+    No trial is about one of the first `n_kept` topics: a pick of one is none.
+    """
     open_stream(rng, key, trial)
     splits, log_pair = uniform(rng) < 0.5, 0.0
     settles = uniform(rng) < 0.5
@@ -41,7 +44,7 @@ def pick(trial, words, n_k, n_topics, limit, largest, key, rng):
         own, weight = np.zeros(words.size.size), np.empty(n_k.size)
         second, log_pair = _partner(words, first, n_topics, n_k, own, weight, rng)
         S += n_k[second]
-    if S < 2 or S > largest or uniform(rng) * S > limit:
+    if S < 2 or S > largest or uniform(rng) * S > limit or first < n_kept or second < n_kept:
         S = np.int64(0)
     return Pick(first, second, S, splits, settles, log_pair)
 

@@ -108,7 +108,7 @@ class Delete(Move):
         for k in np.argsort(state.totals.N, kind="stable"):
             if state.topic_ids.size - len(chosen) < 2 or self._held_back:
                 break
-            if holders[k] > most or self._rests(state, int(k)):
+            if holders[k] > most or k < state.model.n_kept or self._rests(state, int(k)):
                 continue
             if not room.takes(int(k)):
                 break

@@ -222,6 +222,8 @@ def choose_pairs(state: Inference, resting: set[tuple[int, int]]) -> Int:
     chosen: dict[tuple[int, int], None] = {}
     for left, right in ranked:
         names = int(state.topic_ids[left]), int(state.topic_ids[right])
+        if right < state.model.n_kept:  # of two topics that keep their numbers
+            continue
         if names not in resting and names[::-1] not in resting:
             chosen[left, right] = None
         if len(chosen) == MAX_PAIRS:

@@ -116,14 +116,15 @@ def reinfer(
         Where the target starts, beside a start from E[beta].
     """
     model, settings, executor = state.model, schedule.settings, schedule.executor
+    likelihood = model.likelihood.of_rows(target.batch.words)
     words, stays = target.batch.words, np.delete(np.arange(state.topic_ids.size), topic)
     before = np.ascontiguousarray(state.totals.S[words][:, stays])
     base = without_topic(state.totals, target.old, topic, others)
     S_others = remainder(before, target.old.S[:, stays], signed=model.likelihood.signed)
-    elsewhere = state.data[stays] - model.likelihood.evidence(before, state.totals.N[stays])  # words not in the target
+    elsewhere = state.data[stays] - likelihood.evidence(before, state.totals.N[stays])  # words not in the target
     weights = state.parameters.expected_beta[:-1]
     sticks = sticks_of(weights[stays], state.parameters.omega[stays])
-    parameters = GlobalParameters(model.likelihood.table(before), state.parameters.tau_sum[stays], *sticks)
+    parameters = GlobalParameters(likelihood.table(before), state.parameters.tau_sum[stays], *sticks)
     batch = target.batch.over_own_rows()
     start = batch.reopened(start, parameters)
     value = -np.inf
@@ -134,9 +135,9 @@ def reinfer(
         start = visit.documents
         totals = replace(base, words=None, S=S_others.copy())
         totals.add(summarise(visit, executor))
-        data = elsewhere + model.likelihood.evidence(totals.S, totals.N)
+        data = elsewhere + likelihood.evidence(totals.S, totals.N)
         sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
-        parameters = parameters.followed(model.likelihood, totals.S, totals.N, *sticks)
+        parameters = parameters.followed(likelihood, totals.S, totals.N, *sticks)
         last, value = value, model.objective(totals, *sticks, data)
         won = rises(value, state.objective)
         lost = value + (value - last) / 2 < state.objective  # rounds gain less and less

@@ -8,19 +8,19 @@ import numpy as np
 
 from stickbreak.numerics.arrays import Int
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.model import Inference, Schedule, Standing
+from stickbreak.variational.model import Inference, Schedule, Standing, largest_first
 from stickbreak.variational.moves.base import Move
 
 
 class Reorder(Move):
-    """Sort the topics by decreasing N; the sticks, and so the objective, depend on the order."""
+    """Sort the topics by decreasing N, those of seeds first; the sticks, and so the objective, depend on the order."""
 
     name: ClassVar[str] = "reorder"
     changes_topics: ClassVar[bool] = False
 
     def candidates(self, state: Inference) -> list[Int]:
         """Return the sorted order, unless the topics stand in it."""
-        order = np.argsort(-state.totals.N, kind="stable")
+        order = largest_first(state.totals.N, state.model.n_kept)
         return [] if np.array_equal(order, np.arange(order.size)) else [order]
 
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Int) -> Standing:

@@ -3,50 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
-from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
+from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, TOPIC_PRIORS, one_of, whole
 from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.executor import count_jobs
-from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
-from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import adapted_topics, check_names, check_tokens
-from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
+from stickbreak.fitting.requirements import check_names, check_tokens
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.model.given_topics import number_given
+from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.storage.places import PathLike
 from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.keeping import Keeping
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
 from stickbreak.variational.model import Schedule
-from stickbreak.variational.moves import MOVES, MoveSettings, Proposals, make_moves
+from stickbreak.variational.moves import MOVES, MoveSettings, make_moves
 from stickbreak.variational.natural_gradient import STICK_RULES
 from stickbreak.variational.observations import Observations
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.words.fitted import FittedHDP
 from stickbreak.variational.words.observed import (
     batch_loaders,
     documents_at_once,
     observations,
     sees_cells,
-    settled,
-    starting_parameters,
 )
-from stickbreak.variational.words.proposals import word_proposals
 from stickbreak.variational.words.requirements import Plan, check_learned, check_likelihood, check_sizes
+from stickbreak.variational.words.starting import StartedHDP
 
 DOCUMENTS_PER_BATCH = 10_000
 
 
-class VariationalHDP(FittedHDP):
+class VariationalHDP(StartedHDP):
     """Topics of a collection and their number, by memoized or stochastic variational inference for the HDP.
 
     Model (math.md, the model): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
@@ -66,8 +59,10 @@ class VariationalHDP(FittedHDP):
         1.)
     gamma : float, default=10.0
         Concentration of the topic weights of the corpus. (Paper: 10.)
-    eta : float, default=0.1
-        Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.)
+    eta : float or array-like of shape (W,) or (K, W), default=0.1
+        Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.) An array, which is not learned, has one for
+        each word, or a row for each of the first K topics: these keep their numbers as those of seeds do, and other
+        topics have its smallest number for every word.
     likelihood : {"multinomial", "bernoulli", "poisson"} or WordLikelihood, default="multinomial"
         What a topic emits: tokens, whether a document holds a word, or how often it holds it. "bernoulli"
         (`BetaBernoulli`) and "poisson" (`GammaPoisson`) also model the words that a document lacks. Use them with some
@@ -78,6 +73,11 @@ class VariationalHDP(FittedHDP):
         cannot learn any. Learned values stay within [0.001, 1000] for alpha, [0.01, 1000] for gamma and [0.0001, 100]
         for eta; a given value outside widens these limits. Under the surrogate bound the learned alpha is too small, by
         more the larger it is. eta is learned in passes that leave the set of topics as it is.
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
+        numbers and names. The fit starts with them and with `n_topics` others, by collapsed inference.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
     bound : {"surrogate", "quadratic"}, default="surrogate"
         Which lower bound of the expected log normaliser of the weights the objective has. "surrogate", the paper's, is
         tight for alpha well below 1; "quadratic" is never below it, and nearly tight unless one topic dominates.
@@ -209,10 +209,10 @@ class VariationalHDP(FittedHDP):
     _free = ("document_weights", *_stream_only)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **FittedHDP._parameter_constraints,
+        **StartedHDP._parameter_constraints,
+        **TOPIC_PRIORS,
         "n_topics": [None, whole(1)],
         "alpha": CONCENTRATION,
-        "eta": CONCENTRATION,
         "likelihood": [str, WordLikelihood],
         "learn": [None, list, tuple],
         "bound": [one_of(BOUNDS)],
@@ -232,9 +232,11 @@ class VariationalHDP(FittedHDP):
         n_topics: int | None = None,
         alpha: float = 0.5,
         gamma: float = 10.0,
-        eta: float = 0.1,
+        eta: float | NDArray = 0.1,
         likelihood: str | WordLikelihood = "multinomial",
         learn: Sequence[str] | None = None,
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         bound: str = SURROGATE,
         init: str | NDArray = "collapsed",
         init_sweeps: int = 50,
@@ -264,6 +266,8 @@ class VariationalHDP(FittedHDP):
         self.eta = eta
         self.likelihood = likelihood
         self.learn = learn
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.bound = bound
         self.schedule = schedule
         self.learning_decay = learning_decay
@@ -317,27 +321,15 @@ class VariationalHDP(FittedHDP):
             cells=sees_cells(self.likelihood),
             collapsed=beside > 0 or (self._finds_topics and self.init == "collapsed"),
         )
-        check_sizes(corpus, self.starting_topics(corpus) if self._finds_topics else number_given(self.init), plan)
+        n_topics = self.starting_topics(corpus) if self._finds_topics else number_given(self.init)
+        check_sizes(corpus, n_topics + self._n_seeded, plan)
         self._settled_topics(corpus, stream=streaming)
+        self._check_words_of_eta(corpus.n_words)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_names("moves", self.moves, MOVES)
-        check_names("learn", self.learn or (), LEARNABLE)
-        check_init(self.init, STARTS)
         check_likelihood(self.likelihood, self.document_weights)
-
-    @property
-    def _finds_topics(self) -> bool:
-        return isinstance(self.init, str)
-
-    def _to_learn(self) -> tuple[str, ...]:
-        """Return the hyperparameters that the laps of the memoized schedule learn."""
-        if self.learn is None:
-            return ("eta",) if "eta" in self.likelihood_.hyperparameters else ()
-        if "eta" in self.learn and "eta" not in self.likelihood_.hyperparameters:
-            raise InputError(f"learn names 'eta', which {type(self.likelihood_).__name__} lacks; leave it out.")
-        return tuple(self.learn)
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""
@@ -350,7 +342,8 @@ class VariationalHDP(FittedHDP):
         def start(report: Callback, stop: Stop) -> GlobalParameters:
             return self._begin(documents, seed, executor, report, stop)
 
-        self.likelihood_, n_documents = settled(self.likelihood, documents, self.eta), documents.n_documents
+        self._settle(documents)
+        n_documents = documents.n_documents
         schedule = Schedule(
             self._model(),
             batch_loaders(executor.source(documents), n_documents, self.likelihood_, self._n_batches(documents), seed),
@@ -367,34 +360,3 @@ class VariationalHDP(FittedHDP):
         settings = MoveSettings(delete_documents=self.delete_documents, proposals=self._proposals(documents, seed))
         moves = make_moves(self.moves, settings)
         return MemoizedLaps(schedule, shape, n_tokens, moves, start)
-
-    def _proposals(self, documents: Corpus, seed: int) -> dict[str, Proposals]:
-        """Return what births and refinements propose topics by; collapsed inference is for tokens."""
-        if sees_cells(self.likelihood_):
-            return {}
-        n_topics, usual = self.starting_topics(documents), adapted_topics(self.default_topics, documents)
-        fresh = self._finds_topics and (self.init != "collapsed" or n_topics < usual)
-        return word_proposals(self._start_settings(max(n_topics, usual), seed) if fresh else None)
-
-    def _start_settings(self, n_topics: int, seed: int) -> StartSettings:
-        return StartSettings(n_topics, self.alpha, self.gamma, self.eta, seed, self.init_sweeps)
-
-    def _begin(self, corpus: Corpus, seed: int, engine: Engine, report: Callback, stop: Stop) -> GlobalParameters:
-        """Return the global parameters at the start."""
-        settings = replace(
-            self._start_settings(self.starting_topics(corpus), seed),
-            progress=lambda done, total: report({"stage": "init", "done": done, "total": total}),
-            engine=engine,
-            stop=stop,
-        )
-        if isinstance(self.init, str):
-            start = make_start(self.init, corpus, settings)
-        else:
-            start = start_from_topics(self.init, corpus)
-        return starting_parameters(start, self.likelihood_, self.gamma, corpus.n_documents)
-
-    def _open_stream(
-        self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption
-    ) -> GlobalParameters:
-        self.likelihood_ = settled(self.likelihood, minibatch, self.eta)
-        return super()._open_stream(minibatch, total, executor, interruption)

@@ -17,8 +17,10 @@ from stickbreak.fitting.run import Identity
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.model.chosen_likelihood import described_both, from_description, named
 from stickbreak.model.spreading import spread
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_priors import TopicPriors
+from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import are_sticks, are_sums
 from stickbreak.path.pooled import pooled
 from stickbreak.prediction.document_weights import weights_and_rest
@@ -36,12 +38,12 @@ from stickbreak.variational.words.observed import LIKELIHOODS, documents_at_once
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 
 
-class FittedHDP(TopicModel, StreamingVariational):
+class FittedHDP(TopicPriors, StreamingVariational):
     """The side of `VariationalHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicModel._fitted_values,
+        *TopicPriors._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",
@@ -53,10 +55,9 @@ class FittedHDP(TopicModel, StreamingVariational):
 
     alpha_: float
     gamma_: float
-    eta_: float
+    eta_: Eta
     rho_: Float
     omega_: Float
-    eta: float
     likelihood: str | WordLikelihood
     likelihood_: WordLikelihood
     components_: Float
@@ -82,7 +83,7 @@ class FittedHDP(TopicModel, StreamingVariational):
     def _model(self, *, fitted: bool = False) -> HDP:
         """Return the model with the hyperparameters to begin with, or with those that were learned."""
         alpha, gamma = (self.alpha_, self.gamma_) if fitted else (self.alpha, self.gamma)
-        return HDP(self.likelihood_, alpha, gamma, self.bound)
+        return HDP.of(self.likelihood_, alpha, gamma, self.bound, self._pseudo)
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {**super()._settled(documents), "likelihood": named(self.likelihood)}
@@ -156,7 +157,7 @@ class FittedHDP(TopicModel, StreamingVariational):
         self.rho_, self.omega_ = parameters.rho, parameters.omega
         values = model.hyperparameters
         self.alpha_, self.gamma_ = float(values["alpha"]), float(values["gamma"])
-        self.eta_ = float(values.get("eta", self.eta))
+        self.eta_ = float(values["eta"]) if "eta" in values else base_of(self.eta)
         self.likelihood_ = self.likelihood_.with_hyperparameters(model.likelihood.hyperparameters)
 
     @property
@@ -175,6 +176,8 @@ class FittedHDP(TopicModel, StreamingVariational):
     def topic_shares_(self) -> Float:
         """Share of the expected tokens that each topic has, (K,)."""
         check_is_fitted(self)
+        if self._pseudo is not None:
+            return shares_of(self._tokens_of(self.components_, self.eta_))
         return shares_of(self.likelihood_.tokens(self.components_.T))
 
     @property
@@ -182,7 +185,7 @@ class FittedHDP(TopicModel, StreamingVariational):
         """Whether the topics are expected counts of tokens, and so can be joined; it depends on the likelihood."""
         return not sees_cells(self.likelihood_)
 
-    def _expected_counts(self) -> tuple[Float, float]:
+    def _expected_counts(self) -> tuple[Float, Eta]:
         return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
 
     def _join_topics(self, to: Int) -> None:
@@ -191,7 +194,7 @@ class FittedHDP(TopicModel, StreamingVariational):
         np.maximum.at(omega, to, self.omega_)
         self.rho_, self.omega_ = sticks_of(pooled(self.topic_weights_, to), omega)
         counts, eta = self._expected_counts()
-        self.components_ = pooled(counts, to) + eta
+        self.components_, self._pseudo = pooled(counts, to) + eta, None  # a joined topic has no prior of its own
 
     def _parameters(self) -> GlobalParameters:
         """Return the global parameters of the fitted model."""
@@ -240,7 +243,7 @@ class FittedHDP(TopicModel, StreamingVariational):
         if not are_sticks(self.rho_, self.omega_):
             raise ValueError("rho_ or omega_ is out of range")
         check_learned(self, LEARNABLE)
-        if self.likelihood_.hyperparameters.get("eta", self.eta_) != self.eta_:
+        if not np.array_equal(getattr(self.likelihood_, "eta", self.eta_), self.eta_):
             raise ValueError("its likelihood has another eta")
         for name in ("n_steps_", "n_documents_seen_"):
             whole_number(name, getattr(self, name))

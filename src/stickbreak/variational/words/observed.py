@@ -12,6 +12,7 @@ from stickbreak.corpus.sources import Source
 from stickbreak.exceptions import InputError
 from stickbreak.initialization import Start
 from stickbreak.likelihoods import BetaBernoulli, CountLikelihood, DirichletMultinomial, GammaPoisson, WordLikelihood
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.observations import Observations
 from stickbreak.variational.state import GlobalParameters
@@ -26,7 +27,7 @@ LIKELIHOODS: Mapping[str, type[WordLikelihood]] = {
 }
 
 
-def settled(likelihood: str | WordLikelihood, corpus: Corpus, eta: float) -> WordLikelihood:
+def settled(likelihood: str | WordLikelihood, corpus: Corpus, eta: Eta) -> WordLikelihood:
     """Return a likelihood of the words of a corpus: an object as it is, a name with its prior.
 
     Raises
@@ -35,7 +36,9 @@ def settled(likelihood: str | WordLikelihood, corpus: Corpus, eta: float) -> Wor
         If an object has another number of words.
     """
     if isinstance(likelihood, str):
-        return LIKELIHOODS[likelihood].from_counts(corpus.counts, eta)
+        family: Any = LIKELIHOODS[likelihood]
+        made: WordLikelihood = family.from_counts(corpus.counts, eta)
+        return made
     if likelihood.n_words != corpus.n_words:
         raise InputError(
             f"the likelihood has {likelihood.n_words} words, but the documents have {corpus.n_words}; give a "

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
 from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.collapsed.state import MOST_TOPICS
+from stickbreak.collapsed.steering import UNSTEERED, expected
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import engine_of
 from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, StartSettings, make_start, smoothed_cvb0
-from stickbreak.likelihoods import WordLikelihood
+from stickbreak.likelihoods import DirichletMultinomial, WordLikelihood
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.model import Inference, Model, Schedule
@@ -60,6 +62,7 @@ class WordBirths(Proposals):
             fresh = replace(self._fresh, engine=engine_of(schedule.executor))
             start = scaled(make_start("collapsed", corpus, fresh), state, corpus)
             names = state.next_id + np.arange(start.weights.size)
+            names[: state.model.n_kept] = state.topic_ids[: state.model.n_kept]
             return proposal(schedule.model, start, names, state)
         n_topics, rng = state.topic_ids.size, stream(schedule.seed, f"birth {seed}")
         if 2 * n_topics > MOST_TOPICS:
@@ -70,6 +73,7 @@ class WordBirths(Proposals):
         weights = np.tile(state.parameters.expected_beta[:-1] / 2.0, 2)
         start = refined(state, schedule, corpus, np.tile(state.parameters.tau, 2), weights, n_dk)
         used = start.counts.sum(axis=0) > EMPTY
+        used[: state.model.n_kept] = True
         if not used.any():
             return None
         names = np.concatenate([state.topic_ids, state.next_id + np.arange(n_topics)])
@@ -104,10 +108,10 @@ def scaled(start: Start, state: Inference, corpus: Corpus) -> Start:
     return Start(start.counts * (state.totals.N.sum() / max(corpus.n_tokens, 1e-300)), start.weights)
 
 
-def _hyperparameters(state: Inference) -> tuple[float, float, float]:
+def _hyperparameters(state: Inference) -> tuple[float, float, Eta]:
     """Return alpha, gamma and eta."""
     values = state.model.hyperparameters
-    return values["alpha"], values["gamma"], values["eta"]
+    return values["alpha"], values["gamma"], cast(DirichletMultinomial, state.model.likelihood).eta
 
 
 def refined(state: Inference, schedule: Schedule, corpus: Corpus, tau: Float, weights: Float, n_dk: Float) -> Start:
@@ -128,7 +132,9 @@ def refined(state: Inference, schedule: Schedule, corpus: Corpus, tau: Float, we
     alpha, gamma, eta = _hyperparameters(state)
     start = state.model.likelihood.mean(tau), n_dk + alpha * weights, weights
     engine = engine_of(schedule.executor)
-    states = smoothed_cvb0(corpus, weights.size, alpha=alpha, gamma=gamma, eta=eta, start=start, engine=engine)
+    steering = UNSTEERED if state.model.pseudo is None else expected(state.model.pseudo)
+    settings: dict[str, Any] = {"start": start, "engine": engine, "steering": steering}
+    states = smoothed_cvb0(corpus, weights.size, alpha=alpha, gamma=gamma, eta=eta, **settings)
     *_, found = islice(states, REFINE_SWEEPS)
     return scaled(Start(np.maximum(found.S, 0.0), found.beta), state, corpus)
 

@@ -38,6 +38,11 @@ def check_seeds(seeds: Any) -> None:
             raise InputError(f"seeds[{name!r:.60}] is {words!r:.60}; give a list of words.")
 
 
+def plain_seeds(seeds: Any) -> Any:
+    """Return seeds as a dict of lists: other mappings cannot be cloned, pickled or saved; anything else as it is."""
+    return dict(seeds) if isinstance(seeds, Mapping) and not isinstance(seeds, dict) else seeds
+
+
 def known_words(seeds: Seeds, vocabulary: Sequence[str]) -> dict[str, list[int]]:
     """Return the numbers of the words of each seed; warn of words that the documents do not have.
 

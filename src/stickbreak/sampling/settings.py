@@ -1,0 +1,37 @@
+"""The settings of chains, made from the parameters of `GibbsHDP`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
+from stickbreak.model.word_prior import WordPrior
+from stickbreak.sampling.chain import ChainSettings
+from stickbreak.sampling.known import known_topics
+
+
+def chain_settings(given: Any, prior: WordPrior) -> ChainSettings:
+    """Return what does not change from sweep to sweep.
+
+    Parameters
+    ----------
+    given : GibbsHDP
+    prior : WordPrior
+        In whole tokens.
+    """
+    return ChainSettings(
+        representation=given.representation,
+        root=given.root,
+        split_merge=int(given.split_merge_trials),
+        split_merge_sweeps=given.split_merge_sweeps,
+        scans=int(given.split_merge_scans),
+        subtopic_trials=int(given.subtopic_trials),
+        subtopic_passes=int(given.subtopic_passes),
+        learn=tuple(given.learn),
+        priors={name: GammaPrior(*map(float, getattr(given, f"{name}_prior"))) for name in LEARNABLE},
+        known=known_topics(prior),
+        eta=prior.base if isinstance(prior.base, np.ndarray) else None,
+        shards=int(given.n_shards),
+    )
