@@ -318,9 +318,24 @@ def _client(where: Any, distributed: Any, stack: ExitStack) -> Any:
                 "prints."
             ) from None
     if isinstance(where, int) and not isinstance(where, bool) and where > 0:
-        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
-        local = stack.enter_context(distributed.LocalCluster(n_workers=where, **options))
+        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+        with _quiet():
+            local = stack.enter_context(distributed.LocalCluster(n_workers=where, **options))
         return stack.enter_context(distributed.Client(local))
     raise InputError(
         f"the cluster is {where!r}; give a Dask client, the address of a scheduler, or a number of processes."
+    )
+
+
+def _quiet() -> Any:
+    """Let the processes that are started now look at themselves less often: nobody looks at what they find."""
+    import dask
+
+    return dask.config.set(
+        {
+            "distributed.worker.profile.enabled": False,
+            "distributed.admin.tick.interval": "500ms",
+            "distributed.admin.system-monitor.interval": "5s",
+            "distributed.admin.system-monitor.gil.enabled": False,
+        }
     )
