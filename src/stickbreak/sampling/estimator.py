@@ -380,7 +380,11 @@ class GibbsHDP(FittedGibbs):
             held: Tokens | Blocks = Blocks(documents, executor, Folder(scratch))
         else:
             held = Tokens.from_corpus(documents)
-            source = executor.source(documents) if executor.workers is not None and len(seeds) > 1 else None
+            source = (
+                executor.source(documents)
+                if executor.workers is not None and max(len(seeds), settings.shards) > 1
+                else None
+            )
         return GibbsLaps(held, settings, concentrations, sampling, seeds, executor, starts, source)
 
     def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
