@@ -14,7 +14,7 @@ from stickbreak.collapsed.shards import Shard, Shares
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 Bytes = NDArray[np.uint8]
-DENSE = 1 / 8  # of the entries of a table: above, it is written as it is, which is quicker than to list and add them
+DENSE = 1 / 3  # of the entries of a table: above, it is written as it is, which is quicker than to list and add them
 PART_ENTRIES = 1 << 18  # of a table that is listed row by row: a part fits into the cache
 
 
