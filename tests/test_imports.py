@@ -202,6 +202,20 @@ def test_fit_loads_no_tool_of_the_report_or_of_the_readers(fresh_python):
     assert not heavy & set(loaded)
 
 
+def test_a_worker_that_counts_loads_neither_scikit_learn_nor_pandas(fresh_python):
+    code = (
+        "import json, sys\n"
+        "import stickbreak.fitting.dask_jobs, stickbreak.counting.job\n"
+        "from stickbreak.corpus.text_counter import count_all\n"
+        "from stickbreak.corpus import TextOptions\n"
+        "count_all(['the ship sails'], TextOptions())\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    loaded = json.loads(fresh_python(code).stdout)
+    assert "numba" in loaded
+    assert not {"sklearn", "pandas", "scipy.stats", "plotly"} & set(loaded)
+
+
 def test_all_is_what_the_package_exposes():
     listed = stickbreak.__all__
     assert len(listed) == len(set(listed))

@@ -145,6 +145,9 @@ def test_counts_travel_without_a_change() -> None:
         np.testing.assert_array_equal(sent.S, given)
         np.testing.assert_array_equal(Entries.of(given).table(), given)
     assert len(pickle.dumps(Counts(np.zeros((1000, 1000)), np.zeros(1000)))) < 20_000
+    buffers: list[pickle.PickleBuffer] = []
+    pickle.dumps(Counts(table - 5.0, np.zeros(8)), protocol=5, buffer_callback=buffers.append)
+    assert buffers[0].raw().nbytes == table.nbytes  # a table without many zeros needs no list
 
 
 @pytest.mark.parametrize("at_once", [1, 40, 1 << 18])

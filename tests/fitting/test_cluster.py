@@ -1,5 +1,6 @@
 """Dask: the same bits on processes, also where one of them is killed."""
 
+import importlib
 import os
 import signal
 import threading
@@ -15,6 +16,7 @@ import stickbreak
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import ClusterError, InputError, WriteError
 from stickbreak.fitting import cluster as cluster_of_room
+from stickbreak.fitting import dask_jobs, parcels
 from stickbreak.fitting.cluster import DaskWorkers
 from stickbreak.fitting.engine import Engine, use_workers
 from stickbreak.fitting.executor import ThreadExecutor
@@ -94,6 +96,61 @@ def test_results_come_in_order_although_a_worker_is_killed(client: Any, tmp_path
     assert [value for value, _ in found] == [3 * i * i for i in range(16)]
     assert not os.path.exists(f"/proc/{victim}")  # it was killed, and another one did its jobs
     client.wait_for_workers(2, timeout=30)
+
+
+def seen(shared: Any, job: Any) -> Any:
+    """Return a table, after a while, and what was in the folder of the step."""
+    time.sleep(0.2)
+    (folder,) = job.iterdir()
+    return shared * 2.0, sorted(file.name for file in folder.iterdir() if not file.name.startswith("result"))
+
+
+def test_what_is_large_is_in_files_that_go_with_the_step(client: Any, tmp_path: Path) -> None:
+    workers, table = DaskWorkers(client, tmp_path), np.arange(20_000.0)
+    victim = next(iter(client.run(os.getpid).values()))
+    killer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
+    killer.start()
+    found = workers.run(seen, [tmp_path] * 10, table)
+    killer.join()
+    for each, files in found:
+        np.testing.assert_array_equal(each, 2.0 * table)
+        assert files == ["shared"]
+    assert not list(tmp_path.iterdir())
+    assert 8 * 20_000 < workers.bytes_sent < 8 * 20_000 + 5_000
+    assert 8 * 200_000 < workers.bytes_returned < 8 * 200_000 + 5_000
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_the_files_of_a_step_that_fails_are_removed(client: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="was given nothing"):
+        DaskWorkers(client, tmp_path).run(failing, [0, 1], np.zeros(20_000))
+    assert not list(tmp_path.iterdir())
+
+
+def blind(hidden: bool) -> None:
+    """Let a worker see no folder of a step, or let it see them again."""
+    if hidden:
+        parcels.open = absent  # type: ignore[attr-defined]
+        dask_jobs._seen = lambda path: ""
+    else:
+        del parcels.open
+        importlib.reload(dask_jobs)
+
+
+def absent(*given: Any) -> None:
+    raise FileNotFoundError
+
+
+def test_workers_that_do_not_see_the_scratch_folder_are_sent_all(client: Any, tmp_path: Path) -> None:
+    workers, table = DaskWorkers(client, tmp_path), np.arange(20_000.0)
+    client.run(blind, True)
+    try:
+        for _ in range(2):
+            found = workers.run(sums, [table, table + 1], table)
+            np.testing.assert_array_equal(found, [table + table.sum(), table + table.sum() + 1])
+    finally:
+        client.run(blind, False)
+    assert workers.n_steps == 2
 
 
 def halves(shared: float, job: int) -> tuple[int, Any]:

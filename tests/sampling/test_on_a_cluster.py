@@ -17,15 +17,20 @@ from .fits import assert_same, fit
 distributed = pytest.importorskip("distributed")
 DOCUMENTS: dict[str, Any] = {"representation": "partially-collapsed", "estimate": "average", "n_laps": 7}
 
+SHARDS: dict[str, Any] = {"n_shards": 3, "n_laps": 7}
+
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK_TOKENS", (300, 1 << 20))
 
 
-def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_sweep(corpus, tmp_path: Path) -> None:
+@pytest.mark.parametrize("settings", [DOCUMENTS, SHARDS], ids=["documents", "shards"])
+def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_sweep(
+    corpus, tmp_path: Path, settings: dict[str, Any]
+) -> None:
     """A checkpoint of it is gone on from in one process, in memory."""
-    model = fit(corpus, **DOCUMENTS)
+    model = fit(corpus, **settings)
     write_corpus(corpus, tmp_path / "corpus")
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     victims: list[int] = []
@@ -38,14 +43,15 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_sweep(corpus,
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
         with stickbreak.cluster(client, scratch=tmp_path / "scratch"):
             documents = open_corpus(tmp_path / "corpus")
-            assert_same(model, fit(documents, **DOCUMENTS, callback=kill))
-            fit(corpus, **{**DOCUMENTS, "n_laps": 4}, checkpoint=tmp_path / "c")
+            assert_same(model, fit(documents, **settings, callback=kill))
+            fit(corpus, **{**settings, "n_laps": 4}, checkpoint=tmp_path / "c")
         assert not list((tmp_path / "scratch").iterdir())
     assert len(victims) == 1
-    assert_same(model, fit(corpus, **DOCUMENTS, checkpoint=tmp_path / "c", resume=True))
+    assert_same(model, fit(corpus, **settings, checkpoint=tmp_path / "c", resume=True))
 
 
-def test_one_process_has_the_bits_of_none(corpus) -> None:
+@pytest.mark.parametrize("settings", [DOCUMENTS, SHARDS], ids=["documents", "shards"])
+def test_one_process_has_the_bits_of_none(corpus, settings: dict[str, Any]) -> None:
     with stickbreak.cluster(1):
-        model = fit(corpus, **{**DOCUMENTS, "n_laps": 4})
-    assert_same(fit(corpus, **{**DOCUMENTS, "n_laps": 4}), model)
+        model = fit(corpus, **{**settings, "n_laps": 4})
+    assert_same(fit(corpus, **{**settings, "n_laps": 4}), model)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.corpus.sources import Held
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.numerics.keys import key_of
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.counts import count_topics
+from stickbreak.sampling.shard_jobs import Job, state_of
 from stickbreak.sampling.state import Concentrations, DocumentTopics
 from stickbreak.sampling.sweeping import cut, run_pass
 
@@ -66,3 +68,16 @@ def test_corpus_weights_follow_the_new_concentrations_and_tables(tokens):
     rng = np.random.Generator(np.random.Philox(key=int(key_of(3, 1, "corpus weights"))))
     mass = rng.standard_gamma(np.append(chain.tables, chain.concentrations.gamma))
     np.testing.assert_allclose(chain.snapshot()[0]["beta"], mass / mass.sum(), rtol=1e-12)
+
+
+def test_only_the_first_token_of_all_has_the_place_0_in_a_job():
+    """Kernels that go on within a document take 0 for its beginning."""
+    source = Held(planted_lda(60, 40, n_topics=4, mean_tokens=31, seed=0)[0])
+    tokens = Tokens.from_corpus(source.corpus)
+    state = state_of(np.zeros(tokens.word.size, np.int32), DocumentTopics.empty(tokens))
+    for first, last in cut(tokens, 3):
+        start, word, opened = Job.of(tokens, state, source, (first, last)).opened()
+        assert start[first] == (first > 0)
+        np.testing.assert_array_equal(np.diff(start[first:]), tokens.lengths[first:last])
+        np.testing.assert_array_equal(word[start[first] :], tokens.word[tokens.start[first] : tokens.start[last]])
+        assert word.size == opened.token.size == start[-1]

@@ -22,6 +22,13 @@ CHAINS = {
     "franchise": {"n_chains": 2, "representation": "franchise"},
     "partially collapsed": {"n_chains": 2, **DOCUMENTS},
 }
+SHARDS = {
+    "indicator": {"n_shards": 3, "split_merge_trials": 2},
+    "many tables": {"n_shards": 2, "alpha": 40.0, "learn": (), "subtopic_trials": 0},  # more than are tabulated
+    "root": {"n_shards": 3, "root": "indicator", "estimate": "average"},
+    "direct": {"n_shards": 4, "representation": "direct"},
+    "franchise": {"n_shards": 3, "representation": "franchise"},
+}
 
 
 @pytest.fixture
@@ -50,6 +57,28 @@ def test_documents_on_threads_and_workers_change_no_bit(corpus, workers):
     assert_same(expected, fit(corpus, **DOCUMENTS))
     assert workers.jobs > 8 * 3
     assert workers.bytes < MOST_BYTES  # a job names its documents and topics
+
+
+@pytest.mark.parametrize("changes", SHARDS.values(), ids=SHARDS)
+def test_shards_of_one_chain_on_threads_and_workers_change_no_bit(corpus, workers, changes):
+    with use_workers(None):
+        expected = fit(corpus, **changes)
+        for n_jobs in (2, 4):
+            assert_same(expected, fit(corpus, **changes, n_jobs=n_jobs))
+    found = fit(corpus, **changes)
+    assert_same(expected, found)
+    for name, array in expected._kept.arrays.items():
+        np.testing.assert_array_equal(array, found._kept.arrays[name], err_msg=name)
+    passes = 2 if changes.get("representation") == "franchise" else 1  # tokens, then dishes
+    assert workers.jobs == 8 * passes * changes["n_shards"]
+
+
+def test_shards_on_workers_go_on_without_them(corpus, workers, tmp_path):
+    changes = {**SHARDS["indicator"], "n_laps": 4}
+    fit(corpus, **changes, checkpoint=tmp_path / "c")
+    with use_workers(None):
+        resumed = fit(corpus, **SHARDS["indicator"], checkpoint=tmp_path / "c", resume=True)
+        assert_same(resumed, fit(corpus, **SHARDS["indicator"]))
 
 
 def test_size_of_the_parts_changes_no_bit(corpus, monkeypatch):

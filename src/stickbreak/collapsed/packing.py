@@ -14,6 +14,7 @@ from stickbreak.collapsed.shards import Shard, Shares
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 Bytes = NDArray[np.uint8]
+DENSE = 1 / 3  # of the entries of a table: above, it is written as it is, which is quicker than to list and add them
 PART_ENTRIES = 1 << 18  # of a table that is listed row by row: a part fits into the cache
 
 
@@ -153,12 +154,14 @@ class Entries:
 
 @dataclass(slots=True)
 class Counts:
-    """Counts of words in topics, as all jobs of a step need them; they travel as a list of their entries."""
+    """Counts of words in topics, as all jobs of a step need them; where many are 0, a list of the others travels."""
 
     S: Float  # (W, K)
     N: Float  # (K,)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if np.count_nonzero(self.S) > DENSE * self.S.size:
+            return Counts, (self.S, self.N)
         return _counts, (Entries.of(self.S), self.N)
 
 

@@ -21,7 +21,7 @@ from stickbreak.corpus.alignment import in_columns, only_numbered
 from stickbreak.corpus.text_columns import is_frame
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import checksum, seed_of_fit
+from stickbreak.fitting.checkpoint import seed_of_fit
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_tokens
@@ -29,6 +29,7 @@ from stickbreak.fitting.run import Identity, at_work
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float
+from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike
 
 if TYPE_CHECKING:

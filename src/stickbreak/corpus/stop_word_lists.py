@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
 
 from stickbreak.exceptions import InputError
 
@@ -55,9 +58,7 @@ def stop_words_of(language: str) -> frozenset[str]:
     (True, False)
     """
     if language == ENGLISH:
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return frozenset(ENGLISH_STOP_WORDS | set(_CONTRACTIONS.split()))
+        return _english() | set(_CONTRACTIONS.split())
     known = languages()
     if language not in known:
         raise InputError(
@@ -68,3 +69,18 @@ def stop_words_of(language: str) -> frozenset[str]:
 
     words = (unicodedata.normalize("NFC", word.strip()) for word in stop_words.get_stop_words(language))
     return frozenset(word for word in words if word)
+
+
+def _english() -> frozenset[str]:
+    """Return scikit-learn's list from its file: to import the package takes each process that counts a second."""
+    package = find_spec("sklearn")
+    folders = (package.submodule_search_locations if package else None) or []
+    for folder in folders:
+        spec = spec_from_file_location("_stop_words", Path(folder) / "feature_extraction" / "_stop_words.py")
+        module = module_from_spec(spec) if spec is not None else None
+        with suppress(OSError, AttributeError):  # another version keeps it elsewhere
+            spec.loader.exec_module(module)  # type: ignore[union-attr, arg-type]
+            return frozenset(module.ENGLISH_STOP_WORDS)  # type: ignore[union-attr]
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)

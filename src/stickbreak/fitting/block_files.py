@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.exceptions import ReadError
-from stickbreak.fitting.checkpoint import checksum
 from stickbreak.storage.atomic import told_as_write_error
+from stickbreak.storage.checksums import checksum
 from stickbreak.storage.own_folders import OwnFolder
 
 __all__ = ["File", "Folder", "remove", "unreadable", "whole", "write"]

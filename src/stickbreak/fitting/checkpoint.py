@@ -9,11 +9,10 @@ import zlib
 from collections.abc import Collection, Mapping
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
@@ -23,7 +22,11 @@ from stickbreak.numerics.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, 
 from stickbreak.numerics.streams import seed_from
 from stickbreak.storage import persistence
 from stickbreak.storage.atomic import clear_up
+from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike, place_of
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 KIND = "checkpoint"
 FREE = ("n_laps", "tolerance", "n_jobs", "scratch", "verbose")
@@ -32,16 +35,6 @@ FREE = ("n_laps", "tolerance", "n_jobs", "scratch", "verbose")
 _LONG = 100  # numbers in a row: more are told by their checksum
 LATE = {"batches_at_once": 1, "seeds": None, "seed_tokens": 100.0}
 """Parameters that fits of before did not have, and what these did in their stead."""
-
-
-def checksum(*arrays: NDArray) -> int:
-    """Return a checksum of the numbers of arrays, read block by block."""
-    value = 0
-    for array in arrays:
-        step = max(1, (1 << 22) // max(1, array[:1].nbytes))
-        for begin in range(0, len(array), step):
-            value = zlib.crc32(np.ascontiguousarray(array[begin : begin + step]).data, value)
-    return value
 
 
 def identity_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import secrets
 import tempfile
 import time
 import warnings
@@ -12,14 +11,17 @@ from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import place_of_folder, write_corpus
 from stickbreak.corpus.place import Place
 from stickbreak.exceptions import ClusterError, InputError, StickbreakError
+from stickbreak.fitting import dask_jobs
 from stickbreak.fitting.checkpoint import identity_of_corpus
+from stickbreak.fitting.dask_jobs import Step
 from stickbreak.fitting.engine import use_workers
+from stickbreak.fitting.parcels import LARGE, Parcel, Unseen
 from stickbreak.storage.own_folders import OwnFolder
 from stickbreak.storage.places import PathLike, place_of
 
@@ -41,20 +43,23 @@ class DaskWorkers:
     ----------
     client : distributed.Client
     scratch : Path
-        A folder that all workers see: corpora that are not stored yet are written there, and what fits work on.
+        A folder that all workers see: corpora that are not stored yet are written there, what fits work on, and what is
+        large on its way.
 
     Attributes
     ----------
     n_steps : int
         Steps so far. A step is a list of jobs that share something.
     bytes_sent : int
-        What went out: jobs, and what they share, which is sent once; the workers hand it to one another.
+        What went out, in files or not: jobs, and what they share, which is counted once.
     bytes_returned : int
         The results.
     """
 
     def __init__(self, client: Any, scratch: Path) -> None:
         self._client, self.scratch = client, scratch
+        self._shelf: Path | None = scratch  # of what is large
+        self._last: list[Any] = []  # futures
         self.n_steps = self.bytes_sent = self.bytes_returned = 0
         self._places: dict[tuple[Any, ...], Place] = {}
 
@@ -74,16 +79,18 @@ class DaskWorkers:
         ------
         ClusterError
             If the cluster does not answer, or loses workers again and again.
+        WriteError
+            If the disk of the scratch folder is full.
         """
         told = None if done is None else _Told(done)
 
-        def results(sent: Any, tasks: list[bytes]) -> list[bytes]:
-            futures = self._client.map(_done, [sent] * len(tasks), tasks, pure=False)
+        def results(step: Step) -> list[Result]:
+            futures = self._map(dask_jobs.done, step)
             if told is not None:
                 _tell(told, futures)
-            return self._gathered(futures)
+            return self._opened(self._gathered(futures), lasting=True)
 
-        return [pickle.loads(result) for result in self._step(work, jobs, shared, results, told)]
+        return self._step(work, jobs, shared, results, told) if jobs else []
 
     def run_summed(
         self,
@@ -94,69 +101,89 @@ class DaskWorkers:
     ) -> tuple[list[Result], list[Part]]:
         """Return the results of jobs, in order, and parts that add up to the parts of all jobs.
 
-        Where there are many and large parts, workers add them up, eight at a time, until there is one. What each job
-        has found stays where it is until then, and is found again if its worker is lost.
+        Where there are many and large parts, workers add them up, eight at a time, until there is one.
 
         Raises
         ------
-        ClusterError
+        ClusterError, WriteError
             As `run`.
         """
 
-        def results(sent: Any, tasks: list[bytes]) -> list[bytes]:
-            apart = self._client.map(_done_apart, [sent] * len(tasks), tasks, pure=False)
-            own: list[tuple[bytes, int]] = self._gathered(self._client.map(_own, apart, pure=False))
-            if len(tasks) > FAN_IN and sum(size for _, size in own) > MUCH:
+        def results(step: Step) -> tuple[list[Result], list[Part]]:
+            found = self._gathered(self._map(dask_jobs.done_apart, step))
+            own, parts = [result for result, _ in found], [part for _, part in found]
+            if len(parts) > FAN_IN and sum(part.size for part in parts) > MUCH:
                 told = pickle.dumps(add, protocol=pickle.HIGHEST_PROTOCOL)
-                while len(apart) > 1:
-                    groups = [apart[first : first + FAN_IN] for first in range(0, len(apart), FAN_IN)]
-                    apart = [self._client.submit(_added, told, group, pure=False) for group in groups]
-            parts: list[bytes] = self._gathered(self._client.map(_part, apart, pure=False))
-            return [result for result, _ in own] + parts
+                while len(parts) > 1:
+                    groups = [parts[first : first + FAN_IN] for first in range(0, len(parts), FAN_IN)]
+                    paths = [step.path(f"sum-{len(parts)}-{number}") for number in range(len(groups))]
+                    tolds = [told] * len(groups)
+                    parts = self._gathered(self._client.map(dask_jobs.added, tolds, groups, paths, pure=False))
+            return self._opened(own, lasting=True), self._opened(parts)
 
-        found = [pickle.loads(result) for result in self._step(work, jobs, shared, results)]
-        return found[: len(jobs)], found[len(jobs) :]
+        return self._step(work, jobs, shared, results) if jobs else ([], [])
 
     def _step(
         self,
         work: Callable[..., Any],
         jobs: Sequence[Any],
         shared: Any,
-        results: Callable[[Any, list[bytes]], list[bytes]],
+        results: Callable[[Step], Any],
         told: _Told | None = None,
-    ) -> list[bytes]:
-        """Return what `results` makes of what was sent to be shared and of the packed jobs; again where it is lost."""
+    ) -> Any:
+        """Return what `results` makes of the packed jobs of a step; again where workers are lost."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
-        if not jobs:
-            return []
-        packed, reason = Packed.of(shared), ""
-        tasks = [pickle.dumps((work, job), protocol=pickle.HIGHEST_PROTOCOL) for job in jobs]
-        for _ in range(TRIES):
+        n_lost, reason = 0, ""
+        while n_lost < TRIES:
+            step = Step(self._shelf, work, jobs, shared)
             try:
                 self._client.wait_for_workers(1, timeout=WAIT)
-                with warnings.catch_warnings():
-                    warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # no smaller one can be sent
-                    # a task, where scatter would never return when a worker has just gone
-                    sent = self._client.submit(_itself, packed, pure=False)
-                found = results(sent, tasks)
+                found = results(step)
+            except Unseen:
+                if self._shelf is None:
+                    raise
+                self._shelf = None  # all is sent from now on
             except StickbreakError:  # of a job
                 raise
             except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
                 if told is not None and told.error is not None:  # of the callback, not of the cluster
                     raise told.error from None
-                reason = f"{type(error).__name__}: {error}"
+                n_lost, reason = n_lost + 1, f"{type(error).__name__}: {error}"
                 time.sleep(0.5)
             else:
                 self.n_steps += 1
-                self.bytes_sent += len(packed.content) + sum(map(len, tasks))
-                self.bytes_returned += sum(map(len, found))
+                self.bytes_sent += step.size
                 return found
+            finally:
+                step.end()
         raise ClusterError(
             f"the cluster lost the work of {len(jobs)} jobs {TRIES} times ({reason:.200}); see that its workers have "
             "enough memory and go on running. A fit with a checkpoint goes on with resume."
         )
+
+    def _map(self, function: Callable[..., Any], step: Step) -> list[Any]:
+        """Let workers do a function with each job of a step."""
+        shared: Any = step.shared
+        if not shared.ends and shared.size > LARGE:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # no smaller one can be sent
+                # a task, where scatter would never return when a worker has just gone
+                shared = self._client.submit(dask_jobs.itself, shared, pure=False)
+        n_jobs = len(step.jobs)
+        futures = self._client.map(
+            function, [step.token] * n_jobs, [shared] * n_jobs, step.jobs, step.paths, pure=False
+        )
+        # those of the step before go only now: to tell the scheduler so would have kept it for 10 ms from these
+        self._last = futures
+        return list(futures)
+
+    def _opened(self, parcels: Sequence[Parcel], *, lasting: bool = False) -> list[Any]:
+        """Return what jobs have found, and count its bytes."""
+        found = [parcel.opened(lasting=lasting) for parcel in parcels]
+        self.bytes_returned += sum(parcel.size for parcel in parcels)
+        return found
 
     def _gathered(self, futures: list[Any]) -> list[Any]:
         """Return the results of futures; a TimeoutError where no worker is left and none comes."""
@@ -221,72 +248,6 @@ def _tell(told: _Told, futures: list[Any]) -> None:
         if future.status != "finished":
             return  # whoever gathers the results raises its error
         told(n_done)
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """What the jobs of a step share, on its way."""
-
-    token: str
-    content: bytes
-
-    @classmethod
-    def of(cls, shared: Any) -> Self:
-        """Pack what is shared."""
-        return cls(secrets.token_hex(8), pickle.dumps(shared, protocol=pickle.HIGHEST_PROTOCOL))
-
-    def unpacked(self) -> Any:
-        """Return what is shared; a worker unpacks it once, for all its jobs of the step."""
-        if self.token not in _UNPACKED:
-            _UNPACKED.clear()
-            _UNPACKED[self.token] = pickle.loads(self.content)
-        return _UNPACKED[self.token]
-
-
-_UNPACKED: dict[str, Any] = {}  # of the step that a worker is at
-
-
-def _itself(packed: Packed) -> Packed:
-    """Return what is shared: workers have it from the one that did this."""
-    return packed
-
-
-def _done(packed: Packed, task: bytes) -> bytes:
-    """Do a job, in a worker, from where nothing travels on."""
-    work, job = pickle.loads(task)
-    with use_workers(None):
-        return pickle.dumps(work(packed.unpacked(), job), protocol=pickle.HIGHEST_PROTOCOL)
-
-
-@dataclass(frozen=True, slots=True)
-class _Apart:
-    """What a job has found: its result, and its part of a sum."""
-
-    result: bytes
-    part: bytes
-
-
-def _done_apart(packed: Packed, task: bytes) -> _Apart:
-    """Do a job whose part of a sum stays here."""
-    work, job = pickle.loads(task)
-    with use_workers(None):
-        found = work(packed.unpacked(), job)
-    return _Apart(*(pickle.dumps(each, protocol=pickle.HIGHEST_PROTOCOL) for each in found))
-
-
-def _own(apart: _Apart) -> tuple[bytes, int]:
-    """Return the result of a job, and the bytes of its part."""
-    return apart.result, len(apart.part)
-
-
-def _part(apart: _Apart) -> bytes:
-    return apart.part
-
-
-def _added(told: bytes, group: list[_Apart]) -> _Apart:
-    """Add parts, where most of them are."""
-    total = pickle.loads(told)([pickle.loads(each.part) for each in group])
-    return _Apart(b"", pickle.dumps(total, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 @contextmanager
@@ -357,9 +318,24 @@ def _client(where: Any, distributed: Any, stack: ExitStack) -> Any:
                 "prints."
             ) from None
     if isinstance(where, int) and not isinstance(where, bool) and where > 0:
-        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
-        local = stack.enter_context(distributed.LocalCluster(n_workers=where, **options))
+        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+        with _quiet():
+            local = stack.enter_context(distributed.LocalCluster(n_workers=where, **options))
         return stack.enter_context(distributed.Client(local))
     raise InputError(
         f"the cluster is {where!r}; give a Dask client, the address of a scheduler, or a number of processes."
+    )
+
+
+def _quiet() -> Any:
+    """Let the processes that are started now look at themselves less often: nobody looks at what they find."""
+    import dask
+
+    return dask.config.set(
+        {
+            "distributed.worker.profile.enabled": False,
+            "distributed.admin.tick.interval": "500ms",
+            "distributed.admin.system-monitor.interval": "5s",
+            "distributed.admin.system-monitor.gil.enabled": False,
+        }
     )

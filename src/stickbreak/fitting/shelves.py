@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.fitting.block_files import File, Folder, remove, unreadable, whole
-from stickbreak.fitting.checkpoint import checksum
+from stickbreak.storage.checksums import checksum
 
 __all__ = ["Entry", "InMemory", "OnDisk", "Packing", "Shelf"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import checksum
 from stickbreak.model.parameters import packed, unpacked
+from stickbreak.storage.checksums import checksum
 
 
 def described_both(given: Any, fitted: Any, families: Mapping[str, type], arrays: dict[str, NDArray]) -> dict[str, Any]:

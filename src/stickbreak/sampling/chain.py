@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.engine import Engine
@@ -75,13 +76,20 @@ class Chain:
         At the start.
     seed : int
         Chains of different seeds are independent.
+    source : Source, optional
+        The documents as jobs name them, where shards are jobs.
     """
 
     def __init__(
-        self, documents: Tokens | Blocks, settings: ChainSettings, concentrations: Concentrations, seed: int
+        self,
+        documents: Tokens | Blocks,
+        settings: ChainSettings,
+        concentrations: Concentrations,
+        seed: int,
+        source: Source | None = None,
     ) -> None:
         self.settings, self.concentrations, self.n_sweeps = settings, concentrations, 0
-        self._seed, self._state = seed, _state(settings, documents)
+        self._seed, self._source, self._state = seed, source, _state(settings, documents)
         self._ratios: StirlingRatios = stirling_ratios(int(self._state.lengths.max(initial=1)))
         self._counts: TopicCounts
         self._pairs: TablePairs
@@ -132,7 +140,7 @@ class Chain:
 
     def _now(self, executor: Engine) -> Sweep:
         seed = self._seed, self.n_sweeps
-        return Sweep(self.concentrations, self._ratios, seed, self.settings.shards, executor)
+        return Sweep(self.concentrations, self._ratios, seed, self.settings.shards, executor, self._source)
 
     @property
     def n_topics(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
@@ -53,30 +54,42 @@ def labels_of(alive: Int, n_numbers: int) -> Int32:
 def pair_counts(counts: TopicCounts) -> Int:
     """Return all n_kw > 0, word by word."""
     words = counts.words
-    return (words.entry[_taken(words.start[:-1], words.size)] >> SHIFT).astype(np.int64)
+    return (words.entry[rows_of(words.start[:-1], words.size)] >> SHIFT).astype(np.int64)
 
 
 def topic_word_table(counts: TopicCounts) -> sparse.csr_array:
     """Return n_kw, (K, W)."""
     words = counts.words
-    topic = (words.entry[_taken(words.start[:-1], words.size)] & TOPIC).astype(np.int64)
+    topic = (words.entry[rows_of(words.start[:-1], words.size)] & TOPIC).astype(np.int64)
     word = np.repeat(np.arange(words.size.size), words.size)
     return sparse.csr_array((pair_counts(counts), (topic, word)), shape=(counts.n_topics, words.size.size))
 
 
-def _taken(start: Int, size: Int32) -> Int:
+def rows_of(start: Int, size: Int32) -> Int:
     """Return the places start[r] .. start[r] + size[r] - 1 of all rows r, one after another."""
     ends = np.cumsum(size, dtype=np.int64)
     return np.arange(ends[-1] if ends.size else 0) + np.repeat(start - (ends - size), size)
 
 
+def packed_words(words: WordTopics) -> NDArray[np.uint64]:
+    """Return the entries of the topics of words, without the gaps."""
+    return words.entry[rows_of(words.start[:-1], words.size)]
+
+
+def unpacked_words(start: Int, size: Int32, entries: NDArray[np.uint64]) -> WordTopics:
+    """Return the topics of words from their entries: what `packed_words` undoes."""
+    entry = np.zeros(int(start[-1]), np.uint64)
+    entry[rows_of(start[:-1], size)] = entries
+    return WordTopics(start, size.copy(), entry)
+
+
 def packed(start: Int, size: Int32, array: Int32) -> Int32:
     """Return the entries of an array of rows with gaps, without the gaps."""
-    return array[_taken(start[:-1], size)]
+    return array[rows_of(start[:-1], size)]
 
 
 def unpacked(start: Int, size: Int32, entries: Int32) -> Int32:
     """Return an array of rows with gaps from its entries: what `packed` undoes."""
     array = np.zeros(int(start[-1]), np.int32)
-    array[_taken(start[:-1], size)] = entries
+    array[rows_of(start[:-1], size)] = entries
     return array

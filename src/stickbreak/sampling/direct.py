@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.sampling.kernels import direct as kernels
 from stickbreak.sampling.kernels.direct import SMALLEST
-from stickbreak.sampling.kernels.topic_draw import Topics
 from stickbreak.sampling.representation import Representation, Sweep, require
-from stickbreak.sampling.state import Concentrations, TopicCounts, WordTopics
-from stickbreak.sampling.sweeping import Shard, run_pass
+from stickbreak.sampling.shard_jobs import PassState, pass_over, state_of
+from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
+from stickbreak.sampling.sweeping import Shard
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRule:
+    """Topics of tokens given the corpus weights."""
+
+    now: Concentrations
+    key: np.uint64
+
+    def sample(self, start: Int, word: Int32, state: PassState, first: int, last: int, *given: Any) -> int:
+        """Sample some documents; `given` are the topics of words, the topics, and whether numbers are used again."""
+        (words, topics, reuse), now = given, self.now
+        documents = state.token, DocumentTopics(state.size, *state.rows)
+        numbers = now.alpha, now.gamma, now.eta, reuse, self.key
+        return int(kernels.sweep(first, last, start, word, *documents, words, topics, *numbers))
 
 
 class DirectAssignment(Representation):
@@ -31,11 +48,8 @@ class DirectAssignment(Representation):
         """Resample the topic of every token, then the tables."""
         tokens, now, key = self.tokens, sweep.concentrations, sweep.key("tokens")
 
-        def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
-            state = tokens.start, tokens.word, self.z, self.documents
-            return kernels.sweep(first, last, *state, words, topics, now.alpha, now.gamma, now.eta, reuse, key)
-
-        high, parts = run_pass(tokens, counts, self.beta, part, sweep.n_shards, sweep.executor)
+        rule, state = TokenRule(now, key), state_of(self.z, self.documents)
+        high, parts = pass_over(tokens, counts, self.beta, rule, state, sweep)
         counts, alive = self._counted(counts, high, parts)
         weights = self._weights(parts, high)[alive]
         prior, rng = np.maximum(now.alpha * weights, SMALLEST), np.zeros(1, np.uint64)

@@ -374,7 +374,7 @@ class GibbsHDP(FittedGibbs):
         burn_in = self.n_laps // 2 if self.burn_in is None else self.burn_in
         concentrations = Concentrations(float(self.alpha), float(self.gamma), prior.base)
         sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
-        seeds = chain_seeds(seed, self.n_chains)
+        seeds, settings = chain_seeds(seed, self.n_chains), chain_settings(self, prior)
 
         def starts(report: Callback, stop: Stop) -> tuple[Sequence[str | Start], int]:
             n_topics = self.starting_topics(documents)
@@ -388,8 +388,9 @@ class GibbsHDP(FittedGibbs):
         else:
             corpus = with_known(documents, prior)
             held = Tokens.from_corpus(corpus, prior.n_kept)
-            source = executor.source(corpus) if executor.workers is not None and len(seeds) > 1 else None
-        return GibbsLaps(held, chain_settings(self, prior), concentrations, sampling, seeds, executor, starts, source)
+            shared = executor.workers is not None and max(len(seeds), settings.shards) > 1
+            source = executor.source(corpus) if shared else None
+        return GibbsLaps(held, settings, concentrations, sampling, seeds, executor, starts, source)
 
     def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
         super()._take(laps, documents)

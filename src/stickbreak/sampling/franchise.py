@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +14,44 @@ from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.stirling import StirlingRatios
 from stickbreak.sampling.counts import count_topics, dense_labels, packed, unpacked
 from stickbreak.sampling.kernels import franchise as kernels
-from stickbreak.sampling.kernels.topic_draw import Topics
 from stickbreak.sampling.representation import Representation, Sweep, is_ints, require
-from stickbreak.sampling.state import Seating, TableList, TopicCounts, WordTopics
-from stickbreak.sampling.sweeping import Shard, run_pass
+from stickbreak.sampling.shard_jobs import PassState, pass_over
+from stickbreak.sampling.state import Concentrations, Seating, TableList, TopicCounts
+from stickbreak.sampling.sweeping import Shard
+
+
+@dataclass(frozen=True, slots=True)
+class TableRule:
+    """Tables of tokens."""
+
+    now: Concentrations
+    key: np.uint64
+    seated: bool
+
+    def sample(self, start: Int, word: Int32, state: PassState, first: int, last: int, *given: Any) -> int:
+        """Sample some documents; `given` are the topics of words, the topics, and whether numbers are used again."""
+        (words, topics, reuse), now = given, self.now
+        numbers = now.alpha, now.gamma, now.eta, self.seated, reuse, self.key
+        own = start, word, Seating(state.token, state.size, *state.rows)
+        return int(kernels.seat_tokens(first, last, *own, words, topics, *numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class DishRule:
+    """Dishes of tables."""
+
+    now: Concentrations
+    key: np.uint64
+
+    def sample(self, start: Int, word: Int32, state: PassState, first: int, last: int, *given: Any) -> int:
+        """Sample some documents; `given` are the topics of words, the topics, and whether numbers are used again."""
+        (words, topics, reuse), now = given, self.now
+        seating = Seating(state.token, state.size, *state.rows)
+        these = seating._replace(n_tables=state.size[first:last])
+        order, table_start = tokens_by_table(start[first : last + 1], these)
+        before = np.zeros(int(state.size[:first].sum()), np.int64)  # tables that have no place in the order
+        own = start, word, seating, order, np.concatenate((before, table_start))
+        return int(kernels.serve_tables(first, last, *own, words, topics, now.gamma, now.eta, reuse, self.key))
 
 
 class Franchise(Representation):
@@ -31,14 +67,8 @@ class Franchise(Representation):
         K, self.seating = seat_tokens(tokens, self.seating, counts, sweep, seated=True)
         self.take(self.seating, K)
         counts = count_topics(tokens, self.z, self.documents, K)
-        order, table_start = tokens_by_table(tokens, self.seating)
-        now, key = sweep.concentrations, sweep.key("dishes")
-
-        def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
-            state = tokens.start, tokens.word, self.seating, order, table_start
-            return kernels.serve_tables(first, last, *state, words, topics, now.gamma, now.eta, reuse, key)
-
-        high, parts = run_pass(tokens, counts, np.zeros(1), part, sweep.n_shards, sweep.executor)
+        rule = DishRule(sweep.concentrations, sweep.key("dishes"))
+        high, parts = pass_over(tokens, counts, np.zeros(1), rule, _state_of(self.seating), sweep)
         self.seating, K = renumber_dishes(tokens, self.seating, parts, high)
         self.take(self.seating, K)
         return count_topics(tokens, self.z, self.documents, K)
@@ -93,15 +123,8 @@ def seat_tokens(
     seating : Seating
         The same arrays, changed.
     """
-    now, key = sweep.concentrations, sweep.key("tokens")
-
-    def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
-        state = tokens.start, tokens.word, seating
-        return kernels.seat_tokens(
-            first, last, *state, words, topics, now.alpha, now.gamma, now.eta, seated, reuse, key
-        )
-
-    high, parts = run_pass(tokens, counts, np.zeros(1), part, sweep.n_shards, sweep.executor)
+    rule = TableRule(sweep.concentrations, sweep.key("tokens"), seated)
+    high, parts = pass_over(tokens, counts, np.zeros(1), rule, _state_of(seating), sweep)
     seating, n_topics = renumber_dishes(tokens, seating, parts, high)
     return n_topics, seating
 
@@ -116,17 +139,21 @@ def renumber_dishes(tokens: Tokens, seating: Seating, parts: list[Shard], n_numb
     return seating._replace(topic=unpacked(tokens.start, seating.n_tables, label[dishes])), alive.size
 
 
-def tokens_by_table(tokens: Tokens, seating: Seating) -> tuple[Int, Int]:
+def _state_of(seating: Seating) -> PassState:
+    return PassState(seating.table, seating.n_tables, (seating.topic, seating.n))
+
+
+def tokens_by_table(start: Int, seating: Seating) -> tuple[Int, Int]:
     """Return the tokens in the order of their tables, (N,), and where each table begins, (M + 1,)."""
-    order = np.empty(tokens.word.size, np.int64)
+    order = np.empty(int(start[-1] - start[0]), np.int64)
     table_start = np.empty(int(seating.n_tables.sum()) + 1, np.int64)
-    kernels.tokens_by_table(tokens.start, seating, order, table_start)
+    kernels.tokens_by_table(start, seating, order, table_start)
     return order, table_start
 
 
 def table_list(tokens: Tokens, seating: Seating) -> TableList:
     """Return all tables in one list."""
-    order, table_start = tokens_by_table(tokens, seating)
+    order, table_start = tokens_by_table(tokens.start, seating)
     return TableList(table_start, tokens.word[order], packed(tokens.start, seating.n_tables, seating.topic))
 
 

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
 from stickbreak.numerics.table_factors import factors_of
 from stickbreak.sampling.kernels import indicator as kernels
-from stickbreak.sampling.kernels.topic_draw import RESUME, Topics
+from stickbreak.sampling.kernels.topic_draw import RESUME
 from stickbreak.sampling.representation import Representation, Sweep
-from stickbreak.sampling.state import TopicCounts, WordTopics
-from stickbreak.sampling.sweeping import run_pass
+from stickbreak.sampling.shard_jobs import PassState, pass_over, state_of
+from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
+
+
+@dataclass(frozen=True, slots=True)
+class HeadRule:
+    """Topics of tokens and their indicators."""
+
+    now: Concentrations
+    key: np.uint64
+    root: bool
+    ratios: StirlingRatios
+    factors: Float  # of these ratios
+
+    def sample(self, start: Int, word: Int32, state: PassState, first: int, last: int, *given: Any) -> int:
+        """Sample some documents; `given` are the topics of words, the topics, and whether numbers are used again."""
+        (words, topics, reuse), now, factors = given, self.now, self.factors
+        documents = DocumentTopics(state.size, *state.rows)
+        if topics.totals[RESUME]:  # it stopped in a document with more tables than they know
+            most = documents.m[start[first] : start[first] + documents.size[first]].max()
+            factors = factors_of(wide_enough(self.ratios, int(most)))
+        numbers = now.alpha, now.gamma, now.eta, self.root, reuse, self.key
+        own = start, word, state.token, documents
+        return int(kernels.sweep(first, last, *own, words, topics, factors, *numbers))
 
 
 class TableIndicators(Representation):
@@ -34,17 +59,8 @@ class TableIndicators(Representation):
     def sweep(self, counts: TopicCounts, sweep: Sweep) -> TopicCounts:
         """Resample the topic and the indicator of every token."""
         tokens, now, key = self.tokens, sweep.concentrations, sweep.key("tokens")
-        known = self._known(sweep.ratios)
-
-        def part(first: int, last: int, words: WordTopics, topics: Topics, reuse: bool) -> int:
-            factors = known
-            if topics.totals[RESUME]:  # it stopped in a document with more tables than they know
-                factors = factors_of(wide_enough(sweep.ratios, self._most_tables(first)))
-            state = tokens.start, tokens.word, self.z, self.documents
-            numbers = now.alpha, now.gamma, now.eta
-            return kernels.sweep(first, last, *state, words, topics, factors, *numbers, self._root, reuse, key)
-
-        high, parts = run_pass(tokens, counts, np.zeros(1), part, sweep.n_shards, sweep.executor)
+        rule = HeadRule(now, key, self._root, sweep.ratios, self._known(sweep.ratios))
+        high, parts = pass_over(tokens, counts, np.zeros(1), rule, state_of(self.z, self.documents), sweep)
         return self._counted(counts, high, parts)[0]
 
     def _known(self, ratios: StirlingRatios) -> Float:
@@ -52,8 +68,3 @@ class TableIndicators(Representation):
         if self._factors.shape[:2] != (ratios.shape[0], ratios.shape[1] - 1):
             self._factors = factors_of(ratios)
         return self._factors
-
-    def _most_tables(self, d: int) -> int:
-        """Return the most tables that a topic has in a document."""
-        begin = self.tokens.start[d]
-        return int(self.documents.m[begin : begin + self.documents.size[d]].max())

@@ -68,7 +68,8 @@ class GibbsLaps:
     starts : callable
         Makes the starts of the chains.
     source : Source, optional
-        The documents as jobs name them: chains go to the workers. None: they stay in this process.
+        The documents as jobs name them: several chains go to the workers, or the shards of one. None: they stay in
+        this process.
     """
 
     window = 0
@@ -84,8 +85,9 @@ class GibbsLaps:
         starts: MakeStarts,
         source: Source | None = None,
     ) -> None:
-        self.chains = [Chain(documents, settings, concentrations, seed) for seed in seeds]
-        self._work = None if source is None else ChainWork(source, settings)
+        of_shards = source if len(seeds) == 1 else None
+        self.chains = [Chain(documents, settings, concentrations, seed, of_shards) for seed in seeds]
+        self._work = None if source is None or len(seeds) == 1 else ChainWork(source, settings)
         self._away: dict[int, Packed] = {}  # of the chains that are further than those in `chains`
         self.sampling = sampling
         self._documents, self._starts, self._seeds = documents, starts, list(seeds)

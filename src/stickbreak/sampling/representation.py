@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Int, Int32
@@ -30,6 +31,7 @@ class Sweep:
     seed: tuple[int, int]  # of the chain, and the number of the sweep
     n_shards: int
     executor: Engine
+    source: Source | None = None  # of the documents whose shards are jobs
 
     def key(self, purpose: str) -> np.uint64:
         """Return the key of the random streams for a purpose."""

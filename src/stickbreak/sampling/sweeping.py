@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,14 @@ class Shard:
     m: Int  # (numbers of the shard,)  tables M_k as the shard sees them
 
 
+class Left(NamedTuple):
+    """What a pass over some documents leaves of the topics."""
+
+    beta: Float  # (numbers,)
+    n: Int  # (numbers,)
+    m: Int  # (numbers,)
+
+
 def run_pass(
     tokens: Tokens, counts: TopicCounts, beta: Float, kernel: Kernel, n_shards: int, executor: Executor
 ) -> tuple[int, list[Shard]]:
@@ -55,20 +64,30 @@ def run_pass(
     """
     K = counts.n_topics
     parts = cut(tokens, n_shards)
-    longest = int(tokens.lengths.max(initial=1))
+    alone, room = len(parts) == 1, room_for(tokens, K)
 
-    def work(part: tuple[int, int]) -> Topics:
-        alone = len(parts) == 1
-        words = counts.words if alone else counts.words._replace(**_copies(counts.words))
-        topics = _topics(counts, beta, K + max(LEAST_ROOM, 2 * longest))
-        stopped = kernel(*part, words, topics, alone)
-        while stopped < part[1]:
-            if topics.totals[RESUME] == 0:  # else it asks for wider tables, which it finds when it goes on
-                topics = _enlarged(topics, 2 * topics.n.size)
-            stopped = kernel(stopped, part[1], words, topics, alone)
-        return topics
+    def work(part: tuple[int, int]) -> Left:
+        own = counts if alone else replace(counts, words=counts.words._replace(**_copies(counts.words)))
+        return left_by(kernel, own, beta, room, part, alone=alone)
 
-    return _joined(parts, executor.map(work, parts), K)
+    return joined(parts, executor.map(work, parts), K)
+
+
+def room_for(tokens: Tokens, n_topics: int) -> int:
+    """Return the room for topics that a pass begins with."""
+    return n_topics + max(LEAST_ROOM, 2 * int(tokens.lengths.max(initial=1)))
+
+
+def left_by(kernel: Kernel, counts: TopicCounts, beta: Float, room: int, part: tuple[int, int], *, alone: bool) -> Left:
+    """Run a kernel over some documents, with counts that it may change; return what it leaves of the topics."""
+    topics = _topics(counts, beta, room)
+    stopped = kernel(*part, counts.words, topics, alone)
+    while stopped < part[1]:
+        if topics.totals[RESUME] == 0:  # else it asks for wider tables, which it finds when it goes on
+            topics = _enlarged(topics, 2 * topics.n.size)
+        stopped = kernel(stopped, part[1], counts.words, topics, alone)
+    n = int(topics.totals[HIGH])
+    return Left(topics.beta[:n].copy(), topics.n[:n].copy(), topics.m[:n].copy())
 
 
 def cut(tokens: Tokens, n_shards: int) -> list[tuple[int, int]]:
@@ -80,15 +99,14 @@ def cut(tokens: Tokens, n_shards: int) -> list[tuple[int, int]]:
     return [(int(first), int(last)) for first, last in pairwise(edges)]
 
 
-def _joined(parts: Sequence[tuple[int, int]], found: Sequence[Topics], K: int) -> tuple[int, list[Shard]]:
+def joined(parts: Sequence[tuple[int, int]], found: Sequence[Left], K: int) -> tuple[int, list[Shard]]:
     """Give the topics that are new in each shard numbers of their own."""
     out, high = [], K
-    for (first, last), topics in zip(parts, found, strict=True):
-        n_numbers = int(topics.totals[HIGH])
+    for (first, last), left in zip(parts, found, strict=True):
+        n_numbers = left.n.size
         label = np.arange(n_numbers, dtype=np.int32)
         label[K:] += high - K
         high += n_numbers - K
-        left = topics.beta[:n_numbers], topics.n[:n_numbers], topics.m[:n_numbers]
         out.append(Shard(first, last, label, *left))
     return high, out
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus.batches import cuts
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import FREE, checksum, identity_of
+from stickbreak.fitting.checkpoint import FREE, identity_of
 from stickbreak.fitting.constraints import one_of, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Laps, Stop
@@ -25,6 +25,7 @@ from stickbreak.likelihoods.priors import FLOOR
 from stickbreak.model.chosen_likelihood import named
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
+from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.keeping import Keeping
