@@ -84,6 +84,8 @@ FITS = {
     "gibbs partially collapsed": _fit(
         "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="partially-collapsed", learn=ALL_PRIORS
     ),
+    "lda": _fit("LDA", 24, n_topics=6, tolerance=None, learn=("alpha", "eta")),
+    "lda last": _fit("LDA", 16, n_topics=6, tolerance=None, estimate="last"),
     "tree": _fit(
         "BackoffTreeTopics", 16, branching=(2, 2, 2), stages=(1, 2), stage_sweeps=4, learn_every=3
     ),

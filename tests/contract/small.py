@@ -15,6 +15,7 @@ SMALL = {
     "VariationalHDP": "variational",
     "GibbsHDP": "gibbs",
     "HybridHDP": "hybrid",
+    "LDA": "lda",
     "BackoffTreeTopics": "tree",
     "GaussianHDP": "gaussian",
     "GaussianDPMixture": "gaussian mixture",

@@ -18,6 +18,7 @@ LEARNED = {
     "VariationalHDP": [["eta"], [], ["alpha", "gamma", "eta"]],
     "GibbsHDP": [["alpha"], [], ["eta", "gamma"]],
     "HybridHDP": [["gamma"], [], ["alpha", "gamma", "eta"]],
+    "LDA": [["alpha"], [], ["eta"], ["alpha", "eta"]],
     "BackoffTreeTopics": [["alpha", "eta"], [], ["eta"]],
     "GaussianHDP": [["alpha"], [], ["alpha", "gamma", "scale"]],
     "GaussianDPMixture": [[]],
