@@ -85,7 +85,9 @@ FITS = {
         "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="partially-collapsed", learn=ALL_PRIORS
     ),
     "lda": _fit("LDA", 24, n_topics=6, tolerance=None, learn=("alpha", "eta")),
-    "lda last": _fit("LDA", 16, n_topics=6, tolerance=None, estimate="last"),
+    "lda cvb0": _fit("LDA", 16, n_topics=6, tolerance=None, inference="cvb0", learn=("alpha", "eta")),
+    "lda variational": _fit("LDA", 14, n_topics=6, tolerance=1e-300, inference="variational", learn=("alpha", "eta")),
+    "lda online": _fit("LDA", 10, n_topics=6, inference="variational", batch_size=15),
     "tree": _fit(
         "BackoffTreeTopics", 16, branching=(2, 2, 2), stages=(1, 2), stage_sweeps=4, learn_every=3
     ),

@@ -10,7 +10,7 @@ from stickbreak.exceptions import InputError
 
 NOT_REACHABLE = {  # parameter -> methods, reason
     "total_documents": (
-        [m for m in METHODS if m not in ("gibbs", "tree", "lda")],
+        [m for m in METHODS if m not in ("gibbs", "tree")],
         "partial_fit, which no command calls",
     ),
     "grow_vocabulary": (["hybrid"], "partial_fit"),

@@ -207,7 +207,7 @@ def test_nothing_is_learned_before_its_lap(seed):
 
 def test_mean_of_the_topics_weighs_late_samples_more(seed):
     corpus, _ = planted_lda(20, 15, n_topics=3, mean_tokens=30, seed=seed)
-    chain, last = Gibbs(corpus, 4, seed, "mean"), Gibbs(corpus, 4, seed, "last")
+    chain, last = Gibbs(corpus, 4, seed, "average"), Gibbs(corpus, 4, seed, "last")
     chain.begin()
     last.begin()
     samples = []

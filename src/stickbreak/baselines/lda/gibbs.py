@@ -24,7 +24,7 @@ from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import stream
 
-ESTIMATES = ("mean", "last")
+ESTIMATES = ("average", "last")
 SAMPLE_EVERY = 5  # laps
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
 STEPS = 5  # of the fixed point of a
@@ -38,15 +38,15 @@ class Gibbs:
     corpus : Corpus
     n_topics : int
     seed : int
-    estimate : {"mean", "last"}
-        Whether the topics are a mean over laps, or those of the last.
+    estimate : {"average", "last"}
+        Whether the topics are an average over laps, or those of the last.
     """
 
     window = 10  # laps are noisy
 
     def __init__(self, corpus: Corpus, n_topics: int, seed: int, estimate: str) -> None:
         self._tokens, self._n_topics, self._seed = ByWord(corpus, n_topics), n_topics, seed
-        self._keeps, self._mean, self._n_samples = estimate == "mean", np.zeros((0, 0)), 0
+        self._keeps, self._mean, self._n_samples = estimate == "average", np.zeros((0, 0)), 0
         self._z: NDArray[np.uint16]  # (N,)  word by word
 
     def begin(self) -> None:
