@@ -1,4 +1,4 @@
-"""Small fits of all seven estimators, in every schedule, sampler and start: what the trials break, kill and compare."""
+"""Small fits of all estimators, in every schedule, sampler and start: what the trials break, kill and compare."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ FITS = {
     ),
     "gaussian mixture": _fit("GaussianDPMixture", 12, "vectors", n_components=5, n_batches=2, tolerance=1e-300),
 }  # fmt: skip
-"""Name -> fit; the seven estimators, some in several forms."""
+"""Name -> fit; the estimators, some in several forms."""
 
 
 def weights(model: Model, data: Any) -> np.ndarray:

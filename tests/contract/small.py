@@ -1,4 +1,4 @@
-"""Small fits of the seven estimators, to words or to vectors, and what a model holds, for comparison."""
+"""Small fits of the estimators, to words or to vectors, and what a model holds, for comparison."""
 
 import copy
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`learned_` of the seven estimators: the names of the hyperparameters that were learned in the fit."""
+"""`learned_` of the estimators: the names of the hyperparameters that were learned in the fit."""
 
 import copy
 

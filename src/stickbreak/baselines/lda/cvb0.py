@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.baselines.lda.priors import Priors, fixed_point, is_due
+from stickbreak.baselines.lda.priors import FIRST_LAP, Priors, fixed_point, is_due
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, Update, add_up, update, with_random_topics
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts
@@ -62,11 +62,9 @@ class CVB0:
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
         """Return the priors after a lap.                                                       math.md (L4), (C7)"""
-        if not is_due(number):
-            return priors
-        if "alpha" in names:
+        if "alpha" in names and number >= FIRST_LAP:  # its tables depend on the shares, so it moves with these
             priors = priors.with_weights(fixed_point(self.state.tables, priors.alpha, self._lengths))
-        return priors.with_eta_of(self.state.S) if "eta" in names else priors
+        return priors.with_eta_of(self.state.S) if "eta" in names and is_due(number) else priors
 
     def counts(self) -> Float:
         """Return the expected counts of words in topics, summed again: those that any fit with these shares has."""

@@ -27,7 +27,7 @@ from stickbreak.numerics.streams import stream
 ESTIMATES = ("average", "last")
 SAMPLE_EVERY = 5  # laps
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
-STEPS = 5  # of the fixed point of a
+STEPS = 20  # of the fixed point of a
 
 
 class Gibbs:
