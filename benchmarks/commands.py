@@ -85,6 +85,10 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "sampler-settings": Command("samplers.settings", "which settings predict best"),
         "sampler-speed": Command("samplers.speed", "tokens a second and memory beside tomotopy"),
     },
+    "LDA": {
+        "lda-passes": Command("lda.passes", "nanoseconds of a token by the number of topics, beside tomotopy"),
+        "lda-course": Command("lda.course", "completion after some seconds and after some passes, beside tomotopy"),
+    },
     "Trees": {
         "tree-passes": Command("trees.passes", "seconds of a pass, by the number of leaves"),
         "tree-perplexity": Command("trees.perplexity", "perplexity and coherence beside LDA"),

@@ -1,4 +1,4 @@
-"""Hashes of fits of all seven estimators: what a change that moves code, and no number, is judged by.
+"""Hashes of fits of all estimators: what a change that moves code, and no number, is judged by.
 
 Write them at the old commit (`--write before.json`), compare at the new one (`--against before.json`).
 """

@@ -1,4 +1,4 @@
-"""Small fits of all seven estimators, in every schedule, sampler and start: what the trials break, kill and compare."""
+"""Small fits of all estimators, in every schedule, sampler and start: what the trials break, kill and compare."""
 
 from __future__ import annotations
 
@@ -84,6 +84,10 @@ FITS = {
     "gibbs partially collapsed": _fit(
         "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="partially-collapsed", learn=ALL_PRIORS
     ),
+    "lda": _fit("LDA", 24, n_topics=6, tolerance=None, learn=("alpha", "eta")),
+    "lda cvb0": _fit("LDA", 16, n_topics=6, tolerance=None, inference="cvb0", learn=("alpha", "eta")),
+    "lda variational": _fit("LDA", 14, n_topics=6, tolerance=1e-300, inference="variational", learn=("alpha", "eta")),
+    "lda online": _fit("LDA", 10, n_topics=6, inference="variational", batch_size=15),
     "tree": _fit(
         "BackoffTreeTopics", 16, branching=(2, 2, 2), stages=(1, 2), stage_sweeps=4, learn_every=3
     ),
@@ -93,7 +97,7 @@ FITS = {
     ),
     "gaussian mixture": _fit("GaussianDPMixture", 12, "vectors", n_components=5, n_batches=2, tolerance=1e-300),
 }  # fmt: skip
-"""Name -> fit; the seven estimators, some in several forms."""
+"""Name -> fit; the estimators, some in several forms."""
 
 
 def weights(model: Model, data: Any) -> np.ndarray:

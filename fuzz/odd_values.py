@@ -26,7 +26,7 @@ NONSENSE: dict[str, Any] = {
 
 SMALL = {
     "CollapsedHDP": "collapsed", "VariationalHDP": "variational", "HybridHDP": "hybrid", "GibbsHDP": "gibbs",
-    "BackoffTreeTopics": "tree", "GaussianHDP": "gaussian", "GaussianDPMixture": "gaussian mixture",
+    "LDA": "lda", "BackoffTreeTopics": "tree", "GaussianHDP": "gaussian", "GaussianDPMixture": "gaussian mixture",
 }  # fmt: skip
 """Estimator -> its small fit."""
 

@@ -15,7 +15,7 @@ from tests.test_imports import ROOMS
 
 PACKAGE = ROOT / "src" / "stickbreak"
 PAGES = ("design", "laps", "add-a-likelihood", "add-a-move", "add-a-family")
-FAMILIES = ("collapsed", "variational", "variational", "hybrid", "sampling", "backoff_tree")
+FAMILIES = ("collapsed", "variational", "variational", "hybrid", "sampling", "backoff_tree", "baselines/lda")
 """The folders of the columns of the table in laps.md."""
 
 FORBIDDEN = {"utils.py"}

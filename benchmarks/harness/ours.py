@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.harness.records import Record
 from benchmarks.harness.units import Answer, Float, minibatches, processor_seconds, stream
-from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
+from stickbreak import LDA, BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
 from stickbreak.corpus import Corpus
 
 # Where a system has no concentration.
@@ -145,6 +145,16 @@ class Gibbs(_Continued):
         if end <= burn_in:
             return {"burn_in": done or None}
         return {"burn_in": burn_in if done <= burn_in else None}
+
+
+class LatentDirichlet(_Continued):
+    """`LDA` by Gibbs sampling, or as the setting "inference" says."""
+
+    kind = LDA
+
+    @staticmethod
+    def prior(model: Any) -> Float:
+        return model.topic_prior_
 
 
 class BackoffTree(_Continued):

@@ -36,6 +36,7 @@ SYSTEMS = {
     "hybrid": Kind("hybrid", ours.Hybrid),
     "gibbs": Kind("Gibbs", ours.Gibbs),
     "tree": Kind("backoff tree", ours.BackoffTree),
+    "lda": Kind("LDA", ours.LatentDirichlet),
     "sklearn-batch": Kind("scikit-learn LDA, batch", peers.ScikitLearnBatch, "sklearn"),
     "sklearn-online": Kind("scikit-learn LDA, online", peers.ScikitLearnOnline, "sklearn"),
     "gensim-lda": Kind("gensim LDA", peers.GensimLDA, "gensim"),

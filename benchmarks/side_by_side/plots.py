@@ -19,6 +19,7 @@ COLOURS = dict(
         SYSTEMS,
         (
             "#1f4e9e", "#5fa2dd", "#c0392b", "#f0907f", "#2e8b57", "#8e44ad", "#8d6e42",
+            "#c2185b",
             "#e08a00", "#f5c242", "#17a2a2", "#7fd1c7", "#222222", "#8c8c8c",
         ),
         strict=True,

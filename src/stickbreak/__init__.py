@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from stickbreak import comparison, corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
+    from stickbreak.baselines.lda import LDA
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.counting import count_files
@@ -35,6 +36,7 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "CollapsedHDP": "stickbreak.collapsed",
     "GibbsHDP": "stickbreak.sampling",
     "HybridHDP": "stickbreak.hybrid",
+    "LDA": "stickbreak.baselines.lda",
     "VariationalHDP": "stickbreak.variational",
 }
 VECTOR_ESTIMATORS = {  # models of real vectors
@@ -52,6 +54,7 @@ _LAZY = {
 _MODULES = ("comparison", "corpus", "evaluation", "report")
 
 __all__ = [
+    "LDA",
     "BackoffTreeTopics",
     "CollapsedHDP",
     "Corpus",

@@ -10,7 +10,7 @@ from benchmarks.harness import systems
 from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
 from stickbreak.corpus import planted_lda
 
-OURS = ("variational", "variational-stochastic", "collapsed", "collapsed-stream", "hybrid", "gibbs", "tree")
+OURS = ("variational", "variational-stochastic", "collapsed", "collapsed-stream", "hybrid", "gibbs", "tree", "lda")
 PEERS = (
     "sklearn-batch",
     "sklearn-online",

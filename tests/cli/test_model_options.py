@@ -9,7 +9,10 @@ from stickbreak.cli.wording import by_method
 from stickbreak.exceptions import InputError
 
 NOT_REACHABLE = {  # parameter -> methods, reason
-    "total_documents": ([m for m in METHODS if m not in ("gibbs", "tree")], "partial_fit, which no command calls"),
+    "total_documents": (
+        [m for m in METHODS if m not in ("gibbs", "tree")],
+        "partial_fit, which no command calls",
+    ),
     "grow_vocabulary": (["hybrid"], "partial_fit"),
     "local_sweeps": (["collapsed"], "partial_fit"),
     "init_sweeps": (["collapsed"], "partial_fit"),
@@ -71,8 +74,8 @@ def test_help_tells_differences_by_method():
     assert "in nats per token" in text
     assert "With gaussian-hdp and gaussian-mixture: stop when" in text
     assert "none: never." in text
-    assert "Default: 0.0001 for collapsed, 1e-05 for the others." in text
-    assert "Method: collapsed, variational, gaussian-hdp or gaussian-mixture." in text
+    assert "Default: 0.0001 for collapsed and lda, 1e-05 for the others." in text
+    assert "Method: collapsed, variational, lda, gaussian-hdp or gaussian-mixture." in text
 
 
 def test_help_names_options_and_not_parameters():

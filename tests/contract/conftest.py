@@ -23,6 +23,7 @@ class Entry:
     small: dict[str, Any]  # parameters of a fit of milliseconds
     fixed_topics: dict[str, Any]  # parameters that keep the number of topics and of laps as they are given
     takes_weights: bool = True  # fractional weights, not only counts
+    unseen_topics: bool = True  # whether there may be topics beyond those of the fit
     failing_checks: dict[str, str] = field(default_factory=dict)  # scikit-learn's check -> why it cannot pass
 
     def make(self, **changes: Any) -> Any:
@@ -55,6 +56,13 @@ ESTIMATORS = [
         small={"n_topics": 5, "n_laps": 3, "batch_size": 20, "random_state": 0},
         fixed_topics={"learning_offset": 1e3},
         takes_weights=False,
+    ),
+    Entry(
+        "LDA",
+        small={"n_topics": 5, "n_laps": 3, "random_state": 0},
+        fixed_topics={},
+        takes_weights=False,
+        unseen_topics=False,
     ),
     Entry(
         "VariationalHDP",

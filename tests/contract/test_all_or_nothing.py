@@ -1,4 +1,4 @@
-"""A call that fails or is interrupted leaves any of the seven estimators exactly as it was."""
+"""A call that fails or is interrupted leaves any of the estimators exactly as it was."""
 
 import numpy as np
 import pytest

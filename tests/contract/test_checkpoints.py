@@ -1,4 +1,4 @@
-"""Checkpoints of all seven estimators: a fit that was cut goes on to the same bits; no other fit does."""
+"""Checkpoints of all estimators: a fit that was cut goes on to the same bits; no other fit does."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`copy.copy` of any of the seven estimators is a model of its own: neither changes when the other goes on."""
+"""`copy.copy` of any of the estimators is a model of its own: neither changes when the other goes on."""
 
 import copy
 

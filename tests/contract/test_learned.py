@@ -1,4 +1,4 @@
-"""`learned_` of the seven estimators: the names of the hyperparameters that were learned in the fit."""
+"""`learned_` of the estimators: the names of the hyperparameters that were learned in the fit."""
 
 import copy
 
@@ -18,6 +18,7 @@ LEARNED = {
     "VariationalHDP": [["eta"], [], ["alpha", "gamma", "eta"]],
     "GibbsHDP": [["alpha"], [], ["eta", "gamma"]],
     "HybridHDP": [["gamma"], [], ["alpha", "gamma", "eta"]],
+    "LDA": [["alpha"], [], ["eta"], ["alpha", "eta"]],
     "BackoffTreeTopics": [["alpha", "eta"], [], ["eta"]],
     "GaussianHDP": [["alpha"], [], ["alpha", "gamma", "scale"]],
     "GaussianDPMixture": [[]],

@@ -12,6 +12,7 @@ COLUMNS = (
     "VariationalHDP",
     "HybridHDP",
     "GibbsHDP",
+    "LDA",
     "BackoffTreeTopics",
     "GaussianHDP",
     "GaussianDPMixture",

@@ -1,4 +1,4 @@
-"""A quick share of `python -m fuzz determinism`: what tests/contract does not hold for all seven estimators and forms.
+"""A quick share of `python -m fuzz determinism`: what tests/contract does not hold for all estimators and forms.
 
 The contract has threads, pickles, saved models and the usual kinds of counts of four estimators; the tree has threads.
 """

@@ -1,0 +1,1 @@
+"""Systems that others compare with, each a family of its own behind the same face."""

@@ -1,0 +1,296 @@
+"""`LDA`: the face of the family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from stickbreak.baselines.lda.cvb0 import CVB0
+from stickbreak.baselines.lda.fitted import FittedLDA
+from stickbreak.baselines.lda.gibbs import ESTIMATES, Gibbs
+from stickbreak.baselines.lda.laps import Inference, LDALaps, row_of
+from stickbreak.baselines.lda.priors import Priors
+from stickbreak.baselines.lda.requirements import (
+    COLLAPSED,
+    GIBBS,
+    INFERENCES,
+    MOST_TOPICS,
+    check_eta,
+    check_parameters,
+    check_sizes,
+)
+from stickbreak.baselines.lda.variational import Local, Online, Variational, learned, moved, step
+from stickbreak.collapsed.streaming import offset_for
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import refuse_fractions
+from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, STEPS, TOLERANCES, one_of, sweeps, whole
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.loop import Interruption
+from stickbreak.fitting.requirements import check_tokens
+from stickbreak.fitting.steps import step_size
+from stickbreak.numerics.streams import seed_from
+
+START_LAPS = 30  # of CVB0 over the first minibatch of a stream
+
+
+class LDA(FittedLDA):
+    """Latent Dirichlet allocation: topics whose number is given.
+
+    The weights of a document have a Dirichlet prior with a parameter for each topic, which is learned, so that some
+    topics are more common than others (Wallach, Mimno and McCallum 2009). The topics have a symmetric prior.
+    A pass of Gibbs sampling takes hardly longer with more topics: what a token costs, the topics of its document cost.
+    `partial_fit` takes steps of online variational inference, whatever `inference` is.
+
+    Parameters
+    ----------
+    n_topics : int or None, default=None
+        Number of topics. None: 100, or a quarter of the tokens if the documents hold fewer than 100.
+    alpha : float, default=5.0
+        Concentration of the topic weights of a document: the sum over all topics, each of which has
+        `alpha` / `n_topics` to begin with. If it is learned, this is its initial value.
+    eta : float, default=0.05
+        Pseudo-count of every word in every topic. If it is learned, this is its initial value.
+    learn : sequence of {"alpha", "eta"}, default=("alpha",)
+        Hyperparameters that are learned from the data, from pass 10 on: alpha with a value for each topic, eta as one.
+        Their priors are Gamma(1, 1).
+    inference : {"gibbs", "cvb0", "variational"}, default="gibbs"
+        How topics are found. "gibbs": each token has one topic, drawn given all others. "cvb0": each token has a
+        probability of each topic, given all others. "variational": expectation and maximisation (Hoffman, Blei and
+        Bach 2010), whose objective, a lower bound of the log-likelihood, never falls. Gibbs sampling needs whole
+        counts. The other two also take weights, and use `n_jobs` threads.
+    estimate : {"average", "last"}, default="average"
+        What the topics of Gibbs sampling are made of: the mean over every fifth pass, in which late ones weigh more,
+        or the last pass.
+    n_laps : int, default=300
+        Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
+    tolerance : float or None, default=1e-4
+        Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
+        with the mean of the next ten (variational: each pass with the one before). None: never, and with `batch_size`
+        never, either.
+    batch_size : int or None, default=None
+        Variational: number of documents in a minibatch, after which the topics take a step. None: all documents.
+    local_sweeps : int, default=100
+        Maximum number of sweeps in the local step of a document, for variational inference and `partial_fit`.
+    local_tolerance : float, default=1e-3
+        The local step of a document ends when its topic counts change by less than this in the mean.
+    learning_decay : float, default=0.7
+        Step t on a minibatch has the size (t + learning_offset) ** -learning_decay.
+    learning_offset : float or None, default=None
+        A larger offset makes the first steps smaller. None: 1, or for `partial_fit` after a `fit` the value that makes
+        the first step equal to the minibatch's share of the documents.
+    total_documents : int or None, default=None
+        Number of documents in the whole stream, for `partial_fit`. None: those seen so far.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, and -1 means all cores. A pass of Gibbs sampling has one thread.
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    n_topics_ : int
+        Number of topics K.
+    topic_word_ : ndarray of shape (n_topics_, W)
+        Expected word distribution of each topic, the largest topic first.
+    topic_weights_ : ndarray of shape (n_topics_,)
+        Expected weights of the topics in a document, a_k / alpha. They sum to one, and are all alike if alpha is not
+        learned.
+    topic_prior_ : ndarray of shape (n_topics_,)
+        a_k, the Dirichlet parameter of each topic in the prior of a document.
+    components_ : ndarray of shape (n_topics_, W)
+        Expected tokens of each word in each topic, plus eta.
+    alpha_, eta_ : float
+        The hyperparameters at the end, learned or given.
+    learned_ : list of str
+        Names of the hyperparameters that were learned in the fit.
+    objective_ : float
+        Last entry of "objective" in `trace_`.
+    trace_ : dict of ndarray of shape (n_laps_,)
+        One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 while it is too
+        early to stop), "alpha", "eta". The objective is in nats per token: each token given all others (with Gibbs
+        sampling as it is drawn), or the bound of variational inference. For `partial_fit` it is that of the documents
+        of a minibatch.
+    n_laps_ : int
+        Number of passes done, plus the calls of `partial_fit`.
+    n_steps_ : int
+        Number of steps taken by `partial_fit`.
+    n_documents_seen_ : int
+        Number of documents of the fit, or of the stream so far.
+    learning_offset_ : float or None
+        The offset of the steps; None before the first step.
+    start_seconds_ : float
+        Seconds that the start took.
+    converged_ : bool
+        Whether the fit stopped by `tolerance`. False after `partial_fit`.
+    stop_reason_ : str
+        Why the fit ended.
+    vocabulary_ : tuple of str
+        The words.
+    text_options_, text_column_ : TextOptions or None, str or None
+        How the texts of the fit were counted, and their column in its data frame. None where it was given counts.
+
+    References
+    ----------
+    D. M. Blei, A. Y. Ng, M. I. Jordan. Latent Dirichlet Allocation. JMLR 2003.
+
+    T. L. Griffiths, M. Steyvers. Finding Scientific Topics. PNAS 2004.
+
+    L. Yao, D. Mimno, A. McCallum. Efficient Methods for Topic Model Inference on Streaming Document Collections.
+    KDD 2009.
+
+    H. M. Wallach, D. Mimno, A. McCallum. Rethinking LDA: Why Priors Matter. NIPS 2009.
+
+    H.-F. Yu, C.-J. Hsieh, H. Yun, S. V. N. Vishwanathan, I. S. Dhillon. A Scalable Asynchronous Distributed Algorithm
+    for Topic Modeling. WWW 2015.
+
+    A. Asuncion, M. Welling, P. Smyth, Y. W. Teh. On Smoothing and Inference for Topic Models. UAI 2009.
+
+    M. D. Hoffman, D. M. Blei, F. Bach. Online Learning for Latent Dirichlet Allocation. NIPS 2010.
+
+    Examples
+    --------
+    >>> from stickbreak import LDA
+    >>> from stickbreak.corpus import toy_bars
+    >>> corpus, truth = toy_bars(n_documents=50, seed=0)
+    >>> model = LDA(n_topics=10, n_laps=20, random_state=0).fit(corpus)
+    >>> model.transform(corpus).shape
+    (50, 10)
+    """
+
+    _stream_only = ("total_documents",)
+    _free = _stream_only
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedLDA._parameter_constraints,
+        **STEPS,
+        "n_topics": [None, whole(1, MOST_TOPICS)],
+        "alpha": CONCENTRATION,
+        "eta": CONCENTRATION,
+        "learn": [list, tuple],
+        "inference": [one_of(INFERENCES)],
+        "estimate": [one_of(ESTIMATES)],
+        "batch_size": [None, whole(1)],
+        "local_sweeps": [sweeps(1)],
+        "local_tolerance": POSITIVES,
+        "tolerance": [None, *TOLERANCES],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_topics: int | None = None,
+        alpha: float = 5.0,
+        eta: float = 0.05,
+        learn: Sequence[str] = ("alpha",),
+        inference: str = GIBBS,
+        estimate: str = "average",
+        n_laps: int = 300,
+        tolerance: float | None = 1e-4,
+        batch_size: int | None = None,
+        local_sweeps: int = 100,
+        local_tolerance: float = 1e-3,
+        learning_decay: float = 0.7,
+        learning_offset: float | None = None,
+        total_documents: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.eta = eta
+        self.learn = learn
+        self.inference = inference
+        self.estimate = estimate
+        self.n_laps = n_laps
+        self.tolerance = tolerance
+        self.batch_size = batch_size
+        self.local_sweeps = local_sweeps
+        self.local_tolerance = local_tolerance
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.total_documents = total_documents
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_parameters(self)
+
+    def _check_documents(self, documents: Corpus) -> None:
+        super()._check_documents(documents)
+        if self.inference == GIBBS:
+            refuse_fractions(documents)
+        check_sizes(self, documents, self._settled_topics(documents))
+
+    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> LDALaps:
+        K = self.starting_topics(documents)
+        inference: Inference
+        if self.inference == GIBBS:
+            inference = Gibbs(documents, K, seed, self.estimate)
+        elif self.inference == COLLAPSED:
+            inference = CVB0(documents, K, seed, executor)
+        else:
+            inference = Variational(documents, K, seed, self._local(), self._online(), executor)
+        return LDALaps(inference, Priors.even(K, float(self.alpha), float(self.eta)), tuple(self.learn))
+
+    def _online(self) -> Online | None:
+        """Return the steps of a fit in minibatches."""
+        if self.batch_size is None:
+            return None
+        decay = float(self.learning_decay)
+        return Online(int(self.batch_size), decay, offset_for(self.learning_offset, decay, 1.0))
+
+    def _local(self) -> Local:
+        """Return when the local step of a document ends."""
+        return Local(int(self.local_sweeps), float(self.local_tolerance))
+
+    def _take(self, laps: LDALaps, documents: Corpus) -> None:
+        self._take_topics(laps.inference.counts(), laps.priors)
+        self.n_documents_seen_, self.n_steps_, self.learning_offset_ = documents.n_documents, 0, None
+
+    def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
+        check_eta(self.eta if first else self.eta_)
+        if first:
+            check_tokens(minibatch)
+            check_sizes(self, minibatch, self._settled_topics(minibatch, stream=True))
+
+    def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> Lap:
+        """Take topics that CVB0 finds in the first minibatch; that is the first step."""
+        K, share = self._starting_topics(minibatch, stream=True), total / minibatch.n_documents
+        priors = Priors.even(K, float(self.alpha), float(self.eta))
+        start, log_p = CVB0(minibatch, K, seed_from(self.random_state), executor), 0.0
+        start.begin()
+        for number in range(START_LAPS):
+            if number:
+                interruption.give_up_start()
+            log_p = start.lap(number + 1, priors)
+            priors = start.learned(priors, self.learn, number + 1)
+        self.n_steps_, self.learning_offset_ = 0, offset_for(self.learning_offset, float(self.learning_decay), 1.0)
+        self._take_topics(start.counts() * share, priors)
+        return Lap(log_p, K, False, row_of(priors))
+
+    def _step(self, minibatch: Corpus, total: int, executor: Engine, start: Lap | None) -> Lap:
+        if start is None:
+            start = self._moved(minibatch, total, executor)
+        self.n_steps_ += 1
+        return start
+
+    def _moved(self, minibatch: Corpus, total: int, executor: Engine) -> Lap:
+        """Take a variational step.                                                                   math.md (L7)"""
+        priors, decay = Priors(self.topic_prior_, self.alpha_, self.eta_), float(self.learning_decay)
+        if self.learning_offset_ is None:
+            of_all = minibatch.n_documents / (self.n_documents_seen_ + minibatch.n_documents)
+            self.learning_offset_ = offset_for(self.learning_offset, decay, of_all)
+        size = step_size(self.n_steps_ + 1, decay, self.learning_offset_)
+        share, topics = total / minibatch.n_documents, self.components_.T
+        topics, found = step(minibatch, topics, priors, size, share, self._local(), executor)
+        self.components_, self._mean_log = np.ascontiguousarray(topics.T), moved(self._mean_log, found.mean_log, size)
+        priors = learned(priors, self.learn, topics, self._mean_log)
+        self.topic_prior_, self.alpha_, self.eta_ = priors.a, priors.alpha, priors.eta
+        return Lap(found.bound / float(minibatch.n_tokens), priors.a.size, False, row_of(priors))

@@ -1,0 +1,128 @@
+"""What a fitted LDA offers: topics with their weights, and weights of documents."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.baselines.lda.priors import LEARNABLE, SUM_TOLERANCE, Priors
+from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
+from stickbreak.fitting.engine import engine
+from stickbreak.model.prepared import once
+from stickbreak.model.spreading import spread
+from stickbreak.model.streaming import StreamingEstimator
+from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums
+from stickbreak.path.pooled import pooled
+from stickbreak.prediction.document_weights import weights_and_rest
+from stickbreak.prediction.left_to_right import TopicRule
+from stickbreak.prediction.topics import shares_of
+
+
+class FittedLDA(TopicModel, StreamingEstimator):
+    """The side of `LDA` that needs no fit of its own: it reads the fitted attributes."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "topic_prior_", "_mean_log")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        *TopicModel._fitted_values,
+        "alpha_",
+        "eta_",
+        "learning_offset_",
+        "n_documents_seen_",
+        "n_steps_",
+    )
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
+    objective_name: ClassVar[str] = "log-likelihood"
+
+    components_: Float
+    topic_prior_: Float
+    _mean_log: Float  # (K,)  mean E log theta that steps have found; empty before the first
+    alpha_: float
+    eta_: float
+    learning_offset_: float | None
+
+    @property
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+        check_is_fitted(self)
+        return self.components_ / self.components_.sum(axis=1, keepdims=True)
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected weights of the topics in a document, a_k / alpha, (K,)."""
+        check_is_fitted(self)
+        return self.topic_prior_ / self.topic_prior_.sum()
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the tokens that each topic has, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self._topic_tokens())
+
+    @spread
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents; a last column is 0, since LDA has no further topics.
+
+        The topics are fixed. The weights are (N_dk + a_k) / (N_d + alpha) at the fixed point of zero-order collapsed
+        inference.
+
+        Parameters
+        ----------
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            Rows sum to one.
+        """
+        check_is_fitted(self)
+        with engine(self.n_jobs) as executor:
+            return weights_and_rest(self._corpus(X), self.topic_word_, self._prior(), executor)
+
+    def _predictive_rule(self) -> TopicRule:
+        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
+
+    @once
+    def _prior(self) -> Float:
+        """Return a, and 0 for further topics, (K + 1,)."""
+        return np.append(self.topic_prior_, 0.0)
+
+    @property
+    def joins_topics(self) -> bool:
+        """Whether the topics are expected counts of tokens, and so can be joined: they are."""
+        return True
+
+    def _expected_counts(self) -> tuple[Float, float]:
+        return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k]."""
+        self.components_ = pooled(self._expected_counts()[0], to) + self.eta_
+        self.topic_prior_, self._mean_log = pooled(self.topic_prior_, to), np.zeros(0)
+
+    def _take_topics(self, S: Float, priors: Priors) -> None:
+        """Copy counts (W, K) and priors into the fitted attributes, the largest topic first."""
+        order = np.argsort(-S.sum(axis=0), kind="stable")
+        self.components_ = np.ascontiguousarray(S[:, order].T) + priors.eta
+        self.alpha_, self.eta_ = priors.alpha, priors.eta
+        self.topic_prior_, self._mean_log = priors.a[order], np.zeros(0)
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        check_learned(self, LEARNABLE)
+        a = self.topic_prior_
+        require(are_sums(self.components_), "its topics hold a number that is negative or too large")
+        require(is_table(a, len(self.components_)) and float(a.min()) > 0.0, "its priors are not those of its topics")
+        offset, mean_log = self.learning_offset_, self._mean_log
+        require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")
+        require(not mean_log.size or is_table(mean_log, a.size), "its mean weights are not those of its topics")
+        for name in ("n_documents_seen_", "n_steps_"):
+            whole_number(name, getattr(self, name))
+        require(
+            math.isclose(a.sum(), self.alpha_, rel_tol=SUM_TOLERANCE), "the priors of its topics do not sum to alpha_"
+        )

@@ -1,0 +1,119 @@
+"""Collapsed Gibbs sampling for LDA, sparse and word by word, and the mean of its topics over passes.
+
+math.md (L2), (L3). Griffiths and Steyvers (2004); buckets as in Yao, Mimno and McCallum (2009), words one after another
+as in Yu et al. (2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.baselines.lda.kernels import lists as list_kernels
+from stickbreak.baselines.lda.kernels import sweeps as sweep_kernels
+from stickbreak.baselines.lda.lists import ByWord, tables_of
+from stickbreak.baselines.lda.priors import Priors, fixed_point, is_due
+from stickbreak.corpus import Corpus
+from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.fitting.laps import Packed
+from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.ranges import are_sums
+from stickbreak.numerics.streams import stream
+
+ESTIMATES = ("average", "last")
+SAMPLE_EVERY = 5  # laps
+LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
+STEPS = 20  # of the fixed point of a
+
+
+class Gibbs:
+    """A chain.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    n_topics : int
+    seed : int
+    estimate : {"average", "last"}
+        Whether the topics are an average over laps, or those of the last.
+    """
+
+    window = 10  # laps are noisy
+
+    def __init__(self, corpus: Corpus, n_topics: int, seed: int, estimate: str) -> None:
+        self._tokens, self._n_topics, self._seed = ByWord(corpus, n_topics), n_topics, seed
+        self._keeps, self._mean, self._n_samples = estimate == "average", np.zeros((0, 0)), 0
+        self._z: NDArray[np.uint16]  # (N,)  word by word
+
+    def begin(self) -> None:
+        """Draw a topic for each token."""
+        rng = stream(self._seed, "start of LDA")
+        self._take(rng.integers(self._n_topics, size=self._tokens.n_tokens).astype(np.uint16))
+
+    def _take(self, z: NDArray[np.uint16]) -> None:
+        self._z, self._lists = z, self._tokens.lists(z)
+        self._n = np.bincount(z, minlength=self._n_topics).astype(np.int64)
+
+    def lap(self, number: int, priors: Priors) -> float:
+        """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (L2)"""
+        tokens, total_eta = self._tokens, priors.eta * (self._tokens.start.size - 1)
+        key = key_of(self._seed, number, "sweep of LDA")
+        of_tokens = tokens.start, tokens.where, self._z, self._lists, tokens.bits, self._n
+        log_total = sweep_kernels.sweep(*of_tokens, priors.a, priors.eta, total_eta, key)
+        list_kernels.sort(tokens.heads, self._lists)
+        if self._keeps and number % SAMPLE_EVERY == 0:
+            self._mean = self._with_sample()
+            self._n_samples += 1
+        lengths = tokens.lengths[tokens.lengths > 0]
+        others = float((lengths * np.log(lengths - 1 + priors.alpha)).sum())
+        return (float(log_total) - others) / tokens.n_tokens
+
+    def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
+        """Return the priors after a lap.                                                      math.md (L4), (C7)"""
+        if not is_due(number):
+            return priors
+        if "alpha" in names:
+            pairs = self._tokens.pairs(self._lists)
+            for _ in range(STEPS):
+                tables = tables_of(pairs, priors.a)
+                priors = priors.with_weights(fixed_point(tables, priors.alpha, self._tokens.lengths))
+        return priors.with_eta_of(self._last()) if "eta" in names else priors
+
+    def counts(self) -> Float:
+        """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""
+        return self._with_sample() if self._keeps else self._last()
+
+    def _last(self) -> Float:
+        """Return the counts of this lap."""
+        counts = np.zeros((self._tokens.start.size - 1, self._n_topics))
+        list_kernels.add_words(self._tokens.start, self._z, 1.0, counts)
+        return counts
+
+    def _with_sample(self) -> Float:
+        """Return the mean counts with those of this lap as one more sample.                          math.md (L3)"""
+        if not self._n_samples:
+            return self._last()
+        share = (LATE + 1.0) / (self._n_samples + 1.0 + LATE)
+        mean = self._mean * (1.0 - share)
+        list_kernels.add_words(self._tokens.start, self._z, share, mean)
+        return mean
+
+    def snapshot(self) -> Packed:
+        """Return the topic of each token, and the mean."""
+        return {"z": self._z.copy(), "mean": self._mean.copy()}, {"n_samples": self._n_samples}
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up what `snapshot` returned."""
+        z, mean, n_samples = arrays["z"], arrays["mean"], whole_number("n_samples", values["n_samples"])
+        require(
+            z.shape == (self._tokens.n_tokens,) and z.dtype == np.uint16, "its topics are not those of these tokens"
+        )
+        require(int(z.max(initial=0)) < self._n_topics, "its tokens have topics that are not there")
+        shape = (self._tokens.start.size - 1, self._n_topics) if n_samples else (0, 0)
+        require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
+        self._mean, self._n_samples = mean.copy(), n_samples
+        self._take(z.copy())

@@ -1,0 +1,101 @@
+"""The laps of LDA as the run of a fit sees them, whatever the inference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.baselines.lda.priors import FIRST_LAP, SUM_TOLERANCE, Priors
+from stickbreak.fitting.checkpoint import is_table, require
+from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.ranges import is_concentration
+
+COLUMNS = ("alpha", "eta")  # of the trace
+
+
+class Inference(Protocol):
+    """How topics are found."""
+
+    window: int  # laps whose mean objective tells when to stop
+
+    def begin(self) -> None:
+        """Make the start."""
+
+    def lap(self, number: int, priors: Priors) -> float:
+        """Visit all documents; the first lap has the number 1. Return the objective, in nats per token."""
+
+    def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
+        """Return the priors after a lap, those that are not named as they were."""
+
+    def counts(self) -> Float:
+        """Return the expected counts of words in topics, (W, K)."""
+
+    def snapshot(self) -> Packed:
+        """Return all that the next laps depend on."""
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up what `snapshot` returned; raise a ValueError if it cannot be of these documents."""
+
+
+class LDALaps:
+    """Laps over a collection.
+
+    Parameters
+    ----------
+    inference : Inference
+    priors : Priors
+        To begin with.
+    learn : tuple of {"alpha", "eta"}
+        What is learned.
+    """
+
+    def __init__(self, inference: Inference, priors: Priors, learn: tuple[str, ...]) -> None:
+        self.inference, self.priors, self._learn = inference, priors, learn
+        self.window = inference.window
+
+    @property
+    def columns(self) -> Collection[str]:
+        """Columns of a trace of these laps, beyond those of every trace."""
+        return COLUMNS
+
+    def begin(self, report: Callback, stop: Stop) -> None:
+        """Make the start: too short to be reported or stopped."""
+        self.inference.begin()
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every lap."""
+        while True:
+            done += 1
+            objective = self.inference.lap(done, self.priors)
+            if self._learn:
+                self.priors = self.inference.learned(self.priors, self._learn, done)
+            early = bool(self._learn) and done <= FIRST_LAP
+            yield Lap(objective, self.priors.a.size, early, row_of(self.priors))
+
+    def snapshot(self) -> Packed:
+        """Return all that the next laps depend on."""
+        arrays, values = self.inference.snapshot()
+        return {**arrays, "a": self.priors.a}, {**values, "alpha": self.priors.alpha, "eta": self.priors.eta}
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
+        """Take up what `snapshot` returned."""
+        self.priors = checked(arrays["a"], values["alpha"], values["eta"], self.priors.a.size)
+        self.inference.restore(arrays, values)
+
+
+def row_of(priors: Priors) -> dict[str, float]:
+    """Return the columns of the trace that are the family's own."""
+    return dict(zip(COLUMNS, (priors.alpha, priors.eta), strict=True))
+
+
+def checked(a: NDArray, alpha: Any, eta: Any, n_topics: int) -> Priors:
+    """Return the priors that were saved; raise a ValueError for what cannot be."""
+    require(is_table(a, n_topics) and float(a.min()) > 0.0, "its priors are not those of its topics")
+    require(is_concentration(alpha) and is_concentration(eta), "its alpha or its eta is out of its range")
+    require(math.isclose(float(a.sum()), alpha, rel_tol=SUM_TOLERANCE), "its priors do not sum to alpha")
+    return Priors(np.array(a), alpha, eta)
