@@ -1,4 +1,4 @@
-"""Small fits of all seven estimators, in every schedule, sampler and start: what the trials break, kill and compare."""
+"""Small fits of all estimators, in every schedule, sampler and start: what the trials break, kill and compare."""
 
 from __future__ import annotations
 
@@ -70,6 +70,8 @@ FITS = {
     "hybrid unbounded": _fit(
         "HybridHDP", 10, n_topics=6, batch_size=15, init="random", top_level="unbounded", learn=("alpha",)
     ),
+    "online": _fit("OnlineHDP", 10, n_topics=6, n_tables=4, batch_size=15, merge_threshold=0.95),
+    "online even": _fit("OnlineHDP", 10, n_topics=6, batch_size=15, init="documents", table_start="even"),
     "gibbs": _fit(
         "GibbsHDP", 24, n_topics=6, burn_in=5, thin=2, n_chains=2, learn=ALL_PRIORS
     ),
@@ -93,7 +95,7 @@ FITS = {
     ),
     "gaussian mixture": _fit("GaussianDPMixture", 12, "vectors", n_components=5, n_batches=2, tolerance=1e-300),
 }  # fmt: skip
-"""Name -> fit; the seven estimators, some in several forms."""
+"""Name -> fit; the estimators, some in several forms."""
 
 
 def weights(model: Model, data: Any) -> np.ndarray:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from stickbreak import comparison, corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
+    from stickbreak.baselines.online import OnlineHDP
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.counting import count_files
@@ -35,6 +36,7 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "CollapsedHDP": "stickbreak.collapsed",
     "GibbsHDP": "stickbreak.sampling",
     "HybridHDP": "stickbreak.hybrid",
+    "OnlineHDP": "stickbreak.baselines.online",
     "VariationalHDP": "stickbreak.variational",
 }
 VECTOR_ESTIMATORS = {  # models of real vectors
@@ -60,6 +62,7 @@ __all__ = [
     "GibbsHDP",
     "GroupedVectors",
     "HybridHDP",
+    "OnlineHDP",
     "VariationalHDP",
     "cluster",
     "comparison",

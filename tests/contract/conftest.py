@@ -57,6 +57,11 @@ ESTIMATORS = [
         takes_weights=False,
     ),
     Entry(
+        "OnlineHDP",
+        small={"n_topics": 5, "n_tables": 4, "n_laps": 3, "batch_size": 20, "random_state": 0},
+        fixed_topics={"learning_offset": 1e3},
+    ),
+    Entry(
         "VariationalHDP",
         small={"n_topics": 5, "n_laps": 3, "init_sweeps": 3, "random_state": 0},
         fixed_topics={"moves": (), "tolerance": 0.0},

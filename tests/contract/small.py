@@ -1,4 +1,4 @@
-"""Small fits of the seven estimators, to words or to vectors, and what a model holds, for comparison."""
+"""Small fits of the estimators, to words or to vectors, and what a model holds, for comparison."""
 
 import copy
 from collections.abc import Callable
@@ -15,6 +15,7 @@ SMALL = {
     "VariationalHDP": "variational",
     "GibbsHDP": "gibbs",
     "HybridHDP": "hybrid",
+    "OnlineHDP": "online",
     "BackoffTreeTopics": "tree",
     "GaussianHDP": "gaussian",
     "GaussianDPMixture": "gaussian mixture",

@@ -1,4 +1,4 @@
-"""`learned_` of the seven estimators: the names of the hyperparameters that were learned in the fit."""
+"""`learned_` of the estimators: the names of the hyperparameters that were learned in the fit."""
 
 import copy
 
@@ -18,6 +18,7 @@ LEARNED = {
     "VariationalHDP": [["eta"], [], ["alpha", "gamma", "eta"]],
     "GibbsHDP": [["alpha"], [], ["eta", "gamma"]],
     "HybridHDP": [["gamma"], [], ["alpha", "gamma", "eta"]],
+    "OnlineHDP": [[]],
     "BackoffTreeTopics": [["alpha", "eta"], [], ["eta"]],
     "GaussianHDP": [["alpha"], [], ["alpha", "gamma", "scale"]],
     "GaussianDPMixture": [[]],
@@ -26,7 +27,7 @@ CASES = [(name, learn) for name, sets in LEARNED.items() for learn in sets]
 
 
 def fit(name, learn):
-    return unfitted(name, **({"learn": learn} if learn or name != "GaussianDPMixture" else {})).fit(data_of(name))
+    return unfitted(name, **({} if LEARNED[name] == [[]] else {"learn": learn})).fit(data_of(name))
 
 
 @pytest.mark.parametrize(("name", "learn"), CASES)

@@ -11,6 +11,7 @@ COLUMNS = (
     "CollapsedHDP",
     "VariationalHDP",
     "HybridHDP",
+    "OnlineHDP",
     "GibbsHDP",
     "BackoffTreeTopics",
     "GaussianHDP",

@@ -1,0 +1,1 @@
+"""Other systems behind the same interface, to compare with."""
