@@ -41,7 +41,7 @@ def test_option_of_another_family_without_a_method_names_the_one_that_it_needs(r
     needs = "--document-weights needs --method variational, but the method is collapsed"
     assert line == f"Error: {needs}; give that method, or leave --document-weights out"
     line = refuse("fit", documents, "--out", tmp_path / "m", "--init", "anchors")
-    needs = "--init needs --method variational, gibbs or hybrid, but the method is collapsed"
+    needs = "--init needs --method variational, gibbs, hybrid or online-hdp, but the method is collapsed"
     assert line == f"Error: {needs}; give one of them, or leave --init out"
 
 

@@ -11,7 +11,7 @@ def merge_alike(state: OnlineState, eta: float, threshold: float) -> int:
     """Merge pairs of topics whose word distributions have at least this cosine.                      math.md (O10)
 
     The most similar pair comes first; its union, with the sums of tokens and tables, stands at the place of the larger
-    topic, and may merge again. The other column is left without tokens, at the end of the sticks.
+    topic, and may merge again. The column of the other one is gone.
 
     Parameters
     ----------
@@ -35,12 +35,11 @@ def merge_alike(state: OnlineState, eta: float, threshold: float) -> int:
         gone.append(b)
         for table in (state.counts, state.tokens[None], state.tables[None]):
             table[:, alive[a]] += table[:, alive[b]]
-            table[:, alive[b]] = 0.0
         columns[:, a] += columns[:, b] - eta
         norm[a] = np.sqrt(columns[:, a] @ columns[:, a])
         alike = (columns[:, a] @ columns) / (norm[a] * norm)
         alike[[a, *gone]] = 0.0
         cosine[a], cosine[:, a], cosine[b], cosine[:, b] = alike, alike, 0.0, 0.0
     if gone:
-        state.take(np.argsort(np.isin(np.arange(state.n_topics), alive[gone]), kind="stable"))
+        state.take(np.setdiff1d(np.arange(state.n_topics), alive[gone]))
     return len(gone)
