@@ -72,6 +72,8 @@ FITS = {
     ),
     "online": _fit("OnlineHDP", 10, n_topics=6, n_tables=4, batch_size=15, merge_threshold=0.95),
     "online even": _fit("OnlineHDP", 10, n_topics=6, batch_size=15, init="documents", table_start="even"),
+    "split-merge online": _fit("SplitMergeOnlineHDP", 10, n_topics=6, max_topics=9, merge_trials=0, batch_size=15),
+    "split-merge online merges": _fit("SplitMergeOnlineHDP", 10, n_topics=6, init="documents", batch_size=15),
     "gibbs": _fit(
         "GibbsHDP", 24, n_topics=6, burn_in=5, thin=2, n_chains=2, learn=ALL_PRIORS
     ),

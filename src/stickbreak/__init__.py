@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from stickbreak import comparison, corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
-    from stickbreak.baselines.online import OnlineHDP
+    from stickbreak.baselines.online import OnlineHDP, SplitMergeOnlineHDP
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.counting import count_files
@@ -37,6 +37,7 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "GibbsHDP": "stickbreak.sampling",
     "HybridHDP": "stickbreak.hybrid",
     "OnlineHDP": "stickbreak.baselines.online",
+    "SplitMergeOnlineHDP": "stickbreak.baselines.online",
     "VariationalHDP": "stickbreak.variational",
 }
 VECTOR_ESTIMATORS = {  # models of real vectors
@@ -63,6 +64,7 @@ __all__ = [
     "GroupedVectors",
     "HybridHDP",
     "OnlineHDP",
+    "SplitMergeOnlineHDP",
     "VariationalHDP",
     "cluster",
     "comparison",

@@ -16,6 +16,7 @@ SMALL = {
     "GibbsHDP": "gibbs",
     "HybridHDP": "hybrid",
     "OnlineHDP": "online",
+    "SplitMergeOnlineHDP": "split-merge online",
     "BackoffTreeTopics": "tree",
     "GaussianHDP": "gaussian",
     "GaussianDPMixture": "gaussian mixture",

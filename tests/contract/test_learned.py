@@ -19,6 +19,7 @@ LEARNED = {
     "GibbsHDP": [["alpha"], [], ["eta", "gamma"]],
     "HybridHDP": [["gamma"], [], ["alpha", "gamma", "eta"]],
     "OnlineHDP": [[]],
+    "SplitMergeOnlineHDP": [[]],
     "BackoffTreeTopics": [["alpha", "eta"], [], ["eta"]],
     "GaussianHDP": [["alpha"], [], ["alpha", "gamma", "scale"]],
     "GaussianDPMixture": [[]],

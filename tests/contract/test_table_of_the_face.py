@@ -12,6 +12,7 @@ COLUMNS = (
     "VariationalHDP",
     "HybridHDP",
     "OnlineHDP",
+    "SplitMergeOnlineHDP",
     "GibbsHDP",
     "BackoffTreeTopics",
     "GaussianHDP",

@@ -28,3 +28,13 @@ def objective_of_topics(state: OnlineState, eta: float) -> Float:
     N = state.tokens
     found: Float = gammaln(total) - gammaln(total + N) + N * psi(total + N) + gains
     return found
+
+
+def evidence(S: Float, eta: float, n_words: int) -> Float:
+    """Return c_D(eta) - c_D(eta + S_k) of topics, (K,), from their words, (K, W).                         math.md (V3)
+
+    Words that are left out have no tokens.
+    """
+    N, total = S.sum(axis=1), n_words * eta
+    found: Float = gammaln(total) - gammaln(total + N) + (gammaln(eta + S) - gammaln(eta)).sum(axis=1)
+    return found
