@@ -33,6 +33,7 @@ CURVES: dict[str, Callable[[Corpus, Record], System]] = {
     "OnlineHDP": Online,
     "OnlineHDP, found start": partial(Online, init="collapsed"),
     "SplitMergeOnlineHDP": SplitMerge,
+    "SplitMergeOnlineHDP, no merges": partial(SplitMerge, merge_trials=0),
     "VariationalHDP, stochastic": Stochastic,
     "HybridHDP": Hybrid,
     "HybridHDP, found start": partial(Hybrid, init="collapsed"),
@@ -90,9 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument("--eta", type=float, default=0.01)
-    parser.add_argument(
-        "--looks", nargs="+", type=float, default=[2, 5, 15, 40], help="processor seconds, the last: all"
-    )
+    parser.add_argument("--looks", nargs="+", type=float, default=[2, 5, 20], help="processor seconds, the last: all")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/online.jsonl"), help="runs done")
 

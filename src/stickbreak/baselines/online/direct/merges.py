@@ -22,7 +22,7 @@ def candidates(N: Float, n: int) -> list[tuple[int, int]]:
     return [(k, other) for k, other in pairs if found[k, other] > LEAST_CORRELATION]
 
 
-def gain_of(visit: Visit, k: int, other: int, S: Float, share: float, eta: float, gamma: float) -> float:
+def gain_of(visit: Visit, k: int, other: int, share: float, eta: float, gamma: float, W: int) -> float:
     """Return what the bound gains if two topics merge, in nats of all documents.                    math.md (O15)
 
     Parameters
@@ -30,18 +30,18 @@ def gain_of(visit: Visit, k: int, other: int, S: Float, share: float, eta: float
     visit : Visit
         Of the minibatch, from before the merge.
     k, other : int
-    S : ndarray of shape (2, W)
-        Expected tokens of both in all documents.
     share : float
         Documents of all to those of the minibatch.
     eta, gamma : float
+    W : int
+        Words of the vocabulary.
     """
     counts, a, b = visit.minibatch.count, visit.tokens_of(k), visit.tokens_of(other)
     r, s = a / counts, b / counts
     entropy = float(counts @ (xlogy(r, r) + xlogy(s, s) - xlogy(r + s, r + s)))
     documents = entropy + _of_weights(visit.N[:, k] + visit.N[:, other], visit.prior[k] + visit.prior[other])
     documents -= _of_weights(visit.N[:, k], visit.prior[k]) + _of_weights(visit.N[:, other], visit.prior[other])
-    W = S.shape[1]
+    S = share * visit.S[:, [k, other]].T
     topics = evidence(S.sum(axis=0)[None], eta, W).sum() - evidence(S, eta, W).sum()
     return share * documents + float(topics) - float(np.log(gamma))
 

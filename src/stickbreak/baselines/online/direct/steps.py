@@ -101,8 +101,7 @@ class DirectSteps:
             if {k, other} & touched:
                 continue
             tried += 1
-            S = state.scale * state.counts[:, [k, other]].T
-            if gain_of(visit, k, other, S, share, rules.eta, rules.gamma) > 0.0:
+            if gain_of(visit, k, other, share, rules.eta, rules.gamma, state.counts.shape[0]) > 0.0:
                 for table in (state.counts, state.tokens[None], state.tables[None]):
                     table[:, k] += table[:, other]
                 merged.append((k, other))

@@ -15,6 +15,7 @@ from stickbreak.numerics.special import digamma, log_gamma
 
 CUT = 46.0  # nats; exp(-46) = 1e-20
 START_SWEEPS = 5  # over the topics of a document before its tables begin with the largest
+FEW = 8  # lists of more than an eighth of the topics are slower than all topics in a row
 BARE_SWEEPS = 3  # of an even start, in which the sticks say nothing yet
 
 
@@ -96,7 +97,7 @@ def _break_sticks(tokens, alpha, log_pi):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _choose(logit, expected_log, topic, share):
-    """Share a table out among topics in proportion to exp(logit), and list those that have a part.  math.md (O4)
+    """Share a table out among topics in proportion to exp(logit), and list the topics that have a part.  math.md (O4)
 
     Returns
     -------
@@ -105,13 +106,14 @@ def _choose(logit, expected_log, topic, share):
     """
     n, largest, total, found = 0, logit.max(), 0.0, 0.0
     for k in range(logit.size):
+        share[k] = 0.0
         if logit[k] > largest - CUT:
-            topic[n], share[n] = k, math.exp(logit[k] - largest)
-            total += share[n]
+            topic[n], share[k] = k, math.exp(logit[k] - largest)
+            total += share[k]
             n += 1
     for j in range(n):
-        share[j] /= total
-        found += share[j] * expected_log[topic[j]]
+        share[topic[j]] /= total
+        found += share[topic[j]] * expected_log[topic[j]]
     return n, largest + math.log(total) - found
 
 
@@ -153,9 +155,11 @@ def _seat(word, count, elog, log_pi, bare, of_empty, n_listed, topic, share, zet
             q[t] = 0.0 if bare else log_pi[t]
             if empty[t]:
                 q[t] += of_empty[i]
+            elif FEW * n_listed[t] > row.size:
+                q[t] += _dot(share[t], row)
             else:
                 for j in range(n_listed[t]):
-                    q[t] += share[t, j] * row[topic[t, j]]
+                    q[t] += share[t, topic[t, j]] * row[topic[t, j]]
             largest = max(largest, q[t])
         total = 0.0
         for t in range(n_tables):
@@ -177,13 +181,13 @@ def _add_statistics(word, count, zeta, was_empty, n_listed, topic, share, n_even
         else:
             topics, shares, n = topic[t], share[t], n_listed[t]
         for j in range(n):
-            tables[topics[j]] += shares[j]
+            tables[topics[j]] += shares[topics[j]]
         for i in range(word.size):
             tokens = count[i] * zeta[i, t]
             if tokens > 0.0:
                 row = S[word[i]]
                 for j in range(n):
-                    row[topics[j]] += tokens * shares[j]
+                    row[topics[j]] += tokens * shares[topics[j]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -227,9 +231,7 @@ def local_step(
         w, c = word[low:high], count[low:high]
         length, zeta, of_empty = c.sum(), np.empty((high - low, n_tables)), np.empty(high - low)
         for i in range(w.size):
-            of_empty[i] = 0.0
-            for j in range(n_even):
-                of_empty[i] += even_share[j] * elog[w[i], even_topic[j]]
+            of_empty[i] = _dot(even_share, elog[w[i]])
         if even:
             _start_even(c, zeta, tokens)
         else:
