@@ -6,7 +6,7 @@ from tests.baselines.online.direct import twin
 
 from stickbreak import SplitMergeOnlineHDP
 from stickbreak.baselines.online.direct.merges import candidates, gain_of
-from stickbreak.baselines.online.direct.splits import Part, halves, judge
+from stickbreak.baselines.online.direct.splits import Part, Split, halves, judge
 from stickbreak.baselines.online.direct.steps import DirectSteps, Settings
 from stickbreak.baselines.online.direct.weights import objective_of_weights, prior_of
 from stickbreak.baselines.online.laps import Rules
@@ -115,6 +115,19 @@ def test_gain_of_a_split_is_the_difference_of_two_bounds_of_the_scaled_minibatch
     assert split.gain == pytest.approx(bounds[0] - bounds[1])
     np.testing.assert_allclose(split.words, np.einsum("dw,dwk->kw", counts, halved)[[k, K]])
     np.testing.assert_allclose(split.tables, tokens / tokens.sum())
+
+
+def test_split_shares_tokens_and_tables_out_to_the_halves(counts, state):
+    visit, before = visit_of(state, counts), state.copy()
+    words = np.random.default_rng(0).gamma(1.0, 2.0, (2, W))
+    steps()._take_split(state, visit, 2, Split(1.0, words, np.array([0.7, 0.3])))
+    first = (RULES.eta + words[0]) / (2 * RULES.eta + words.sum(axis=0))
+    expected = np.column_stack([before.S(), before.S()[:, 2] * (1 - first)])
+    expected[:, 2] *= first
+    np.testing.assert_allclose(state.S(), expected)
+    np.testing.assert_allclose(state.tokens, expected.sum(axis=0))
+    np.testing.assert_allclose(state.tables, [*before.tables[:2], 0.7 * before.tables[2], before.tables[3],
+                                              0.3 * before.tables[2]])  # fmt: skip
 
 
 def test_halves_of_a_topic_of_two_kinds_of_documents_are_these_kinds_and_worth_a_split():
