@@ -39,10 +39,8 @@ METHODS = {
     ),
     "hybrid": Method("HybridHDP", "for many topics, or more documents than fit in memory; reads from disk."),
     "tree": Method("BackoffTreeTopics", "finds a tree of up to millions of topics.", uncounted_starts=(None,)),
-    "online-hdp": Method("OnlineHDP", "a method of 2011, to compare with: tables in documents, stochastic steps."),
-    "split-merge-online": Method(
-        "SplitMergeOnlineHDP", "a method of 2012, to compare with: topics split and merge in minibatches."
-    ),
+    "online-hdp": Method("OnlineHDP", "earlier online methods, to compare with."),
+    "split-merge-online": Method("SplitMergeOnlineHDP", "earlier online methods, to compare with."),
     "gaussian-hdp": Method("GaussianHDP", "for real vectors in groups that share components.", "groups"),
     "gaussian-mixture": Method("GaussianDPMixture", "for real vectors without groups.", "vectors"),
 }
