@@ -21,9 +21,9 @@ class SplitMergeOnlineHDP(OnlineEstimator):
 
     Tokens have topics directly, and the corpus weights are a point estimate. After each minibatch topics merge or split
     where the bound of this minibatch, scaled up to all documents, rises by it. A minibatch is taken for all documents,
-    so that moves are accepted too easily: on real documents few topics are left with merges, and without them
-    (merge_trials=0) splits go on up to `max_topics`. For work of your own take `CollapsedHDP`, whose splits held-out
-    tokens decide, or `VariationalHDP`, whose moves all documents decide.
+    so that moves are accepted too easily: the number of topics grows to `max_topics` on some collections, and stays
+    small on others. For work of your own take `CollapsedHDP`, whose splits held-out tokens decide, or
+    `VariationalHDP`, whose moves all documents decide.
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ class OnlineHDP(OnlineEstimator):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Number of topics to start with. There are never more: it is the truncation K of the corpus. None: 100, or a quarter of the tokens if the start finds
-        topics first in documents with fewer than 100 tokens.
+        Number of topics to start with. There are never more: it is the truncation K of the corpus. None: 100, or a
+        quarter of the tokens if the start finds topics first in documents with fewer than 100 tokens.
     n_tables : int, default=15
         Number of tables of each document, the truncation T of the paper.
     alpha : float, default=1.0
