@@ -77,6 +77,9 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "hybrid-held-out": Command("hybrid.held_out", "what it predicts, by settings"),
         "hybrid-stream": Command("hybrid.stream", "rate and memory of a long stream"),
     },
+    "Baselines": {
+        "online": Command("baselines.online", "online methods of 2011 and 2012 beside gensim and the later families"),
+    },
     "Samplers": {
         "twins": Command("samplers.twins", "do split-merge moves separate two topics that are hard to tell apart"),
         "agreement": Command("samplers.agreement", "do the representations agree, and what do shards change"),

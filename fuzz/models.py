@@ -70,6 +70,10 @@ FITS = {
     "hybrid unbounded": _fit(
         "HybridHDP", 10, n_topics=6, batch_size=15, init="random", top_level="unbounded", learn=("alpha",)
     ),
+    "online": _fit("OnlineHDP", 10, n_topics=6, n_tables=4, batch_size=15, merge_threshold=0.95),
+    "online even": _fit("OnlineHDP", 10, n_topics=6, batch_size=15, init="documents", table_start="even"),
+    "split-merge online": _fit("SplitMergeOnlineHDP", 10, n_topics=6, max_topics=9, merge_trials=0, batch_size=15),
+    "split-merge online merges": _fit("SplitMergeOnlineHDP", 10, n_topics=6, init="documents", batch_size=15),
     "gibbs": _fit(
         "GibbsHDP", 24, n_topics=6, burn_in=5, thin=2, n_chains=2, learn=ALL_PRIORS
     ),

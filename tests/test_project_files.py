@@ -44,7 +44,7 @@ def test_the_papers_of_the_notation_are_cited():
     papers = [
         " ".join(entry.split()) for entry in re.findall(r"^- \*\*\w+\*\*: (.*(?:\n  .*)*)", notation, re.MULTILINE)
     ]
-    assert len(papers) == 5
+    assert len(papers) == 6
     cited = [plain(reference["title"]) for reference in CITATION["references"]]
     for paper in papers:
         assert any(title in plain(paper) for title in cited), paper

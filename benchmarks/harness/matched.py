@@ -18,7 +18,7 @@ from benchmarks.harness.fits import after_each_lap
 from benchmarks.harness.peers import ALPHA, DECAY, GAMMA, OFFSET
 from benchmarks.harness.records import Record
 from benchmarks.harness.units import Answer, Float, minibatches, processor_seconds, stream
-from stickbreak import HybridHDP, VariationalHDP
+from stickbreak import HybridHDP, OnlineHDP, SplitMergeOnlineHDP, VariationalHDP
 from stickbreak.collapsed import cvb0
 from stickbreak.corpus import Corpus
 
@@ -26,8 +26,8 @@ BURN_IN, SAVED = 5, 5
 ENDLESS = 10**9
 
 
-class Hybrid:
-    """`HybridHDP` on a stream of minibatches; found topics are those of the first one.
+class Streamed:
+    """An estimator on a stream of minibatches, from random topics unless the settings say where it starts.
 
     Parameters
     ----------
@@ -38,32 +38,26 @@ class Hybrid:
         Of the estimator, in place of those that all share.
     """
 
+    kind: Any
+
     def __init__(self, corpus: Corpus, key: Record, **settings: Any) -> None:
         self.passes = 0.0
         self._corpus, self._batch_size, self._seed = corpus, min(key["batch"], corpus.n_documents), key["seed"]
         random = settings.get("init", "random") == "random"
         shared = {
-            "n_topics": key["K"],
             "alpha": ALPHA,
             "gamma": GAMMA,
             "eta": key["eta"],
-            "learn": (),
-            "top_level": "truncated",
-            "g_weight": "mean_field",
-            "phi_weight": "ratio",
-            "init": "random",
-            "init_sweeps": 50,
-            "n_laps": 1,
-            "batch_size": self._batch_size,
-            "burn_in_sweeps": BURN_IN,
-            "saved_sweeps": SAVED,
             "learning_decay": DECAY,
             "learning_offset": OFFSET if random else None,
             "total_documents": corpus.n_documents,
             "random_state": key["seed"],
-            "n_jobs": 1,
         }
-        self._model = HybridHDP(**{**shared, **settings})
+        self._model = self.kind(**{**shared, **self.topics(key), **settings})
+
+    def topics(self, key: Record) -> dict[str, Any]:
+        """Return the parameters for the number of topics."""
+        return {"n_topics": key["K"]}
 
     def work(self) -> Iterator[float]:
         for rows in minibatches(self._corpus.n_documents, self._batch_size, self._seed):
@@ -75,6 +69,17 @@ class Hybrid:
         return self._model.topic_word_, self._model.topic_weights_
 
 
+class Hybrid(Streamed):
+    """`HybridHDP`; found topics are those of the first minibatch."""
+
+    kind = HybridHDP
+
+    def topics(self, key: Record) -> dict[str, Any]:
+        sampled = {"burn_in_sweeps": BURN_IN, "saved_sweeps": SAVED, "g_weight": "mean_field", "phi_weight": "ratio"}
+        fitted = {"n_laps": 1, "batch_size": self._batch_size}
+        return {"n_topics": key["K"], "init": "random", **sampled, **fitted}
+
+
 class FoundHybrid(Hybrid):
     """`HybridHDP.fit` from topics that are found in the collection first, in a first lap; then as a stream."""
 
@@ -83,6 +88,30 @@ class FoundHybrid(Hybrid):
         self.passes = 1.0
         yield seconds
         yield from super().work()
+
+
+class Online(Streamed):
+    """`OnlineHDP`."""
+
+    kind = OnlineHDP
+
+
+class SplitMerge(Streamed):
+    """`SplitMergeOnlineHDP` from one topic to as many as the key says."""
+
+    kind = SplitMergeOnlineHDP
+
+    def topics(self, key: Record) -> dict[str, Any]:
+        return {"max_topics": key["K"]}
+
+
+class Stochastic(Streamed):
+    """`VariationalHDP` from nearly uniform topics: it has no other random ones."""
+
+    kind = VariationalHDP
+
+    def topics(self, key: Record) -> dict[str, Any]:
+        return {"n_topics": key["K"], "schedule": "stochastic", "init": "near-uniform", "learn": ()}
 
 
 class Gibbs:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stickbreak import comparison, corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.baselines.lda import LDA
+    from stickbreak.baselines.online import OnlineHDP, SplitMergeOnlineHDP
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.counting import count_files
@@ -37,6 +38,8 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "GibbsHDP": "stickbreak.sampling",
     "HybridHDP": "stickbreak.hybrid",
     "LDA": "stickbreak.baselines.lda",
+    "OnlineHDP": "stickbreak.baselines.online",
+    "SplitMergeOnlineHDP": "stickbreak.baselines.online",
     "VariationalHDP": "stickbreak.variational",
 }
 VECTOR_ESTIMATORS = {  # models of real vectors
@@ -63,6 +66,8 @@ __all__ = [
     "GibbsHDP",
     "GroupedVectors",
     "HybridHDP",
+    "OnlineHDP",
+    "SplitMergeOnlineHDP",
     "VariationalHDP",
     "cluster",
     "comparison",

@@ -25,12 +25,14 @@ def test_help_says_what_each_method_is_for_and_with_how_many_topics_it_starts(ru
     monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 200)
     text = " ".join(run("fit", "--help").stdout.replace("│", " ").split())
     for name, method in METHODS.items():
-        assert f"{name}: {method.purpose}" in text
+        alike = [other for other, one in METHODS.items() if one.purpose == method.purpose]
+        assert f"{', '.join(alike)}: {method.purpose}" in text
         model = getattr(stickbreak, method.estimator)()
         given = model.get_params()
-        births = name == "collapsed"  # it begins with one topic
+        births = name in ("collapsed", "split-merge-online")  # they begin with one topic
         n_topics = 1 if births else given.get("n_topics", given.get("n_components")) or model.default_topics
-        assert (f"{n_topics} for {name}" if n_topics != 100 else "100 for the others") in text
+        together = {"split-merge-online": "collapsed and split-merge-online"}.get(name, name)
+        assert (f"{n_topics} for {together}" if n_topics != 100 else "100 for the others") in text
 
 
 def test_option_of_another_family_without_a_method_names_the_one_that_it_needs(refuse, documents, tmp_path):
@@ -41,7 +43,8 @@ def test_option_of_another_family_without_a_method_names_the_one_that_it_needs(r
     needs = "--document-weights needs --method variational, but the method is collapsed"
     assert line == f"Error: {needs}; give that method, or leave --document-weights out"
     line = refuse("fit", documents, "--out", tmp_path / "m", "--init", "anchors")
-    needs = "--init needs --method variational, gibbs or hybrid, but the method is collapsed"
+    methods = "variational, gibbs, hybrid, online-hdp or split-merge-online"
+    needs = f"--init needs --method {methods}, but the method is collapsed"
     assert line == f"Error: {needs}; give one of them, or leave --init out"
 
 

@@ -65,6 +65,16 @@ ESTIMATORS = [
         unseen_topics=False,
     ),
     Entry(
+        "OnlineHDP",
+        small={"n_topics": 5, "n_tables": 4, "n_laps": 3, "batch_size": 20, "random_state": 0},
+        fixed_topics={"learning_offset": 1e3},
+    ),
+    Entry(
+        "SplitMergeOnlineHDP",
+        small={"n_topics": 5, "max_topics": 5, "merge_trials": 0, "n_laps": 3, "batch_size": 20, "random_state": 0},
+        fixed_topics={"learning_offset": 1e3, "split_trials": 0, "merge_trials": 0},
+    ),
+    Entry(
         "VariationalHDP",
         small={"n_topics": 5, "n_laps": 3, "init_sweeps": 3, "random_state": 0},
         fixed_topics={"moves": (), "tolerance": 0.0},

@@ -16,6 +16,8 @@ SMALL = {
     "GibbsHDP": "gibbs",
     "HybridHDP": "hybrid",
     "LDA": "lda",
+    "OnlineHDP": "online",
+    "SplitMergeOnlineHDP": "split-merge online",
     "BackoffTreeTopics": "tree",
     "GaussianHDP": "gaussian",
     "GaussianDPMixture": "gaussian mixture",

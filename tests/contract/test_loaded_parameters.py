@@ -16,6 +16,8 @@ BAD = {
         "root": "indicator", "init": "luck",
     },
     "HybridHDP": {"learn": ["delta"], "init": "luck", "eta": 0.0},
+    "OnlineHDP": {"n_tables": 0, "table_start": "odd", "merge_threshold": 2.0, "init": "luck", "local_sweeps": 0},
+    "SplitMergeOnlineHDP": {"gamma": 0.5, "max_topics": 0, "split_trials": -1, "merge_trials": -1},
     "BackoffTreeTopics": {"branching": [1, 2], "alpha": 1.5, "eta": [0.1], "stages": [9], "learn": ["gamma"]},
     "GaussianHDP": {"learn": ["eta"], "moves": ["split"], "likelihood": "round", "init": "luck"},
     "GaussianDPMixture": {"moves": ["split"], "likelihood": "round", "init": "luck"},

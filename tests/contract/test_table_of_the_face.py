@@ -11,6 +11,8 @@ COLUMNS = (
     "CollapsedHDP",
     "VariationalHDP",
     "HybridHDP",
+    "OnlineHDP",
+    "SplitMergeOnlineHDP",
     "GibbsHDP",
     "LDA",
     "BackoffTreeTopics",

@@ -102,7 +102,7 @@ def test_fit_goes_on_with_the_same_texts(name):
         model.continue_fit(TEXTS[1:], n_laps=1)
 
 
-@pytest.mark.parametrize("name", ["CollapsedHDP", "VariationalHDP", "HybridHDP"])
+@pytest.mark.parametrize("name", ["CollapsedHDP", "VariationalHDP", "HybridHDP", "OnlineHDP"])
 def test_stream_of_texts(name):
     fixed = {"learn": ()} if name == "VariationalHDP" else {}
     model, expected = unfitted(name, **fixed), unfitted(name, **fixed)

@@ -82,6 +82,7 @@ MODELS = [
     stickbreak.GibbsHDP(n_topics=5, n_laps=3, burn_in=1, random_state=0),
     stickbreak.VariationalHDP(n_topics=5, n_laps=2, random_state=0),
     stickbreak.HybridHDP(n_topics=5, n_laps=1, random_state=0),
+    stickbreak.OnlineHDP(n_topics=5, n_laps=1, random_state=0),
     stickbreak.BackoffTreeTopics(branching=(2, 3), n_laps=3, random_state=0),
 ]
 

@@ -42,7 +42,11 @@ def _with_model_options(command: Callable[..., None]) -> Callable[..., None]:
     ]
     command.__signature__ = signature.replace(parameters=[*own, *made])  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in [*own, *made]} | {"return": None}
-    methods = "\n".join(f"{name}: {method.purpose}" for name, method in METHODS.items())
+    purposes = dict.fromkeys(method.purpose for method in METHODS.values())  # methods with the same share a line
+    methods = "\n".join(
+        f"{', '.join(name for name, method in METHODS.items() if method.purpose == purpose)}: {purpose}"
+        for purpose in purposes
+    )
     command.__doc__ = f"{inspect.getdoc(command)}\n\n{methods}"
     return command
 

@@ -28,7 +28,7 @@ _PATTERNS = {
         "seed*",
     ),
     PRIORS: ("alpha", "gamma", "eta", "learn", "learn_every", "*_prior"),
-    MOVES: ("moves", "merge_*", "held_back", "delete_*", "restarts", "subtopic_*", "split_merge_*"),
+    MOVES: ("moves", "merge_*", "split_*", "held_back", "delete_*", "restarts", "subtopic_*"),
     STOPPING: ("n_laps", "tolerance", "burn_in", "thin"),
 }
 

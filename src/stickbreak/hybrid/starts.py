@@ -13,12 +13,12 @@ from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
+from stickbreak.fitting.steps import offset_for
 from stickbreak.hybrid.state import UNBOUNDED, HybridState, Known
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Int
-from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.numerics.streams import stream
 
 RANDOM = "random"
@@ -117,9 +117,7 @@ def offset_after(given: Parameters, share: float) -> float:
         return float(given.learning_offset)
     if isinstance(given.init, str) and given.init == RANDOM:
         return 1.0
-    if -np.log(share) >= given.learning_decay * np.log(LARGEST_OFFSET):
-        return LARGEST_OFFSET
-    return max(1.0, float(np.exp(-np.log(share) / given.learning_decay)) - 1.0)
+    return offset_for(share, given.learning_decay)
 
 
 def random_state(corpus: Corpus, n_topics: int, seed: int, share: float, *, unbounded: bool = False) -> HybridState:

@@ -1,0 +1,1 @@
+"""The baselines beside the systems that they are compared with."""

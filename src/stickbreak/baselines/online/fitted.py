@@ -1,0 +1,97 @@
+"""What a fitted online HDP offers: topics, weights of documents, and a state that can be saved and go on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.baselines.online.state import OnlineState
+from stickbreak.fitting.checkpoint import require, saved_seed
+from stickbreak.fitting.laps import Packed
+from stickbreak.model.estimator import KeptState
+from stickbreak.model.expected_counts import ExpectedCounts
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.ranges import LARGEST_OFFSET
+from stickbreak.path.pooled import pooled
+from stickbreak.prediction.topics import shares_of
+
+
+class FittedOnline(ExpectedCounts):
+    """The side of the online HDPs that needs no fit of its own: it reads the fitted attributes."""
+
+    objective_name: ClassVar[str] = "objective"
+    _learnable: ClassVar[tuple[str, ...]] = ()
+
+    learning_offset_: float
+    _state: OnlineState
+    _seed: int
+
+    @property
+    def components_(self) -> Float:
+        """Expected tokens of each word in each topic, plus eta, (K, W)."""
+        check_is_fitted(self)
+        return self._counts_of(slice(None)).T + self.eta_
+
+    def _counts_of(self, words: NDArray[np.integer] | slice) -> Float:
+        state = self._state
+        return state.scale * state.counts[words][:, state.alive()]
+
+    @property
+    def tables_(self) -> Float:
+        """Expected tables of each topic, (K,)."""
+        check_is_fitted(self)
+        return self._state.tables[self._state.alive()]
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights M_k / (M + gamma), (K,)."""
+        check_is_fitted(self)
+        return self.tables_ / (self._state.tables.sum() + self.gamma_)
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the expected tokens that each topic has, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self._topic_tokens())
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics with expected tokens."""
+        check_is_fitted(self)
+        return int(self._state.alive().size)
+
+    def _topic_tokens(self) -> Float:
+        return self._state.tokens[self._state.alive()]
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k], the largest first; what is not shown comes after them."""
+        state, shown = self._state, self._state.alive()
+        others = np.setdiff1d(np.arange(state.n_topics), shown)
+        joined = [
+            np.concatenate([pooled(table[shown], to), table[others]])
+            for table in (state.counts.T, state.tokens, state.tables)
+        ]
+        self._state = OnlineState(np.ascontiguousarray(joined[0].T), state.scale, joined[1], joined[2], state.n_steps)
+
+    def _take_state(self, state: OnlineState, seed: int) -> None:
+        """Take a state for that of the model."""
+        self._state, self._seed, self.n_steps_ = state, seed, state.n_steps
+
+    def _kept_state(self) -> Packed:
+        arrays, values = self._state.packed()
+        identity = None if self._kept is None else self._kept.identity
+        return arrays, {**values, "seed": self._seed, "identity": identity}
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        self._take_state(OnlineState.unpacked(arrays, values, self.n_features_in_), saved_seed(values["seed"]))
+        identity = values.get("identity")
+        self._kept = None if identity is None else KeptState(dict(arrays), values, identity)
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        offset = self.learning_offset_
+        require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")

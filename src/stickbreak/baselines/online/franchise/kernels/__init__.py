@@ -1,0 +1,1 @@
+"""Compiled kernels; their slow twins are in `tests/`."""
