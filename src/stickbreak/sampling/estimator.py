@@ -371,9 +371,10 @@ class GibbsHDP(FittedGibbs):
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> GibbsLaps:
         prior = whole_tokens(self._word_prior(documents.words), of_seeds=self.seeds is not None)
         self._pseudo = prior.pseudo
-        burn_in = self.n_laps // 2 if self.burn_in is None else self.burn_in
         concentrations = Concentrations(float(self.alpha), float(self.gamma), prior.base)
-        sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
+        sampling = Sampling(
+            self.estimate, int(self.n_laps // 2 if self.burn_in is None else self.burn_in), int(self.thin)
+        )
         seeds, settings = chain_seeds(seed, self.n_chains), chain_settings(self, prior)
 
         def starts(report: Callback, stop: Stop) -> tuple[Sequence[str | Start], int]:
