@@ -371,10 +371,9 @@ class GibbsHDP(FittedGibbs):
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> GibbsLaps:
         prior = whole_tokens(self._word_prior(documents.words), of_seeds=self.seeds is not None)
         self._pseudo = prior.pseudo
+        burn_in = self.n_laps // 2 if self.burn_in is None else self.burn_in
         concentrations = Concentrations(float(self.alpha), float(self.gamma), prior.base)
-        sampling = Sampling(
-            self.estimate, int(self.n_laps // 2 if self.burn_in is None else self.burn_in), int(self.thin)
-        )
+        sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
         seeds, settings = chain_seeds(seed, self.n_chains), chain_settings(self, prior)
 
         def starts(report: Callback, stop: Stop) -> tuple[Sequence[str | Start], int]:
@@ -389,8 +388,7 @@ class GibbsHDP(FittedGibbs):
         else:
             corpus = with_known(documents, prior)
             held = Tokens.from_corpus(corpus, prior.n_kept)
-            shared = executor.workers is not None and max(len(seeds), settings.shards) > 1
-            source = executor.source(corpus) if shared else None
+            source = executor.source(corpus) if executor.workers and max(len(seeds), settings.shards) > 1 else None
         return GibbsLaps(held, settings, concentrations, sampling, seeds, executor, starts, source)
 
     def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
