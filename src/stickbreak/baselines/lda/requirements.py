@@ -16,7 +16,7 @@ SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
 TABLES = 4.0  # of words and topics: those of a lap, the mean before and after it, and the topics that are shown
 TOKEN_BYTES = 24.0  # of a token: its list, its topic, an entry of a list, and what is there while these are made
 COUNT_BYTES = 120.0  # of a stored count: its shares of topics, before and after a lap
-WEIGHTS = 24.0  # of a document and a topic: parameters, weights, and what is there while the bound is found
+WEIGHTS = 32.0  # of a document and a topic: parameters, weights, and what is there while the bound is found
 
 
 class Parameters(Protocol):

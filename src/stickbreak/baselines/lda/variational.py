@@ -114,7 +114,7 @@ class Variational:
     ) -> None:
         self._corpus, self._n_topics, self._seed, self._executor = corpus, n_topics, seed, executor
         self._local, self._online, self.window = local, online, 0 if online else 1
-        self._n_steps, self._eta = 0, 0.0
+        self._n_steps, self._eta, self._bound = 0, 0.0, 0.0
         self._topics: Float  # (W, K)
         self._gamma = np.zeros((0, n_topics))  # (D, K) in batch, before the first lap none
         self._mean_log = np.zeros(0)  # (K,)  mean E log theta, before the first lap none
@@ -130,12 +130,16 @@ class Variational:
         return bound / float(self._corpus.n_tokens)
 
     def _batch(self, priors: Priors) -> float:
-        if not self._gamma.size:
-            self._gamma = even_weights(self._corpus, priors.a)
+        """Visit all documents from even weights, or from where they stood if that would lower the bound."""
         of_topics = objective.of_topics(self._topics.T, priors.eta)
-        found = visit(self._corpus, self._topics, priors.a, self._gamma, self._local, self._executor)
-        self._topics, self._mean_log = priors.eta + found.statistics, found.mean_log
-        return found.bound + of_topics
+        gamma = even_weights(self._corpus, priors.a)
+        found = visit(self._corpus, self._topics, priors.a, gamma, self._local, self._executor)
+        if self._gamma.size and found.bound + of_topics < self._bound:
+            gamma = self._gamma
+            found = visit(self._corpus, self._topics, priors.a, gamma, self._local, self._executor)
+        self._gamma, self._mean_log, self._bound = gamma, found.mean_log, found.bound + of_topics
+        self._topics = priors.eta + found.statistics
+        return self._bound
 
     def _minibatches(self, number: int, priors: Priors, online: Online) -> float:
         n_documents, bound = self._corpus.n_documents, 0.0
@@ -164,16 +168,15 @@ class Variational:
             "topics": self._topics.copy(),
             "gamma": self._gamma.copy(),
             "mean_log": self._mean_log.copy(),
-        }, {
-            "n_steps": self._n_steps,
-            "eta_of_topics": self._eta,
-        }
+        }, {"n_steps": self._n_steps, "eta_of_topics": self._eta, "bound": self._bound}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up what `snapshot` returned."""
         topics, gamma, K = arrays["topics"], arrays["gamma"], self._n_topics
         self._n_steps, self._eta = whole_number("n_steps", values["n_steps"]), values["eta_of_topics"]
+        self._bound = values["bound"]
         require(is_concentration(self._eta), "its eta is out of its range")
+        require(isinstance(self._bound, float) and are_sums(self._bound, signed=True), "its bound cannot be")
         require(
             is_table(topics, self._corpus.n_words, K) and are_sums(topics), "its topics are not those of these words"
         )
