@@ -62,7 +62,7 @@ def test_warm_says_how_long_it_took_and_where_the_kernels_are(run):
 
 def test_unknown_family_is_refused(refuse):
     named = ", ".join(name for name, method in METHODS.items() if method.data == "documents")
-    assert f"give {named} or vectors" in refuse("warm", "--method", "lda")
+    assert f"give {named} or vectors" in refuse("warm", "--method", "plsa")
 
 
 def test_kernels_that_cannot_be_kept_are_an_error(refuse, monkeypatch):

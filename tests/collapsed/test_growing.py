@@ -50,6 +50,13 @@ def test_few_counts_are_not_sampled_and_samples_of_many_grow_to_a_limit() -> Non
     assert samples(250_000_000, OF_SHORT) == samples(1 << 60, OF_SHORT) == [1 << 16, 1 << 18, 1 << 20, 1 << 22]
 
 
+def test_a_quarter_is_the_last_sample_of_many_short_documents_where_that_is_twice_the_one_before() -> None:
+    assert samples(3_000_000, OF_SHORT) == [1 << 16, 1 << 18, 750_000]
+    assert samples(1 << 21, OF_SHORT) == [1 << 16, 1 << 18]
+    assert samples(4_750_000, OF_SHORT) == [1 << 16, 1 << 18, 1 << 20]
+    assert samples(3_000_000, OF_LONG) == [1 << 14, 1 << 16, 1 << 18]
+
+
 def test_short_documents_are_sampled_in_larger_numbers() -> None:
     assert sampling_of(1000, 20_000) is OF_LONG
     assert sampling_of(1000, 19_999) is OF_SHORT
@@ -178,6 +185,47 @@ def test_of_a_very_large_collection_the_last_sample_decides_the_number_of_topics
     assert len(set(model.trace_["n_topics"])) == 1
     assert 11 <= model.n_topics_ <= 14
     assert model.trace_["alpha"][0] != 5.0  # it was learned on the sample
+
+
+@pytest.fixture
+def many_short(monkeypatch: pytest.MonkeyPatch) -> Corpus:
+    """A collection of short documents that is large here."""
+    monkeypatch.setattr(growing, "OF_SHORT", Sampling(20_000, 4000, 1 / 8, short=True))
+    monkeypatch.setattr(growing, "MOST_OF_SHORT", 30_000)
+    monkeypatch.setattr(growing, "FEW_TOPICS", 5)
+    return planted_lda(6000, 300, n_topics=8, alpha=0.3, mean_tokens=8, seed=4)[0]
+
+
+def test_of_many_short_documents_samples_decide_and_the_last_passes_are_sampled(
+    many_short: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stickbreak.collapsed.sampled.PASSES", 30)
+    settings: dict[str, Any] = {"n_laps": 32, "merge_laps": 60, "random_state": 0}
+    model = CollapsedHDP(**settings).fit(many_short)
+    assert model.final_passes_ == "sampled"
+    assert model.trace_["birth_tried"].sum() == model.trace_["merge_tried"].sum() == 0
+    assert 7 <= model.n_topics_ <= 10
+    assert model.trace_["alpha"][0] == pytest.approx(2.4, rel=0.3)  # learned on the last sample: 0.3 for each topic
+    CollapsedHDP(**{**settings, "n_laps": 12}).fit(many_short, checkpoint=tmp_path / "c")
+    again = CollapsedHDP(**settings, n_jobs=2).fit(many_short, checkpoint=tmp_path / "c", resume=True)
+    np.testing.assert_array_equal(again.components_, model.components_)
+    filed = CollapsedHDP(**settings, scratch=tmp_path / "scratch").fit(many_short)
+    np.testing.assert_array_equal(filed.components_, model.components_)
+
+
+def test_all_short_documents_decide_where_expected_shares_are_asked_for(many_short: Corpus) -> None:
+    model = CollapsedHDP(n_laps=6, merge_laps=12, final_passes="expected", random_state=0).fit(many_short)
+    assert model.final_passes_ == "expected"
+    assert model.trace_["birth_tried"].sum() > 0
+
+
+def test_all_short_documents_decide_where_samples_lead_to_few_topics(
+    many_short: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growing, "FEW_TOPICS", 20)
+    model = CollapsedHDP(n_laps=6, merge_laps=12, random_state=0).fit(many_short)
+    assert model.trace_["birth_tried"].sum() > 0
+    assert model.trace_["alpha"][0] == 5.0
 
 
 def test_a_sample_of_files_is_that_of_memory(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

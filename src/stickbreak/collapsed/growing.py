@@ -15,6 +15,8 @@ from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_to
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.moves import Rounds
 from stickbreak.collapsed.rules import Rules
+from stickbreak.collapsed.sampled import ONE_DRAW
+from stickbreak.collapsed.second_start import FEW_TOPICS
 from stickbreak.collapsed.shards import Aside, Shard
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.walking import Documents, Outcome
@@ -30,13 +32,16 @@ class Sampling(NamedTuple):
     least: int  # stored counts of a collection that is sampled
     smallest: int  # stored counts of the first sample
     enough: float  # of the topics: where fewer are new after a round, the next sample follows
+    short: bool = False  # whether documents are short: expected shares spread in them, draws do not
 
 
 LONG = 20  # stored counts of a document, on average, from which on few documents say much
-OF_LONG, OF_SHORT = Sampling(1 << 18, 1 << 14, 1 / 3), Sampling(1 << 20, 1 << 16, 1 / 8)
+OF_LONG, OF_SHORT = Sampling(1 << 18, 1 << 14, 1 / 3), Sampling(1 << 20, 1 << 16, 1 / 8, short=True)
 LARGEST = 1 << 22  # stored counts of a sample
 TIMES = 4  # as many has the next sample
-MOST = 1 << 26  # stored counts of a collection in which all documents take part in splits and merges
+MOST = 1 << 26  # stored counts of a collection in which all documents take part in splits and merges ...
+MOST_OF_SHORT = 1 << 21  # ... and of one of short documents, whose last passes are then sampled ones
+DRAWS = 15  # sampled passes over the last sample of short documents: they sharpen its topics, and alpha falls
 DOCUMENTS = 32  # for each topic of a sample, where samples decide: fewer leave mixtures of topics, which moves keep
 
 
@@ -46,6 +51,7 @@ class Grown(NamedTuple):
     counts: Float  # (K, W)  expected counts in the last sample, with eta
     priors: Priors
     settled: bool  # whether the rounds of splits and merges have come to their end
+    drawn: bool = False  # whether the last passes are sampled ones
 
 
 def sampling_of(n_documents: int, n_counts: int) -> Sampling:
@@ -54,13 +60,18 @@ def sampling_of(n_documents: int, n_counts: int) -> Sampling:
 
 
 def samples(n_counts: int, sampling: Sampling) -> list[int]:
-    """Return the stored counts of the samples, the smallest first; none of few counts.          math.md (C17)"""
+    """Return the stored counts of the samples, the smallest first; none of few counts.          math.md (C17)
+
+    Where samples of short documents decide, a quarter of all documents is the last one.
+    """
     if n_counts < sampling.least:
         return []
     found, size = [], sampling.smallest
     while size * TIMES <= n_counts and size <= LARGEST:
         found.append(size)
         size *= TIMES
+    if sampling.short and MOST_OF_SHORT < n_counts <= TIMES * LARGEST and 2 * found[-1] <= n_counts // TIMES:
+        found.append(n_counts // TIMES)
     return found
 
 
@@ -85,16 +96,20 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     apart = np.concatenate(documents.walk(engine, _set_apart).listed)
     rows = np.setdiff1d(np.arange(documents.n_documents), apart)
     order = stream(rules.seed, "collapsed samples").permutation(rows)
-    decides = documents.n_counts > MOST
+    drawn = sampling.short and rules.final_passes != "expected"
+    decides = documents.n_counts > (MOST_OF_SHORT if drawn else MOST)
     for number, size in enumerate(sizes, 1):
         n, settle = round(documents.n_documents * size / documents.n_counts), decides and number == len(sizes)
         most = min(rules.max_topics, max(rules.n_topics, n // DOCUMENTS)) if decides else rules.max_topics
         chosen, enough = np.sort(order[:n]), 0.0 if settle else sampling.enough
-        own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen))
+        kind = "sampled" if settle and drawn else rules.final_passes
+        own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen), final_passes=kind)
         found = _grown(documents.sample(chosen, engine), found, own, rules.seed + number, enough, engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
             break
+    if found is not None and found.drawn and len(found.counts) < FEW_TOPICS and documents.n_counts <= MOST:
+        return found._replace(settled=False, drawn=False)  # all documents, and second starts, may find more
     return found
 
 
@@ -121,6 +136,11 @@ def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, eno
             made = rounds.play(state, priors, rules.max_topics, rules.held_back, seed, engine)
             if enough and made.birth_accepted <= enough * state.beta.size:
                 break
+    drawn = not enough and rules.final_passes == "sampled"
+    if drawn:
+        for _ in range(DRAWS):
+            sweep(state, priors, ONE_DRAW, seed, engine)
+            priors = learn(state, priors, rules.learn, lengths)
     add_up(state, engine)
     counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
-    return Grown(counts, priors, not enough)
+    return Grown(counts, priors, not enough, drawn)

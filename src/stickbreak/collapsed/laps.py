@@ -63,6 +63,8 @@ class CollapsedLaps:
                 counts = found.counts
                 if found.settled:
                     self.rounds.end, self.priors = 0, found.priors
+                if found.drawn:
+                    self.ending = Ending("sampled")
         if counts is None:
             self.state = with_random_topics(self._documents, rules.n_topics, rules.seed, self._engine, rules.steering)
         else:
