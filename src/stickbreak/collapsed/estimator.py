@@ -103,7 +103,8 @@ class CollapsedHDP(StreamedCollapsed):
         keeps the sampled passes unless they are worse by more than two standard errors. Then, with births, it tries
         sampled passes from 100 random topics, too, and keeps the better of the two. It also tries them where expected
         shares were better but fewer than 20 topics are left; then they must be better by three standard errors. With
-        fewer than 200 documents "auto" means "expected".
+        fewer than 200 documents "auto" means "expected". Many short documents have sampled passes alone (math.md
+        (C17)).
     n_laps : int, default=300
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once.
     tolerance : float or None, default=1e-4
