@@ -13,7 +13,7 @@ from stickbreak.baselines.online.minibatch import MOST_SHARDS, Minibatch
 from stickbreak.baselines.online.starts import RANDOM, begin, offset_after
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATION, CONCENTRATIONS, STEPS, TOLERANCES, sweeps, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Lap
@@ -36,6 +36,7 @@ class OnlineEstimator(FittedOnline):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedOnline._parameter_constraints,
         **CONCENTRATIONS,
+        "eta": CONCENTRATION,
         **STEPS,
         "n_topics": [None, whole(1)],
         "init": [str, "array-like", TopicModel],
