@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from stickbreak import CollapsedHDP
 from stickbreak.collapsed import splitting, thinned
 from stickbreak.collapsed.cvb0 import ALONE, SMALLEST_SHARE, add_up, random_start, sweep, with_random_topics
 from stickbreak.collapsed.files import InFiles
@@ -36,7 +37,17 @@ def two_in_one(seed=0, n_documents=400):
     ("n_tokens", "n_topics", "m"), [(1e5, 10, 1), (2**15, 1, 2), (2**18, 2, 8), (2**18 - 1, 2, 7), (1e9, 1, 16)]
 )
 def test_one_document_in_so_many_is_drawn_that_each_topic_has_tokens_enough(n_tokens, n_topics, m):
-    assert thinning(n_tokens, n_topics) == m
+    assert thinning(n_tokens, n_topics, 10**6) == m
+
+
+@pytest.mark.parametrize(("n_documents", "m"), [(1, 1), (511, 1), (512, 2), (1000, 3), (10**6, 16)])
+def test_of_few_long_documents_all_are_drawn(n_documents, m):
+    assert thinning(1e9, 1, n_documents) == m
+
+
+def test_a_fit_to_few_long_documents_finds_their_topics():
+    corpus, _ = planted_lda(8, 60, n_topics=3, mean_tokens=20_000, seed=0)
+    assert CollapsedHDP(n_laps=10, random_state=0).fit(corpus).n_topics_ > 1
 
 
 def test_documents_that_are_drawn_have_the_tokens_and_shares_they_had(monkeypatch):
@@ -83,6 +94,7 @@ def test_documents_of_files_and_of_memory_are_the_same(tmp_path):
 
 def test_halves_found_in_some_documents_part_all(monkeypatch):
     monkeypatch.setattr(thinned, "TOKENS", 500)
+    monkeypatch.setattr(thinned, "DOCUMENTS", 20)
     state = two_in_one()
     drawn = []
     monkeypatch.setattr(splitting, "thinned", lambda *given: drawn.append(given[1]) or thinned.thinned(*given))
@@ -98,6 +110,7 @@ def test_halves_found_in_some_documents_part_all(monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_topic_that_is_one_stays_where_halves_are_found_in_some_documents(monkeypatch, seed):
     monkeypatch.setattr(thinned, "TOKENS", 500)
+    monkeypatch.setattr(thinned, "DOCUMENTS", 20)
     corpus, _ = planted_lda(400, 30, n_topics=1, mean_tokens=10, seed=seed)
     state = random_start(corpus, 1, seed)
     hold_back(state, 0.1, seed)

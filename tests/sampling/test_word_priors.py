@@ -171,6 +171,7 @@ def test_a_seeded_theme_is_one_topic_where_a_chain_without_seeds_splits_it(corpu
     "parameters",
     [
         {"representation": "franchise", "split_merge_trials": 3, "learn": ("alpha", "gamma", "eta")},
+        {"representation": "franchise", "n_shards": 3},
         {"representation": "direct", "n_shards": 2, "n_chains": 2},
         {"representation": "partially-collapsed", "init": "collapsed", "init_sweeps": 5},
         {"init": "births", "init_sweeps": 5},

@@ -78,7 +78,7 @@ def split(state: CollapsedState, priors: Priors, max_topics: int, seed: int, eng
 
 def settled(state: CollapsedState, priors: Priors, seed: int, engine: Engine) -> Halves:
     """Return halves of all topics that have settled: in some documents first, where topics are large.  math.md (C22)"""
-    m = thinning(float(state.N.sum()), state.beta.size)
+    m = thinning(float(state.N.sum()), state.beta.size, state.documents.n_documents)
     if m == 1 or state.steering.past is not None:  # of documents that were fitted before, there are counts alone
         return settled_in(state, priors, seed, engine)
     some = thinned(state.documents, m, seed + state.n_sweeps, engine)

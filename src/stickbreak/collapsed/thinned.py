@@ -13,12 +13,13 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.streams import stream_at
 
 TOKENS = 1 << 14  # of the documents that are drawn, for each topic
+DOCUMENTS = 1 << 8  # that are drawn, at the least: a few long ones need not have what tells halves apart
 MOST = 16  # one document in so many, at the least
 
 
-def thinning(n_tokens: float, n_topics: int) -> int:
-    """Return m, where one document in m is enough: 1 for few tokens a topic.                        math.md (C22)"""
-    return min(MOST, max(1, int(n_tokens / (n_topics * TOKENS))))
+def thinning(n_tokens: float, n_topics: int, n_documents: int) -> int:
+    """Return m, where one document in m is enough: 1 for few tokens a topic, or few documents.      math.md (C22)"""
+    return min(MOST, max(1, min(int(n_tokens / (n_topics * TOKENS)), n_documents // DOCUMENTS)))
 
 
 def thinned(documents: Documents, m: int, seed: int, engine: Engine) -> InMemory:

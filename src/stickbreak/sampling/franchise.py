@@ -134,7 +134,8 @@ def renumber_dishes(tokens: Tokens, seating: Seating, parts: list[Shard], n_numb
     dishes = packed(tokens.start, seating.n_tables, seating.topic)
     if len(parts) > 1:
         first = np.concatenate(([0], np.cumsum(seating.n_tables)))
-        dishes = np.concatenate([part.label[dishes[first[part.first] : first[part.last]]] for part in parts])
+        given = dishes[first[tokens.n_sampled] :]
+        dishes = np.concatenate([*(part.label[dishes[first[part.first] : first[part.last]]] for part in parts), given])
     label, alive = dense_labels(dishes, n_numbers)
     return seating._replace(topic=unpacked(tokens.start, seating.n_tables, label[dishes])), alive.size
 
