@@ -31,7 +31,7 @@ class SteeredTopics:
         ------
         InputError
         """
-        self._refuse("cannot go on with new documents under the same numbers", "take a CollapsedHDP, or partial_fit")
+        self._refuse("cannot go on with new documents under the same numbers", "take a CollapsedHDP")
 
     def label_probabilities(self, X: Any) -> pd.DataFrame:
         """Return how probable each label of the fit is for each document: only a `CollapsedHDP` can.

@@ -50,6 +50,20 @@ def pseudo_of(words: Sequence[Sequence[int]], n_words: int, tokens: float) -> sp
     return sparse.csr_array((each, place), shape=(n_words, len(words)))
 
 
+def check_one_eta(eta: Any, family: str) -> None:
+    """Refuse an eta by word or topic for a family that takes one number.
+
+    Raises
+    ------
+    InputError
+    """
+    if np.ndim(eta):
+        raise InputError(
+            f"eta is an array of shape {np.shape(eta)}, but {family} takes one number for all words; give a number, or "
+            "take a CollapsedHDP."
+        )
+
+
 def check_eta(eta: Any) -> None:
     """Refuse what cannot be an eta, whatever the documents.
 

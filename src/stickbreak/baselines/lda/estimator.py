@@ -31,6 +31,7 @@ from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
 from stickbreak.fitting.steps import step_size
+from stickbreak.model.word_prior import check_one_eta
 from stickbreak.numerics.streams import seed_from
 
 START_LAPS = 30  # of CVB0 over the first minibatch of a stream
@@ -219,6 +220,7 @@ class LDA(FittedLDA):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_one_eta(self.eta, type(self).__name__)
         super()._check_parameters()
         check_parameters(self)
 

@@ -22,6 +22,7 @@ from stickbreak.fitting.requirements import check_memory, check_tokens
 from stickbreak.initialization import STARTS, check_init, sample_bytes
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.word_prior import check_one_eta
 from stickbreak.numerics.streams import seed_from
 
 COLLAPSED = "collapsed"
@@ -64,6 +65,7 @@ class OnlineEstimator(FittedOnline):
         """Return how many tables a document has at the start."""
 
     def _check_parameters(self) -> None:
+        check_one_eta(self.eta, type(self).__name__)
         super()._check_parameters()
         check_init(self.init, (RANDOM, *STARTS))
 
