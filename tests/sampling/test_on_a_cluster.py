@@ -18,6 +18,7 @@ distributed = pytest.importorskip("distributed")
 DOCUMENTS: dict[str, Any] = {"representation": "partially-collapsed", "estimate": "average", "n_laps": 7}
 
 SHARDS: dict[str, Any] = {"n_shards": 3, "n_laps": 7}
+SEEDED: dict[str, Any] = {**SHARDS, "representation": "franchise", "seeds": {"first": ["w1", "w2"]}}
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +51,7 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_sweep(
     assert_same(model, fit(corpus, **settings, checkpoint=tmp_path / "c", resume=True))
 
 
-@pytest.mark.parametrize("settings", [DOCUMENTS, SHARDS], ids=["documents", "shards"])
+@pytest.mark.parametrize("settings", [DOCUMENTS, SEEDED], ids=["documents", "shards"])
 def test_one_process_has_the_bits_of_none(corpus, settings: dict[str, Any]) -> None:
     with stickbreak.cluster(1):
         model = fit(corpus, **{**settings, "n_laps": 4})

@@ -318,7 +318,7 @@ def _client(where: Any, distributed: Any, stack: ExitStack) -> Any:
                 "prints."
             ) from None
     if isinstance(where, int) and not isinstance(where, bool) and where > 0:
-        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+        options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
         with _quiet():
             local = stack.enter_context(distributed.LocalCluster(n_workers=where, **options))
         return stack.enter_context(distributed.Client(local))
