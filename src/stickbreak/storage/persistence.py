@@ -312,6 +312,8 @@ def _views(file: Path) -> dict[str, NDArray]:
     """Return views of the arrays of a file: changes stay in memory."""
     with open(file, "rb") as handle:
         size = int.from_bytes(handle.read(8), "little")
+        if size > file.stat().st_size:
+            raise ValueError("its head is longer than the file")
         head = json.loads(handle.read(size))
     names, found = {short: name for name, short in _DTYPES.items()}, {}
     for name, of in head.items():
