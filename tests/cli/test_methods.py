@@ -9,8 +9,8 @@ from scipy import sparse
 import stickbreak
 from stickbreak.cli.methods import METHODS
 from stickbreak.cli.model_options import model_options
-from stickbreak.hybrid.starts import RANDOM
 from stickbreak.initialization import STARTS as FOUND
+from stickbreak.initialization.streams import RANDOM
 from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS
 
 GIBBS = ["--method", "gibbs", "--laps", "6", "--jobs", "1", "--quiet"]

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.streaming import Topics
@@ -19,15 +18,14 @@ from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
 from stickbreak.model.parameters import names_in
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.path.pooled import pooled
-from stickbreak.prediction.topics import shares_of
 
 
 class FittedCollapsed(ExpectedCounts):
     """The side of `CollapsedHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     default_topics: ClassVar[int] = 200
+    _fit_takes_steps: ClassVar[bool] = False
     objective_name: ClassVar[str] = "leave-one-out log-likelihood"
     _changed_by_steps: ClassVar[tuple[str, ...]] = (*ExpectedCounts._changed_by_steps, "_topics")
 
@@ -47,42 +45,20 @@ class FittedCollapsed(ExpectedCounts):
     final_passes_: str
     label_names_: list[str]
     label_curve_: list[float]
-    learning_offset_: float | None
     _topics: Topics
     _seed: int
 
-    @property
-    def components_(self) -> Float:
-        """Expected tokens of each word in each topic, plus eta, (K, W)."""
-        check_is_fitted(self)
-        return self._topics.expected() + self.eta_
+    def _shown(self) -> Int:
+        return self._topics.shown()
+
+    def _kept_tables(self) -> Float:
+        return self._topics.tables
+
+    def _shown_counts(self) -> Float:
+        return self._topics.expected()
 
     def _counts_of(self, words: NDArray[np.integer] | slice) -> Float:
         return self._topics.of_words(words)
-
-    @property
-    def tables_(self) -> Float:
-        """Expected number of tables of each topic, (K,)."""
-        check_is_fitted(self)
-        return self._topics.tables[self._topics.shown()]
-
-    @property
-    def topic_weights_(self) -> Float:
-        """Expected corpus weights M_k / (M + gamma), (K,). They follow the tables, so they need not descend."""
-        tables = self.tables_
-        return tables / (self._topics.tables.sum() + self.gamma_)
-
-    @property
-    def topic_shares_(self) -> Float:
-        """Share of the tokens that each topic has, N_k / sum N, (K,)."""
-        check_is_fitted(self)
-        return shares_of(self._topics.N[self._topics.shown()])
-
-    @property
-    def n_topics_(self) -> int:
-        """Number of topics with at least half an expected token."""
-        check_is_fitted(self)
-        return int(self._topics.shown().size)
 
     @property
     def _n_kept(self) -> int:
@@ -104,6 +80,9 @@ class FittedCollapsed(ExpectedCounts):
     def _topic_tokens(self) -> Float:
         topics = self._topics
         return (topics.N if topics.pseudo is None else topics.known()[1])[topics.shown()]
+
+    def _seen_tokens(self) -> Float:
+        return self._topics.N[self._topics.shown()]
 
     def _take_topics(self, topics: Topics, priors: Priors, seed: int) -> None:
         """Copy topics into the fitted attributes."""
@@ -150,5 +129,3 @@ class FittedCollapsed(ExpectedCounts):
         curve = self.label_curve_
         require(len(curve) == 2 * bool(self.label_names_), "the curve of its labels is not there")
         require(bool(np.isfinite(np.array(curve, dtype=np.float64)).all()), "the curve of its labels is not finite")
-        offset = self.learning_offset_
-        require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")

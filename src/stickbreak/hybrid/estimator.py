@@ -21,9 +21,10 @@ from stickbreak.hybrid.fitted import FittedHybrid
 from stickbreak.hybrid.laps import HybridLaps, Rules, Steps, row_of
 from stickbreak.hybrid.minibatches import Drawn, Room
 from stickbreak.hybrid.requirements import check_parameters, check_sizes, lasting
-from stickbreak.hybrid.starts import RANDOM, begin, offset_after
+from stickbreak.hybrid.starts import begin
 from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
+from stickbreak.initialization.streams import finds_topics, offset_after
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_model import TopicModel
@@ -261,7 +262,7 @@ class HybridHDP(FittedHybrid):
 
     @property
     def _finds_topics(self) -> bool:
-        return isinstance(self.init, str) and self.init != RANDOM
+        return finds_topics(self.init)
 
     def _check_start(self, corpus: Corpus, batch_size: int, *, stream: bool = False) -> None:
         """Refuse what does not fit the documents or the memory."""

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import require, saved_seed
+from stickbreak.fitting.checkpoint import saved_seed
 from stickbreak.fitting.laps import Packed
 from stickbreak.hybrid.laps import packed, unpacked
 from stickbreak.hybrid.minibatches import Room
@@ -23,9 +22,7 @@ from stickbreak.model.expected_counts import ExpectedCounts
 from stickbreak.model.prepared import once
 from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.path.pooled import pooled
-from stickbreak.prediction.topics import shares_of
 from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
 
@@ -45,38 +42,17 @@ class FittedHybrid(TopicPriors, ExpectedCounts):
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_room"}
 
-    @property
-    def components_(self) -> Float:
-        """Expected tokens of each word in each topic, plus eta, (K, W)."""
-        check_is_fitted(self)
-        return self._state.pairs.dense(self._state.alive()) + self.eta_
+    def _shown(self) -> Int:
+        return self._state.alive()
+
+    def _kept_tables(self) -> Float:
+        return self._state.tables
+
+    def _shown_counts(self) -> Float:
+        return self._state.pairs.dense(self._state.alive())
 
     def _counts_of(self, words: NDArray[np.integer] | slice) -> Float:
         return self._state.pairs.of_words(words, self._state.alive())
-
-    @property
-    def tables_(self) -> Float:
-        """Expected tables of each topic, (K,)."""
-        check_is_fitted(self)
-        return self._state.tables[self._state.alive()]
-
-    @property
-    def topic_weights_(self) -> Float:
-        """Expected corpus weights M_k / (M + gamma), (K,)."""
-        check_is_fitted(self)
-        return self.tables_ / (self._state.tables.sum() + self.gamma_)
-
-    @property
-    def topic_shares_(self) -> Float:
-        """Share of the expected tokens that each topic has, (K,)."""
-        check_is_fitted(self)
-        return shares_of(self._seen_tokens())
-
-    @property
-    def n_topics_(self) -> int:
-        """Number of topics with expected tokens."""
-        check_is_fitted(self)
-        return int(self._state.alive().size)
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
         """Check documents and make them a Corpus over the words of the model."""
@@ -166,7 +142,6 @@ class FittedHybrid(TopicPriors, ExpectedCounts):
         return self._state.tokens[self._state.alive()]
 
     def _seen_tokens(self) -> Float:
-        """Return the expected tokens of each topic, without pseudo-tokens, (K,)."""
         tokens, known = self._topic_tokens(), self._state.known
         if known is not None:
             tokens = tokens.copy()
@@ -197,9 +172,3 @@ class FittedHybrid(TopicPriors, ExpectedCounts):
             if identity is None
             else KeptState({name: array.copy() for name, array in arrays.items()}, values, identity)
         )
-
-    def _check_fitted_state(self) -> None:
-        """Refuse a loaded state that no fit can have left."""
-        super()._check_fitted_state()
-        offset = self.learning_offset_
-        require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")

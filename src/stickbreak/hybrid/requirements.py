@@ -14,9 +14,9 @@ from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_memory, check_names
 from stickbreak.hybrid.global_step import LEAST_TOKENS
 from stickbreak.hybrid.new_topics import check_columns
-from stickbreak.hybrid.starts import RANDOM
 from stickbreak.hybrid.state import UNBOUNDED
 from stickbreak.initialization import STARTS, check_init, sample_bytes
+from stickbreak.initialization.streams import RANDOM
 
 SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
 START_BYTES = 28.0  # of a word and a topic at the end of a start: two tables of counts, and the list of pairs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -13,29 +13,20 @@ from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
-from stickbreak.fitting.steps import offset_for
 from stickbreak.hybrid.state import UNBOUNDED, HybridState, Known
 from stickbreak.hybrid.word_topics import WordTopics
-from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
-from stickbreak.model.word_prior import base_of
+from stickbreak.initialization import Start, make_start, start_from_topics, streams
+from stickbreak.initialization.streams import is_random, settings_of
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.streams import stream
 
-RANDOM = "random"
 _BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 bytes a token
 
 
-class Parameters(Protocol):
+class Parameters(streams.Parameters, Protocol):
     """The parameters of a start."""
 
     top_level: str
-    alpha: float
-    gamma: float
-    eta: Any
-    init: Any
-    init_sweeps: int
-    learning_decay: float
-    learning_offset: float | None
 
 
 def begin(
@@ -72,23 +63,9 @@ def begin(
     unbounded = given.top_level == UNBOUNDED
     if not isinstance(given.init, str):
         return state_from_topics(start_from_topics(given.init, corpus), corpus, share, unbounded=unbounded)
-    if given.init == RANDOM:
+    if is_random(given.init):
         return random_state(corpus, n_topics, seed, share, unbounded=unbounded)
-    base = base_of(given.eta)
-    assert not isinstance(base, np.ndarray)
-    settings = StartSettings(
-        n_topics if pseudo is None else n_topics + int(pseudo.shape[1]),
-        given.alpha,
-        given.gamma,
-        base,
-        seed,
-        given.init_sweeps,
-        lambda done, total: report({"stage": "init", "done": done, "total": total}),
-        engine,
-        stop,
-        pseudo,
-    )
-    start = make_start(given.init, corpus, settings)
+    start = make_start(given.init, corpus, settings_of(given, n_topics, seed, engine, report, stop, pseudo))
     if pseudo is None:
         return state_from_topics(start, corpus, share, unbounded=unbounded)
     return known_beside(start, pseudo, corpus, share, unbounded=unbounded)
@@ -109,15 +86,6 @@ def known_beside(
     state.tokens[:n_kept] += known.tokens
     state.tables[:n_kept] += 1.0
     return state
-
-
-def offset_after(given: Parameters, share: float) -> float:
-    """Return the offset of the steps, where minibatches are this share of what the start is found in.  math.md (B5)"""
-    if given.learning_offset is not None:
-        return float(given.learning_offset)
-    if isinstance(given.init, str) and given.init == RANDOM:
-        return 1.0
-    return offset_for(share, given.learning_decay)
 
 
 def random_state(corpus: Corpus, n_topics: int, seed: int, share: float, *, unbounded: bool = False) -> HybridState:

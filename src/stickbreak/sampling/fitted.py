@@ -14,6 +14,7 @@ from stickbreak.fitting.checkpoint import check_learned, is_table, require, whol
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_whole
+from stickbreak.model.expected_counts import CountedTopics
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.topic_priors import TopicPriors
@@ -23,14 +24,13 @@ from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import SMALLEST, are_sums, are_tables
 from stickbreak.path.pooled import pooled
 from stickbreak.prediction.document_weights import collapsed_weights
-from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.prediction.topics import shares_of
 from stickbreak.sampling.chain_jobs import COLUMNS
 from stickbreak.sampling.laps import GibbsLaps, best_chain, show_chain
 from stickbreak.sampling.to_arviz import arviz_samples
 
 
-class FittedGibbs(TopicPriors):
+class FittedGibbs(TopicPriors, CountedTopics):
     """The side of `GibbsHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
@@ -82,9 +82,6 @@ class FittedGibbs(TopicPriors):
         with engine(self.n_jobs) as executor:
             return collapsed_weights(corpus, self._word_rows, self._prior(), executor)
 
-    def _predictive_rule(self) -> TopicRule:
-        return TopicRule(self._all_topics(), self._prior())
-
     def _word_rows(self, words: NDArray[np.integer] | slice) -> Float:
         """Return the probabilities of words in the topics, that in the inactive rest last, (n, K + 1)."""
         active = (self.components_[:, words] / self._totals()).T
@@ -95,20 +92,10 @@ class FittedGibbs(TopicPriors):
         """Return what each topic sums to, (K, 1)."""
         return np.asarray(self.components_.sum(axis=1, keepdims=True))
 
-    def _all_topics(self) -> Float:
-        """Return the word distributions, that of the inactive rest last, (K + 1, W)."""
-        return np.vstack([self.topic_word_, self.rest_word_])
-
     def _prior(self) -> Float:
         """Return alpha times the expected corpus weights, the inactive rest last, (K + 1,)."""
         rest = self.gamma_ / (self.tables_.sum() + self.gamma_)
         return self.alpha_ * np.append(self.topic_weights_, rest)
-
-    @property
-    def topic_word_(self) -> Float:
-        """Expected word distributions, (K, W)."""
-        check_is_fitted(self)
-        return self.components_ / self.components_.sum(axis=1, keepdims=True)
 
     @property
     def topic_weights_(self) -> Float:
@@ -121,14 +108,6 @@ class FittedGibbs(TopicPriors):
         """Share of the tokens that each topic has in the state, or in the mean over samples, of the topics, (K,)."""
         check_is_fitted(self)
         return shares_of(self._tokens_of(self.components_, self.eta_))
-
-    @property
-    def joins_topics(self) -> bool:
-        """Whether the topics are expected counts of tokens, and so can be joined: they are."""
-        return True
-
-    def _expected_counts(self) -> tuple[Float, Eta]:
-        return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
 
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k]: counts and tables add up."""

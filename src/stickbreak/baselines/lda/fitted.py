@@ -11,24 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.baselines.lda.priors import LEARNABLE, SUM_TOLERANCE, Priors
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
 from stickbreak.fitting.engine import engine
+from stickbreak.model.expected_counts import CountedTopics
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator
-from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums
 from stickbreak.path.pooled import pooled
 from stickbreak.prediction.document_weights import weights_and_rest
-from stickbreak.prediction.left_to_right import TopicRule
-from stickbreak.prediction.topics import shares_of
 
 
-class FittedLDA(TopicModel, StreamingEstimator):
+class FittedLDA(CountedTopics, StreamingEstimator):
     """The side of `LDA` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "topic_prior_", "_mean_log")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicModel._fitted_values,
+        *CountedTopics._fitted_values,
         "alpha_",
         "eta_",
         "learning_offset_",
@@ -38,7 +36,6 @@ class FittedLDA(TopicModel, StreamingEstimator):
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log-likelihood"
 
-    components_: Float
     topic_prior_: Float
     _mean_log: Float  # (K,)  mean E log theta that steps have found; empty before the first
     alpha_: float
@@ -46,22 +43,10 @@ class FittedLDA(TopicModel, StreamingEstimator):
     learning_offset_: float | None
 
     @property
-    def topic_word_(self) -> Float:
-        """Expected word distributions, (K, W)."""
-        check_is_fitted(self)
-        return self.components_ / self.components_.sum(axis=1, keepdims=True)
-
-    @property
     def topic_weights_(self) -> Float:
         """Expected weights of the topics in a document, a_k / alpha, (K,)."""
         check_is_fitted(self)
         return self.topic_prior_ / self.topic_prior_.sum()
-
-    @property
-    def topic_shares_(self) -> Float:
-        """Share of the tokens that each topic has, (K,)."""
-        check_is_fitted(self)
-        return shares_of(self._topic_tokens())
 
     @spread
     def expected_weights(self, X: Any) -> Float:
@@ -83,21 +68,10 @@ class FittedLDA(TopicModel, StreamingEstimator):
         with engine(self.n_jobs) as executor:
             return weights_and_rest(self._corpus(X), self.topic_word_, self._prior(), executor)
 
-    def _predictive_rule(self) -> TopicRule:
-        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
-
     @once
     def _prior(self) -> Float:
         """Return a, and 0 for further topics, (K + 1,)."""
         return np.append(self.topic_prior_, 0.0)
-
-    @property
-    def joins_topics(self) -> bool:
-        """Whether the topics are expected counts of tokens, and so can be joined: they are."""
-        return True
-
-    def _expected_counts(self) -> tuple[Float, float]:
-        return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
 
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k]."""

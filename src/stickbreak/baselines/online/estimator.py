@@ -10,7 +10,7 @@ import numpy as np
 from stickbreak.baselines.online.fitted import FittedOnline
 from stickbreak.baselines.online.laps import OnlineLaps, Rules, Steps
 from stickbreak.baselines.online.minibatch import MOST_SHARDS, Minibatch
-from stickbreak.baselines.online.starts import RANDOM, begin, offset_after
+from stickbreak.baselines.online.starts import begin
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.constraints import CONCENTRATION, CONCENTRATIONS, STEPS, TOLERANCES, sweeps, whole
@@ -20,6 +20,7 @@ from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_memory, check_tokens
 from stickbreak.initialization import STARTS, check_init, sample_bytes
+from stickbreak.initialization.streams import RANDOM, finds_topics, offset_after
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.model.word_prior import check_one_eta
@@ -71,7 +72,7 @@ class OnlineEstimator(FittedOnline):
 
     @property
     def _finds_topics(self) -> bool:
-        return isinstance(self.init, str) and self.init != RANDOM
+        return finds_topics(self.init)
 
     def _check_start(self, corpus: Corpus, batch_size: int, *, stream: bool = False) -> None:
         """Refuse what does not fit the documents or the memory."""

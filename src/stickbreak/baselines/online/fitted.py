@@ -6,17 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.baselines.online.state import OnlineState
-from stickbreak.fitting.checkpoint import require, saved_seed
+from stickbreak.fitting.checkpoint import saved_seed
 from stickbreak.fitting.laps import Packed
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.path.pooled import pooled
-from stickbreak.prediction.topics import shares_of
 
 
 class FittedOnline(ExpectedCounts):
@@ -29,39 +26,18 @@ class FittedOnline(ExpectedCounts):
     _state: OnlineState
     _seed: int
 
-    @property
-    def components_(self) -> Float:
-        """Expected tokens of each word in each topic, plus eta, (K, W)."""
-        check_is_fitted(self)
-        return self._counts_of(slice(None)).T + self.eta_
+    def _shown(self) -> Int:
+        return self._state.alive()
+
+    def _kept_tables(self) -> Float:
+        return self._state.tables
+
+    def _shown_counts(self) -> Float:
+        return self._counts_of(slice(None)).T
 
     def _counts_of(self, words: NDArray[np.integer] | slice) -> Float:
         state = self._state
         return state.scale * state.counts[words][:, state.alive()]
-
-    @property
-    def tables_(self) -> Float:
-        """Expected tables of each topic, (K,)."""
-        check_is_fitted(self)
-        return self._state.tables[self._state.alive()]
-
-    @property
-    def topic_weights_(self) -> Float:
-        """Expected corpus weights M_k / (M + gamma), (K,)."""
-        check_is_fitted(self)
-        return self.tables_ / (self._state.tables.sum() + self.gamma_)
-
-    @property
-    def topic_shares_(self) -> Float:
-        """Share of the expected tokens that each topic has, (K,)."""
-        check_is_fitted(self)
-        return shares_of(self._topic_tokens())
-
-    @property
-    def n_topics_(self) -> int:
-        """Number of topics with expected tokens."""
-        check_is_fitted(self)
-        return int(self._state.alive().size)
 
     def _topic_tokens(self) -> Float:
         return self._state.tokens[self._state.alive()]
@@ -89,9 +65,3 @@ class FittedOnline(ExpectedCounts):
         self._take_state(OnlineState.unpacked(arrays, values, self.n_features_in_), saved_seed(values["seed"]))
         identity = values.get("identity")
         self._kept = None if identity is None else KeptState(dict(arrays), values, identity)
-
-    def _check_fitted_state(self) -> None:
-        """Refuse a loaded state that no fit can have left."""
-        super()._check_fitted_state()
-        offset = self.learning_offset_
-        require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")

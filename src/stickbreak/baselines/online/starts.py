@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -11,23 +11,9 @@ from stickbreak.baselines.online.state import OnlineState
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
-from stickbreak.fitting.steps import offset_for
-from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics
+from stickbreak.initialization import Start, make_start, start_from_topics
+from stickbreak.initialization.streams import Parameters, is_random, settings_of
 from stickbreak.numerics.streams import stream
-
-RANDOM = "random"
-
-
-class Parameters(Protocol):
-    """The parameters of a start."""
-
-    alpha: float
-    gamma: float
-    eta: float
-    init: Any
-    init_sweeps: int
-    learning_decay: float
-    learning_offset: float | None
 
 
 def begin(
@@ -72,28 +58,8 @@ def _start(
 ) -> Start:
     if not isinstance(given.init, str):
         return start_from_topics(given.init, corpus)
-    if given.init == RANDOM:
+    if is_random(given.init):
         counts = stream(seed, "random topics").gamma(1.0, 1.0, size=(corpus.n_words, n_topics))
         counts[np.bincount(corpus.counts.indices, minlength=corpus.n_words) == 0] = 0.0
         return Start(counts, np.ones(n_topics))
-    settings = StartSettings(
-        n_topics,
-        given.alpha,
-        given.gamma,
-        given.eta,
-        seed,
-        given.init_sweeps,
-        lambda done, total: report({"stage": "init", "done": done, "total": total}),
-        engine,
-        stop,
-    )
-    return make_start(given.init, corpus, settings)
-
-
-def offset_after(given: Parameters, share: float) -> float:
-    """Return the offset of the steps, where minibatches are this share of what the start is found in.  math.md (B5)"""
-    if given.learning_offset is not None:
-        return float(given.learning_offset)
-    if isinstance(given.init, str) and given.init == RANDOM:
-        return 1.0
-    return offset_for(share, given.learning_decay)
+    return make_start(given.init, corpus, settings_of(given, n_topics, seed, engine, report, stop))

@@ -16,6 +16,7 @@ from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.run import Identity
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.model.chosen_likelihood import described_both, from_description, named
+from stickbreak.model.expected_counts import CountedTopics
 from stickbreak.model.spreading import spread
 from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.model.word_prior import base_of
@@ -38,7 +39,7 @@ from stickbreak.variational.words.observed import LIKELIHOODS, documents_at_once
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 
 
-class FittedHDP(TopicPriors, StreamingVariational):
+class FittedHDP(TopicPriors, CountedTopics, StreamingVariational):
     """The side of `VariationalHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
@@ -146,7 +147,7 @@ class FittedHDP(TopicPriors, StreamingVariational):
                 f"left_to_right predicts tokens, but the likelihood {type(self.likelihood_).__name__} is of counts; "
                 "use score, or fit with likelihood='multinomial'."
             )
-        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
+        return super()._predictive_rule()
 
     def _prior(self) -> Float:
         """Return alpha E[beta], the inactive rest last, (K + 1,)."""
@@ -184,9 +185,6 @@ class FittedHDP(TopicPriors, StreamingVariational):
     def joins_topics(self) -> bool:
         """Whether the topics are expected counts of tokens, and so can be joined; it depends on the likelihood."""
         return not sees_cells(self.likelihood_)
-
-    def _expected_counts(self) -> tuple[Float, Eta]:
-        return np.maximum(self.components_ - self.eta_, 0.0), self.eta_
 
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k]: counts and expected weights add up, omega is that of the largest."""
