@@ -16,7 +16,8 @@ from . import reference
 def chain_at(corpus, z, n_topics, seed=0):
     """Return a chain at given topics, word by word."""
     chain = Gibbs(corpus, n_topics, seed, "last")
-    chain.restore({"z": np.asarray(z, np.uint16), "mean": np.zeros((0, 0))}, {"n_samples": 0})
+    no_mean = {"n_samples": 0, "last_is_sample": False}
+    chain.restore({"z": np.asarray(z, np.uint16), "mean": np.zeros((0, 0))}, no_mean)
     return chain
 
 
@@ -205,17 +206,21 @@ def test_nothing_is_learned_before_its_lap(seed):
     assert learned.eta != 0.1
 
 
-def test_mean_of_the_topics_weighs_late_samples_more(seed):
+@pytest.mark.parametrize("n_laps", [3, 5, 20, 22])
+def test_mean_of_the_topics_holds_each_sample_once_and_weighs_late_ones_more(n_laps, seed):
     corpus, _ = planted_lda(20, 15, n_topics=3, mean_tokens=30, seed=seed)
     chain, last = Gibbs(corpus, 4, seed, "average"), Gibbs(corpus, 4, seed, "last")
     chain.begin()
     last.begin()
     samples = []
-    for number in range(1, 23):
+    for number in range(1, n_laps + 1):
         for each in (chain, last):
             each.lap(number, Priors.even(4, 1.0, 0.1))
-        if number % 5 == 0 or number == 22:
+        if number % 5 == 0 or number == n_laps:
             samples.append(last.counts())
     weights = np.array([(s + 1) * (s + 2) * (s + 3) for s in range(len(samples))], float)
     expected = np.tensordot(weights / weights.sum(), samples, 1)
     np.testing.assert_allclose(chain.counts(), expected, rtol=1e-12, atol=1e-12)
+    restored = Gibbs(corpus, 4, seed, "average")
+    restored.restore(*chain.snapshot())
+    np.testing.assert_array_equal(restored.counts(), chain.counts())

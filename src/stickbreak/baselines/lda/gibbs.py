@@ -47,6 +47,7 @@ class Gibbs:
     def __init__(self, corpus: Corpus, n_topics: int, seed: int, estimate: str) -> None:
         self._tokens, self._n_topics, self._seed = ByWord(corpus, n_topics), n_topics, seed
         self._keeps, self._mean, self._n_samples = estimate == "average", np.zeros((0, 0)), 0
+        self._last_is_sample = False  # the last lap is in the mean
         self._z: NDArray[np.uint16]  # (N,)  word by word
 
     def begin(self) -> None:
@@ -65,7 +66,8 @@ class Gibbs:
         of_tokens = tokens.start, tokens.where, self._z, self._lists, tokens.bits, self._n
         log_total = sweep_kernels.sweep(*of_tokens, priors.a, priors.eta, total_eta, key)
         list_kernels.sort(tokens.heads, self._lists)
-        if self._keeps and number % SAMPLE_EVERY == 0:
+        self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
+        if self._last_is_sample:
             self._mean = self._with_sample()
             self._n_samples += 1
         lengths = tokens.lengths[tokens.lengths > 0]
@@ -85,7 +87,9 @@ class Gibbs:
 
     def counts(self) -> Float:
         """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""
-        return self._with_sample() if self._keeps else self._last()
+        if not self._keeps:
+            return self._last()
+        return self._mean.copy() if self._last_is_sample else self._with_sample()
 
     def _last(self) -> Float:
         """Return the counts of this lap."""
@@ -104,16 +108,19 @@ class Gibbs:
 
     def snapshot(self) -> Packed:
         """Return the topic of each token, and the mean."""
-        return {"z": self._z.copy(), "mean": self._mean.copy()}, {"n_samples": self._n_samples}
+        values = {"n_samples": self._n_samples, "last_is_sample": self._last_is_sample}
+        return {"z": self._z.copy(), "mean": self._mean.copy()}, values
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up what `snapshot` returned."""
         z, mean, n_samples = arrays["z"], arrays["mean"], whole_number("n_samples", values["n_samples"])
+        last_is_sample = values["last_is_sample"]
+        require(last_is_sample in (False, bool(n_samples)), "its last lap cannot be a sample")
         require(
             z.shape == (self._tokens.n_tokens,) and z.dtype == np.uint16, "its topics are not those of these tokens"
         )
         require(int(z.max(initial=0)) < self._n_topics, "its tokens have topics that are not there")
         shape = (self._tokens.start.size - 1, self._n_topics) if n_samples else (0, 0)
         require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
-        self._mean, self._n_samples = mean.copy(), n_samples
+        self._mean, self._n_samples, self._last_is_sample = mean.copy(), n_samples, bool(last_is_sample)
         self._take(z.copy())
