@@ -6,7 +6,7 @@ on one four times as large, and so on: all documents begin with many topics, whe
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +43,18 @@ MOST = 1 << 26  # stored counts of a collection in which all documents take part
 MOST_OF_SHORT = 1 << 21  # ... and of one of short documents, whose last passes are then sampled ones
 DRAWS = 15  # sampled passes over the last sample of short documents: they sharpen its topics, and alpha falls
 DOCUMENTS = 32  # for each topic of a sample, where samples decide: fewer leave mixtures of topics, which moves keep
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """How long the topics grow on a sample."""
+
+    enough: float | None  # of the topics: where fewer are new after a round, it is the last; None: there are all rounds
+    draws: int = 0  # sampled passes after the rounds
+
+    def ends(self, n_new: int, n_topics: int) -> bool:
+        """Return whether a round that made `n_new` of the topics is the last."""
+        return self.enough is not None and n_new <= self.enough * n_topics
 
 
 class Grown(NamedTuple):
@@ -96,15 +108,16 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     apart = np.concatenate(documents.walk(engine, _set_apart).listed)
     rows = np.setdiff1d(np.arange(documents.n_documents), apart)
     order = stream(rules.seed, "collapsed samples").permutation(rows)
-    drawn = sampling.short and rules.final_passes != "expected"
-    decides = documents.n_counts > (MOST_OF_SHORT if drawn else MOST)
+    short = sampling.short and rules.final_passes != "expected"
+    decides = documents.n_counts > (MOST_OF_SHORT if short else MOST)
+    last = Until(None, DRAWS if short or rules.final_passes == "sampled" else 0)
     for number, size in enumerate(sizes, 1):
-        n, settle = round(documents.n_documents * size / documents.n_counts), decides and number == len(sizes)
+        n = round(documents.n_documents * size / documents.n_counts)
+        until = last if decides and number == len(sizes) else Until(sampling.enough)
         most = min(rules.max_topics, max(rules.n_topics, n // DOCUMENTS)) if decides else rules.max_topics
-        chosen, enough = np.sort(order[:n]), 0.0 if settle else sampling.enough
-        kind = "sampled" if settle and drawn else rules.final_passes
-        own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen), final_passes=kind)
-        found = _grown(documents.sample(chosen, engine), found, own, rules.seed + number, enough, engine)
+        chosen = np.sort(order[:n])
+        own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen))
+        found = _grown(documents.sample(chosen, engine), found, own, until, rules.seed + number, engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
             break
@@ -121,8 +134,8 @@ def _set_apart(given: None, shard: Shard) -> Outcome:
     return Outcome(listed=[shard.first + np.unique(document[shard.apart > 0])])
 
 
-def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, enough: float, engine: Engine) -> Grown:
-    """Return the topics after rounds of splits on a sample: until few are new, or all rounds (`enough` is 0)."""
+def _grown(sample: Documents, before: Grown | None, rules: Rules, until: Until, seed: int, engine: Engine) -> Grown:
+    """Return the topics after rounds of splits on a sample, and the priors that were learned there."""
     sample.set_aside(Aside(held=rules.held_back, held_seed=seed), engine)
     if before is None:
         state = with_random_topics(sample, rules.n_topics, seed, engine, rules.steering)
@@ -134,13 +147,11 @@ def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, eno
         priors = learn(state, priors, rules.learn, lengths)
         if rounds.due(state.n_sweeps):
             made = rounds.play(state, priors, rules.max_topics, rules.held_back, seed, engine)
-            if enough and made.birth_accepted <= enough * state.beta.size:
+            if until.ends(made.birth_accepted, state.beta.size):
                 break
-    drawn = not enough and rules.final_passes == "sampled"
-    if drawn:
-        for _ in range(DRAWS):
-            sweep(state, priors, ONE_DRAW, seed, engine)
-            priors = learn(state, priors, rules.learn, lengths)
+    for _ in range(until.draws):
+        sweep(state, priors, ONE_DRAW, seed, engine)
+        priors = learn(state, priors, rules.learn, lengths)
     add_up(state, engine)
     counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
-    return Grown(counts, priors, not enough, drawn)
+    return Grown(counts, priors, until.enough is None, until.draws > 0)
