@@ -1,23 +1,30 @@
 """Topics that are known before, and eta by word: the samplers have the exact posterior, and seeds are recovered."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import gammaln
 from tests.collapsed.steered_problems import WORDS, documents, matched, topics
 
 import stickbreak
 from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import GammaPrior
+from stickbreak.model.word_prior import WordPrior, pseudo_of
+from stickbreak.sampling import requirements, starts
 from stickbreak.sampling.chain import Chain
 from stickbreak.sampling.concentrations import KnownTopics, WordLikelihood, resample_gamma_beside
-from stickbreak.sampling.known import known_topics
+from stickbreak.sampling.known import known_topics, with_known
 from stickbreak.sampling.samples import matched as paired
+from stickbreak.sampling.starts import random_start, with_kept
 from stickbreak.sampling.state import Concentrations
 
 from .chains import ONE_THREAD, settings, tokens_of, visits
@@ -26,6 +33,7 @@ from .laws import z_scores
 
 SEEDS = {"space": ["a0", "a1", "b0", "b1"], "war": ["c0", "c1"]}
 N_SWEEPS = 3000
+ROWS = np.where(np.arange(len(WORDS)) == 3, 1.1, 0.1)[None]
 # three tokens of two words in two documents, and two documents of pseudo-tokens, each of which is a topic
 KNOWN = Tiny([[0, 1], [1], [0, 0], [1]], 2, alpha=0.8, gamma=1.3, eta=0.4)
 BY_WORD = Tiny([[0, 1, 2], [2, 1]], 3, alpha=0.8, gamma=1.3, eta=[0.2, 0.9, 0.5])
@@ -206,9 +214,10 @@ def test_rows_of_eta_are_the_pseudo_tokens_of_seeds(corpus: Corpus) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"seeds": SEEDS, "init": "single"}, "begin with init in 'random'"),
-        ({"seeds": SEEDS, "root": "indicator"}, "root is 'indicator'"),
-        ({"seeds": SEEDS, "representation": "partially-collapsed", "scratch": "here"}, "are in files"),
+        ({"seeds": SEEDS, "init": "single"}, "a chain with seeds starts with one of 'random'"),
+        ({"seeds": SEEDS, "root": "indicator"}, "root is 'indicator', which does not work with seeds"),
+        ({"seeds": SEEDS, "representation": "partially-collapsed", "scratch": "here"}, "leave scratch or seeds out"),
+        ({"eta": ROWS, "init": topics(5)}, "init is a set of topics, but a chain with rows of eta"),
         ({"eta": np.full(96, 0.1), "representation": "partially-collapsed"}, "takes one for all"),
         ({"eta": np.full(96, 0.1), "learn": ("eta",)}, "not learned"),
         ({"eta": np.full((1, 96), 0.1)}, "its smallest number for every word"),
@@ -224,5 +233,46 @@ def test_what_cannot_be_is_refused(
         GibbsHDP(n_topics=5, n_laps=2, **parameters).fit(corpus)
 
 
+def test_one_parallel_chain_on_a_cluster_has_no_seeds(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requirements, "workers_now", lambda: SimpleNamespace(scratch=Path("shared")))
+    message = "on a cluster, one chain with representation 'partially-collapsed' cannot have seeds; set another"
+    with pytest.raises(InputError, match=message):
+        GibbsHDP(representation="partially-collapsed", init="random", seeds=SEEDS).fit(corpus)
+
+
+def test_documents_of_a_seeded_start_are_taken_in_parts_with_the_same_bits(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prior = WordPrior(0.1, pseudo_of([[0, 1, 2], [2, 30], [50]], len(WORDS), 12.0))
+    counts = sparse.vstack([corpus.counts, sparse.csr_matrix((3, len(WORDS))), corpus.counts[:5]])  # three are empty
+    tokens = Tokens.from_corpus(with_known(Corpus.from_counts(counts), prior), 3)
+    z = np.random.default_rng(1).integers(3, 8, size=tokens.word.size, dtype=np.int32)
+    found = []
+    for at_once in (1 << 14, 1, 7):
+        monkeypatch.setattr(starts, "SEEDED_AT_ONCE", at_once)
+        found.append(with_kept(z, tokens, random_start(0)))
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
+    assert found[0].dtype == np.int32
+    word = tokens.word
+    assert set(found[0][word == 2]) == {0, 1}  # shared alike by two seeds
+    assert set(found[0][word == 50]) == {2}
+    others = ~np.isin(word, [0, 1, 2, 30, 50])
+    assert 0 < np.mean(found[0][others] == z[others]) < 1
+
+
+def test_a_start_with_many_seeds_has_no_table_of_all_documents_and_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starts, "SEEDED_AT_ONCE", 1 << 10)
+    prior = WordPrior(0.1, pseudo_of([[w] for w in range(100)], 200, 1.0))
+    documents = sparse.csr_matrix((np.ones(40_000), np.arange(40_000) % 200, np.arange(40_001)), shape=(40_000, 200))
+    tokens, rng = Tokens.from_corpus(with_known(Corpus.from_counts(documents), prior), 100), random_start(0)
+    tracemalloc.start()
+    try:
+        with_kept(np.full(tokens.word.size, 100, np.int32), tokens, rng)
+        assert tracemalloc.get_traced_memory()[1] < 0.2 * 8 * 40_000 * 101  # a fifth of one such table
+    finally:
+        tracemalloc.stop()
+
+
 def test_no_pseudo_tokens_are_no_known_topics() -> None:
-    assert known_topics(stickbreak.model.word_prior.WordPrior(0.1)) is None
+    assert known_topics(WordPrior(0.1)) is None

@@ -26,6 +26,7 @@ class Parameters(OfChain, Protocol):
     """The parameters that are checked here."""
 
     eta: Any
+    seeds: Any
 
 
 def check_known(given: Parameters, n_known: int) -> None:
@@ -42,15 +43,19 @@ def check_known(given: Parameters, n_known: int) -> None:
         )
     if not n_known:
         return
+    known = "seeds" if given.seeds is not None else "rows of eta"
     if not isinstance(given.init, str) or given.init not in STARTS:
-        known = ", ".join(map(repr, STARTS))
-        raise InputError(f"topics that are known before (seeds, or rows of eta) begin with init in {known}; give one.")
+        init = repr(given.init) if isinstance(given.init, str) else "a set of topics"
+        starts = ", ".join(map(repr, STARTS))
+        raise InputError(f"init is {init}, but a chain with {known} starts with one of {starts}; give one of these.")
     if given.root == "indicator":
-        raise InputError("root is 'indicator', which has no topics that are known before; set root='marginal'.")
+        raise InputError(f"root is 'indicator', which does not work with {known}; set root='marginal'.")
+    if given.scratch is not None:
+        raise InputError(f"scratch is given, but a fit in files cannot have {known}; leave scratch or {known} out.")
     if scratch_folder(given) is not None:
         raise InputError(
-            "the topics of tokens are in files (scratch, or a cluster), which have no topics that are known before; "
-            "leave scratch, or seeds and the rows of eta, out."
+            f"on a cluster, one chain with representation {PARALLEL!r} cannot have {known}; "
+            f"set another representation and n_shards, or leave {known} out."
         )
 
 

@@ -29,6 +29,7 @@ from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS, RANDOM, SEQUE
 from stickbreak.sampling.state import Concentrations, Seating, TopicCounts
 
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
+SEEDED_AT_ONCE = 1 << 14  # documents whose weights of the topics that are given are in memory at a time
 
 
 def chain_starts(
@@ -106,23 +107,28 @@ def with_kept(z: Int32, tokens: Tokens, rng: np.random.Generator) -> Int32:
 
     math.md (C18)
     """
-    first, n_kept = tokens.sampled[-1], tokens.n_given
+    first, n_kept, found = tokens.sampled[-1], tokens.n_given, np.empty_like(z)
     pairs = np.unique(np.stack([tokens.word[first:], tokens.given_topics]), axis=1)
     begin = np.searchsorted(pairs[0], np.arange(tokens.n_words + 1))
-    n = np.diff(begin)[tokens.word]
-    which = begin[tokens.word] + (rng.random(z.size) * n).astype(np.int64)
-    topic = pairs[1][np.minimum(which, pairs.shape[1] - 1)]
-    document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
-    weights = np.ones((tokens.n_documents, n_kept + 1))  # tokens of the words of each topic, then 1 for the others
-    weights[:, :-1] = 0.0
-    np.add.at(weights, (document[n > 0], topic[n > 0]), 1.0)
-    upto = np.cumsum(weights, axis=1)
-    u = rng.random(z.size) * upto[document, -1]
-    drawn = np.zeros(z.size, np.int64)
-    for k in range(n_kept):
-        drawn += u >= upto[document, k]
-    drawn = np.where(n > 0, topic, drawn)
-    return np.where(drawn < n_kept, drawn, z).astype(np.int32)
+    topics_of_word, which = np.diff(begin), rng.random(z.size)
+    for document in range(0, tokens.n_documents, SEEDED_AT_ONCE):
+        start = tokens.start[document : document + SEEDED_AT_ONCE + 1]
+        own = slice(start[0], start[-1])
+        word, row = tokens.word[own], np.repeat(np.arange(start.size - 1), np.diff(start))
+        n = topics_of_word[word]
+        place = begin[word] + (which[own] * n).astype(np.int64)
+        topic = pairs[1][np.minimum(place, pairs.shape[1] - 1)]
+        weights = np.ones((start.size - 1, n_kept + 1))  # tokens of the words of each topic, then 1 for the others
+        weights[:, :-1] = 0.0
+        np.add.at(weights, (row[n > 0], topic[n > 0]), 1.0)
+        upto = np.cumsum(weights, axis=1)
+        u = rng.random(word.size) * upto[row, -1]
+        drawn = np.zeros(word.size, np.int64)
+        for k in range(n_kept):
+            drawn += u >= upto[row, k]
+        drawn = np.where(n > 0, topic, drawn)
+        found[own] = np.where(drawn < n_kept, drawn, z[own])
+    return found
 
 
 def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -> tuple[Int32, Float]:
