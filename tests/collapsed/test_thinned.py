@@ -9,6 +9,7 @@ from stickbreak.collapsed.cvb0 import ALONE, SMALLEST_SHARE, add_up, random_star
 from stickbreak.collapsed.files import InFiles
 from stickbreak.collapsed.kernels import splits as kernels
 from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.splitting import Halves, settled, split
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.thinned import thinning
@@ -60,10 +61,11 @@ def test_documents_that_are_drawn_have_the_tokens_and_shares_they_had(monkeypatc
     for shard in state.documents.shards:
         document = shard.first + np.repeat(np.arange(shard.indptr.size - 1), np.diff(shard.indptr))
         kept[document, shard.word] = shard.count
-    some = thinned.thinned(state.documents, 4, 1, ALONE)
+    some = thinned.thinned(state.documents, 4, 1, 7, ALONE)
     assert len(some.shards) > 2
+    purpose = "documents of halves in lap 7"
     drawn = np.concatenate([
-        shard.first + np.flatnonzero(thinned.stream_at(1, "documents of halves", shard.first).random(n) * 4 < 1)
+        shard.first + np.flatnonzero(thinned.stream_at(1, purpose, shard.first).random(n) * 4 < 1)
         for shard in state.documents.shards
         for n in [shard.indptr.size - 1]
     ])  # fmt: skip
@@ -85,11 +87,44 @@ def test_documents_of_files_and_of_memory_are_the_same(tmp_path):
     found = []
     for documents in (InMemory(corpus), InFiles(corpus, ALONE, Folder(tmp_path))):
         with_random_topics(documents, 4, 0, ALONE)
-        shards = thinned.thinned(documents, 3, 1, ALONE).shards
+        shards = thinned.thinned(documents, 3, 1, 7, ALONE).shards
         found.append([(s.indptr, s.word, s.count, s.shares.topic, s.shares.share) for s in shards])
     for one, other in zip(*found, strict=True):
         for here, there in zip(one, other, strict=True):
             np.testing.assert_array_equal(here, there)
+
+
+def test_documents_without_tokens_count_neither_before_nor_after_the_draw():
+    counts = planted_lda(600, 30, n_topics=3, mean_tokens=200, seed=2)[0].counts.toarray()
+    counts[::2] = 0
+    documents = InMemory(Corpus.from_counts(counts))
+    with_random_topics(documents, 4, 0, ALONE)
+    assert thinned.one_in(InMemory(Corpus.from_counts(counts[1::2])), 1e9, 4, ALONE) == 1
+    assert thinned.one_in(documents, 1e9, 4, ALONE) == 1
+    some = thinned.thinned(documents, 2, 0, 3, ALONE)
+    assert 110 < some.n_documents < 190
+    assert (some.lengths(ALONE) > 0).all()
+
+
+def test_documents_set_apart_and_without_other_tokens_do_not_count():
+    documents = InMemory(planted_lda(600, 30, n_topics=3, mean_tokens=200, seed=2)[0])
+    assert thinned.one_in(documents, 1e9, 4, ALONE) == 2
+    documents.set_aside(Aside(apart=0.3, apart_seed=5), ALONE)
+    with_random_topics(documents, 4, 0, ALONE)
+    assert thinned.one_in(documents, 1e9, 4, ALONE) == 1
+    assert (thinned.thinned(documents, 2, 0, 3, ALONE).lengths(ALONE) > 0).all()
+
+
+def test_each_lap_of_each_seed_draws_documents_of_its_own():
+    documents = InMemory(planted_lda(300, 30, n_topics=3, mean_tokens=15, seed=2)[0])
+    with_random_topics(documents, 4, 0, ALONE)
+    drawn = {
+        (seed, lap): thinned.thinned(documents, 2, seed, lap, ALONE).lengths(ALONE).tolist()
+        for seed in (0, 3)
+        for lap in (0, 3, 6)
+    }
+    assert len({tuple(lengths) for lengths in drawn.values()}) == 6  # not those of seed 3 in lap 0 for seed 0 in lap 3
+    assert drawn[0, 3] == thinned.thinned(documents, 2, 0, 3, ALONE).lengths(ALONE).tolist()
 
 
 def test_halves_found_in_some_documents_part_all(monkeypatch):

@@ -18,7 +18,7 @@ from stickbreak.collapsed.merging import LEAST_TOKENS, LEAST_WEIGHT, Judged
 from stickbreak.collapsed.packing import Counts
 from stickbreak.collapsed.shards import Shard, Shares
 from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors
-from stickbreak.collapsed.thinned import thinned, thinning
+from stickbreak.collapsed.thinned import one_in, thinned
 from stickbreak.collapsed.walking import Half, Outcome, count_halves
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
@@ -78,10 +78,11 @@ def split(state: CollapsedState, priors: Priors, max_topics: int, seed: int, eng
 
 def settled(state: CollapsedState, priors: Priors, seed: int, engine: Engine) -> Halves:
     """Return halves of all topics that have settled: in some documents first, where topics are large.  math.md (C22)"""
-    m = thinning(float(state.N.sum()), state.beta.size, state.documents.n_documents)
-    if m == 1 or state.steering.past is not None:  # of documents that were fitted before, there are counts alone
+    past = state.steering.past is not None  # of documents that were fitted before, there are counts alone
+    m = 1 if past else one_in(state.documents, float(state.N.sum()), state.beta.size, engine)
+    if m == 1:
         return settled_in(state, priors, seed, engine)
-    some = thinned(state.documents, m, seed + state.n_sweeps, engine)
+    some = thinned(state.documents, m, seed, state.n_sweeps, engine)
     part = replace(state, documents=some, S=np.empty_like(state.S), N=np.empty_like(state.N))
     add_up(part, engine)
     found = settled_in(part, priors, seed, engine)

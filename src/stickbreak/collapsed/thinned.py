@@ -12,9 +12,9 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.streams import stream_at
 
-TOKENS = 1 << 14  # of the documents that are drawn, for each topic
-DOCUMENTS = 1 << 8  # that are drawn, at the least: a few long ones need not have what tells halves apart
-MOST = 16  # one document in so many, at the least
+TOKENS = 1 << 14  # of a topic in the documents that are drawn, on average: at least as many
+DOCUMENTS = 1 << 8  # at least as many are drawn: a few long ones may lack the words in which halves differ
+MOST = 16  # at least one document in so many is drawn
 
 
 def thinning(n_tokens: float, n_topics: int, n_documents: int) -> int:
@@ -22,17 +22,27 @@ def thinning(n_tokens: float, n_topics: int, n_documents: int) -> int:
     return min(MOST, max(1, min(int(n_tokens / (n_topics * TOKENS)), n_documents // DOCUMENTS)))
 
 
-def thinned(documents: Documents, m: int, seed: int, engine: Engine) -> InMemory:
+def one_in(documents: Documents, n_tokens: float, n_topics: int, engine: Engine) -> int:
+    """Return m for documents: only those with tokens that take part count."""
+    if thinning(n_tokens, n_topics, documents.n_documents) == 1:  # without a look at the documents
+        return 1
+    return thinning(n_tokens, n_topics, int(np.count_nonzero(documents.lengths(engine))))
+
+
+def thinned(documents: Documents, m: int, seed: int, lap: int, engine: Engine) -> InMemory:
     """Return one document in m, drawn at random, with the shares of the tokens that take part.
 
     Parameters
     ----------
     documents : Documents
+        Those without tokens are left out.
     m : int
     seed : int
+    lap : int
+        Each has draws of its own.
     engine : Engine
     """
-    drawn: list[Shard] = documents.walk(engine, draw, (m, seed)).listed
+    drawn: list[Shard] = documents.walk(engine, draw, (m, seed, lap)).listed
     sizes = np.concatenate([np.diff(shard.indptr) for shard in drawn] or [np.zeros(0, np.int64)])
     word = np.concatenate([shard.word for shard in drawn] or [np.zeros(0, np.int32)])
     count = np.concatenate([shard.count for shard in drawn] or [np.zeros(0)])
@@ -50,13 +60,14 @@ def thinned(documents: Documents, m: int, seed: int, engine: Engine) -> InMemory
     return some
 
 
-def draw(given: tuple[int, int], shard: Shard) -> Outcome:
+def draw(given: tuple[int, int, int], shard: Shard) -> Outcome:
     """List some documents of a shard, as one shard."""
-    (m, seed), sizes, shares = given, np.diff(shard.indptr), shard.shares
-    drawn = stream_at(seed, "documents of halves", shard.first).random(sizes.size) * m < 1.0
+    (m, seed, lap), sizes, shares = given, np.diff(shard.indptr), shard.shares
+    drawn = stream_at(seed, f"documents of halves in lap {lap}", shard.first).random(sizes.size) * m < 1.0
     counts = np.repeat(drawn, sizes) & (shard.count > 0.0)
     document, each = np.repeat(np.arange(sizes.size), sizes)[counts], np.diff(shares.start)
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(document, minlength=sizes.size)[drawn])))
+    left = np.bincount(document, minlength=sizes.size)
+    indptr = np.concatenate(([0], np.cumsum(left[left > 0])))
     entries, start = np.repeat(counts, each), np.concatenate(([0], np.cumsum(each[counts])))
     own = Shares(start, shares.topic[entries], shares.share[entries])
     return Outcome(listed=[Shard(shard.first, indptr, shard.word[counts], shard.count[counts], own)])
