@@ -25,6 +25,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ _LEFT_OUT: dict[str, Any] = {"no_cfunc_wrapper": True}
 _log = logging.getLogger("stickbreak")
 _PACKAGE = __name__.partition(".")[0]
 _DIGEST = hashlib.sha256().digest_size
+_CODE = attrgetter("library", "lifted")  # of what Numba compiled: machine code, and loops that are kernels of their own
 
 
 @dataclass(slots=True)
@@ -223,7 +225,8 @@ class _KernelCache(NullCache):
         """Keep a kernel that was just compiled in the first place that takes it."""
         TALLY.compiled += 1
         with _never_stopping("written"):
-            if not self._places or cres.library.has_dynamic_globals or not all(part.can_cache for part in cres.lifted):
+            code, lifted = _CODE(cres)
+            if not self._places or code.has_dynamic_globals or not all(part.can_cache for part in lifted):
                 return
             name, identity = self._identity(sig, cres.codegen)
             payload: bytes = dumps(cres._reduce())  # type: ignore[no-untyped-call]
