@@ -1,14 +1,18 @@
 """Shares by category, and the test of their differences."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from tests.questions.problems import OneWordEach, asked, drawn
 
+from stickbreak import CollapsedHDP
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.questions.by_category import adjusted, differences, topics_by
+from stickbreak.questions.columns import categories_of
 from stickbreak.questions.intervals import group_shares
+from stickbreak.report.grouped import columns_of_report
 
 
 def test_table_has_the_sums_of_each_category():
@@ -86,6 +90,46 @@ def test_equal_weights_do_not_differ_and_a_single_document_says_nothing():
     alike = Corpus.from_counts([[1, 2], [2, 4]] * 20)
     same = topics_by(OneWordEach(2), alike, np.array(list("ab") * 20, object), asked(2))
     assert same["p"].tolist() == [1.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([["a", "b"], ["a"], "b"], r"category has \['a', 'b'\] for a document; give a text, number or date for each"),
+        (["a", {"b": 1}, None], r"category has \{'b': 1\} for a document; give a text"),
+        ([("a", 1), ("a", [1]), "b"], r"category has \('a', \[1\]\) for a document; give a text"),
+        ([np.arange(2), "a", "b"], r"category has array\(\[0, 1\]\) for a document; give a text"),
+        (
+            [pd.Timestamp("2026-11-23"), pd.Timestamp("2026-11-23", tz="UTC"), None],
+            "values of different kinds .*; give",
+        ),
+        (
+            pd.MultiIndex.from_arrays([[1, 2, 3], [1, 2, 3]]),
+            "category cannot be read .*; give a value for each document",
+        ),
+    ],
+    ids=["lists", "mapping", "list in a tuple", "array", "times with and without a zone", "index of two levels"],
+)
+def test_values_that_are_not_categories_are_refused_in_one_sentence(values, message):
+    corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2]])
+    with pytest.raises(InputError, match=message) as found:
+        categories_of(corpus, values, "category")
+    assert str(found.value).count(". ") == 0
+
+
+@pytest.mark.parametrize("values", [["a", 1, None], [("a", 1), ("b", 2), ("a", 1)], [True, False, True]])
+def test_values_of_several_kinds_are_categories(values):
+    corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2]])
+    assert len(topics_by(OneWordEach(2), corpus, categories_of(corpus, values, "category"), asked(2))) == 4
+
+
+def test_a_model_and_its_report_refuse_categories_that_are_lists():
+    corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2]])
+    model = CollapsedHDP(n_topics=1, n_laps=1, random_state=0).fit(corpus)
+    with pytest.raises(InputError, match="category has"):
+        model.topics_by(corpus, [["a"], ["b"], ["a"]])
+    with pytest.raises(InputError, match="categories has"):
+        columns_of_report(corpus, False, None, {"subject": [["a"], ["b"], ["a"]]})
 
 
 def test_what_is_no_column_of_categories_is_refused():

@@ -17,7 +17,7 @@ from stickbreak.model.notebook import ShownInNotebooks
 from stickbreak.questions import by_category, documents, over_time, similar, table
 from stickbreak.questions import word_topics as of_words
 from stickbreak.questions import words as of_topic
-from stickbreak.questions.columns import column_of, days_of
+from stickbreak.questions.columns import categories_of, days_of
 from stickbreak.questions.intervals import RESAMPLES
 
 if TYPE_CHECKING:
@@ -168,10 +168,10 @@ class Questions(ShownInNotebooks):
         Raises
         ------
         InputError
-            If there is no such column, no category or more than 1,000.
+            If there is no such column, no category or more than 1,000, or a value is not one, as a list is.
         """
         corpus, asked = self._about(X, topic, category)
-        values = column_of(corpus, category, "category")
+        values = categories_of(corpus, category, "category")
         _tell_left_out(values.isna().to_numpy(), "category")
         n = check_whole("n_resamples", n_resamples, 2)
         return by_category.topics_by(self, corpus, values, asked, n_resamples=n, seed=random_state)

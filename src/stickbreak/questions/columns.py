@@ -50,12 +50,41 @@ def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
         return corpus.metadata[given].to_pandas(date_as_object=False).reset_index(drop=True)
     try:
         values = pd.Series(given).reset_index(drop=True)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, NotImplementedError) as error:
         raise InputError(f"{parameter} cannot be read ({error}); give a value for each document.") from None
     if len(values) != len(corpus):
         raise InputError(
             f"{parameter} has {len(values)} values for {len(corpus)} documents; give a value for each document."
         )
+    return values
+
+
+def categories_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
+    """Return the category of each document.
+
+    Parameters
+    ----------
+    corpus, given, parameter
+        As in `column_of`.
+
+    Raises
+    ------
+    InputError
+        Also if a value is not one that others can be equal to, as a list is, or values cannot be sorted.
+    """
+    values = column_of(corpus, given, parameter)
+    if values.dtype != object:
+        return values
+    advice = "give a text, number or date for each document."
+    for value in values:
+        try:
+            hash(value)
+        except TypeError:
+            raise InputError(f"{parameter} has {value!r:.60} for a document; {advice}") from None
+    try:
+        numbered(values)
+    except TypeError as error:
+        raise InputError(f"{parameter} has values of different kinds ({error}); {advice}") from None
     return values
 
 

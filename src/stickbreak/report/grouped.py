@@ -15,6 +15,7 @@ from stickbreak.questions.by_category import adjusted, differences
 from stickbreak.questions.columns import (
     PERIODS,
     Days,
+    categories_of,
     column_of,
     days_of,
     numbered,
@@ -131,7 +132,7 @@ def columns_of_report(
         given = {str(name): values for name, values in categories.items()}
     else:
         given = {name: name for name in ([categories] if isinstance(categories, str) else categories)}
-    return Columns(time, by, {name: column_of(corpus, one, "categories") for name, one in given.items()})
+    return Columns(time, by, {name: categories_of(corpus, one, "categories") for name, one in given.items()})
 
 
 def _time(corpus: Corpus, dates: Any, date_format: str | None) -> tuple[str, Days] | None:
