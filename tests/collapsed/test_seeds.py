@@ -3,6 +3,7 @@
 import copy
 import logging
 import pickle
+from collections import ChainMap, defaultdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -132,6 +133,16 @@ def test_seeds_of_another_mapping_are_cloned_pickled_and_saved(corpus: Corpus, t
     assert pickle.loads(pickle.dumps(model)).labels_ == model.labels_
     model.save(tmp_path / "model")
     assert stickbreak.load(tmp_path / "model").seeds == SEEDS
+
+
+@pytest.mark.parametrize("given", [MappingProxyType(SEEDS), ChainMap(SEEDS), defaultdict(lambda: [], SEEDS)])
+@pytest.mark.parametrize("family", ["CollapsedHDP", "VariationalHDP", "GibbsHDP", "HybridHDP"])
+def test_seeds_of_any_mapping_are_plain_in_a_model_that_is_not_fitted_yet(family: str, given: Any) -> None:
+    made = getattr(stickbreak, family)
+    for model in (made(seeds=given), made().set_params(seeds=given)):
+        for other in (clone(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            assert type(other.seeds) is dict
+            assert other.seeds == SEEDS
 
 
 def test_unknown_words_are_named_and_left_out(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:

@@ -40,7 +40,7 @@ def check_seeds(seeds: Any) -> None:
 
 def plain_seeds(seeds: Any) -> Any:
     """Return seeds as a dict of lists: other mappings cannot be cloned, pickled or saved; anything else as it is."""
-    return dict(seeds) if isinstance(seeds, Mapping) and not isinstance(seeds, dict) else seeds
+    return dict(seeds) if isinstance(seeds, Mapping) and type(seeds) is not dict else seeds
 
 
 def known_words(seeds: Seeds, vocabulary: Sequence[str]) -> dict[str, list[int]]:

@@ -30,6 +30,17 @@ class TopicPriors(TopicModel):
     init: Any
     _pseudo: sparse.csr_array | None = None  # (W, n_kept)  of the fit, in `components_`
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in scikit-learn; seeds of any kind of mapping become a dict.
+
+        Returns
+        -------
+        self
+        """
+        if "seeds" in params:
+            params["seeds"] = plain_seeds(params["seeds"])
+        return super().set_params(**params)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_eta(self.eta)
