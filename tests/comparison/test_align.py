@@ -33,8 +33,8 @@ class Permuted:
         shown = self.model.shown_topics(n_words, most=most)
         return replace(shown, shares=shown.shares[self.order])
 
-    def transform(self, X):
-        return np.asarray(self.model.transform(X))[:, self.order]
+    def active_weights(self, X):
+        return np.asarray(self.model.active_weights(X))[:, self.order]
 
 
 @pytest.fixture(scope="module")

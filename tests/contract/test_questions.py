@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from tests.contract.small import OF_WORDS, data_of, fitted, unfitted
 
@@ -11,6 +12,7 @@ import stickbreak
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import npmi
 from stickbreak.exceptions import InputError
+from stickbreak.report import build_report
 
 QUESTIONS = {
     "topics_table": lambda model, corpus: model.topics_table(corpus),
@@ -72,6 +74,19 @@ def test_answers_are_data_frames_and_those_of_a_saved_model(model, corpus, quest
     assert all(dtype.kind in "iufOMT" for dtype in answer.dtypes)
     model.save(tmp_path / "model")
     pd.testing.assert_frame_equal(QUESTIONS[question](stickbreak.load(tmp_path / "model"), corpus), answer)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answers_are_the_same_where_transform_gives_data_frames(model, corpus, question):
+    answer = QUESTIONS[question](model, corpus)
+    with config_context(transform_output="pandas"):
+        pd.testing.assert_frame_equal(QUESTIONS[question](model, corpus), answer)
+
+
+def test_report_is_the_same_where_transform_gives_data_frames(model, corpus):
+    report = build_report(model, corpus)
+    with config_context(transform_output="pandas"):
+        assert build_report(model, corpus).documents == report.documents
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

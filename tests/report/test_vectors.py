@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn import config_context
 
 import stickbreak
 from stickbreak.corpus import GroupedVectors, PatchShape, planted_gaussians
@@ -66,6 +67,12 @@ def test_numbers_are_those_of_the_model(hdp, groups):
             assert coordinate.mean == pytest.approx(hdp.means_[k, j])
             assert coordinate.spread == pytest.approx(np.sqrt(hdp.covariances_[k, j, j]))
             assert np.abs(coordinate.directions) == pytest.approx(np.abs(vectors[j, ::-1]))
+
+
+def test_numbers_are_the_same_where_transform_gives_data_frames(hdp, groups):
+    data = build_component_report(hdp, groups)
+    with config_context(transform_output="pandas"):
+        assert build_component_report(hdp, groups).components == data.components
 
 
 def test_single_vectors_have_no_groups(mixture, groups):

@@ -294,7 +294,6 @@ class FittedTree(TopicModel):
         """Raise an InputError: a dense table of documents and leaves is what a tree of this size avoids."""
         raise InputError("a tree has no dense weights of documents; call transform for its sparse weights.")
 
-    @spread
     def transform(self, X: Any) -> Any:
         """Return the shares of the tokens of documents at each leaf.                                 math.md (T10)
 
@@ -310,10 +309,13 @@ class FittedTree(TopicModel):
         scipy.sparse.csr_array of shape (D, L)
             Rows sum to one. The row of a document without any word of the fit is empty.
         """
-        check_is_fitted(self)
-        corpus = self._corpus(X)
+        return self.active_weights(X)
+
+    @spread
+    def active_weights(self, X: Any) -> Any:
+        """Return what `transform` does, as a sparse array whatever scikit-learn's `set_output` says, (D, L)."""
         with engine(self.n_jobs) as executor:
-            return self._model.weights(corpus, executor)
+            return self._model.weights(self._corpus(X), executor)
 
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
         """Score the held-out halves of documents, with leaves from the observed halves.

@@ -302,6 +302,11 @@ class Questions(ShownInNotebooks):
         corpus = self._corpus(X)
         return similar.similar_documents(self, corpus, similar.row_of(corpus, document), n)
 
+    def active_weights(self, X: Any) -> Any:
+        """Return what `transform` does, as an array whatever scikit-learn's `set_output` says, (D, K)."""
+        weights = self.expected_weights(X)[:, :-1]
+        return weights / weights.sum(axis=1, keepdims=True)
+
     def _about(self, X: Any, topic: int | None, column: Any = "") -> tuple[Corpus, Any]:
         """Return the documents and the topics that a question is about.
 

@@ -212,8 +212,7 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
             Weights of the active topics, renormalised so that rows sum to one. An empty document gets the weights of
             the corpus.
         """
-        weights = self.expected_weights(X)[:, :-1]
-        return weights / weights.sum(axis=1, keepdims=True)
+        return self.active_weights(X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the held-out log-likelihood by document completion, in nats per token (larger is better).

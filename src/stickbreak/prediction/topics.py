@@ -129,6 +129,10 @@ class FlatTopics:
     def transform(self, X: Any) -> Any:
         """Return the weights of the topics in documents, (D, `n_columns_`), dense or sparse."""
 
+    def active_weights(self, X: Any) -> Any:
+        """Return what `transform` does, as an array, dense or sparse, whatever scikit-learn's `set_output` says."""
+        return self.transform(X)
+
     @abstractmethod
     def left_to_right(
         self,

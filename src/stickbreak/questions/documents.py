@@ -157,7 +157,7 @@ def topics_of(topics: FlatTopics, corpus: Corpus, n: int) -> pd.DataFrame:
     parts: list[tuple[Int, Int, Float]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
     for block in whole_blocks(topics, bare):
         rows = with_tokens[(with_tokens >= block.start) & (with_tokens < block.stop)]
-        weights: Any = topics.transform(bare[rows])
+        weights: Any = topics.active_weights(bare[rows])
         is_sparse = sparse.issparse(weights)
         if is_sparse:
             parts += [_largest(rows[[i]], weights[[i]].indices, weights[[i]].data[None], n) for i in range(rows.size)]

@@ -41,10 +41,10 @@ def similar_documents(topics: FlatTopics, corpus: Corpus, row: int, n: int) -> p
     lengths, bare = np.asarray(corpus.document_lengths), replace(corpus, names=None, metadata=None)
     if lengths[row] <= 0:
         raise InputError(f"document {row} has no word of the model; give another document.")
-    root = _root(topics.transform(bare[row : row + 1]))
+    root = _root(topics.active_weights(bare[row : row + 1]))
     affinity = np.empty(len(corpus))
     for block in whole_blocks(topics, bare):
-        affinity[block] = dense(_root(topics.transform(bare[block])) @ root.T)[:, 0]
+        affinity[block] = dense(_root(topics.active_weights(bare[block])) @ root.T)[:, 0]
     affinity[row] = affinity[lengths <= 0] = -1.0
     nearest = np.argsort(-affinity, kind="stable")[:n]
     nearest = nearest[affinity[nearest] >= 0]

@@ -58,7 +58,7 @@ def weight_blocks(
     n_columns = numbers.size if _is_sparse(topics, corpus) else topics.n_columns_  # that are in memory at a time
     for block in document_blocks(n_documents, n_columns):
         chosen = np.arange(block.start, block.stop) if rows is None else rows[block]
-        weights = topics.transform(bare[block] if rows is None else bare[chosen])
+        weights = topics.active_weights(bare[block] if rows is None else bare[chosen])
         every = np.array_equal(numbers, np.arange(weights.shape[1]))
         yield chosen, dense(weights if every else weights[:, numbers])
 
@@ -70,7 +70,7 @@ def whole_blocks(topics: FlatTopics, corpus: Corpus) -> Iterator[slice]:
 
 def _is_sparse(topics: FlatTopics, corpus: Corpus) -> bool:
     """Tell whether the weights of documents are sparse: those of a tree."""
-    return bool(sparse.issparse(topics.transform(corpus[:0])))
+    return bool(sparse.issparse(topics.active_weights(corpus[:0])))
 
 
 def dense(weights: Any) -> Float:

@@ -66,7 +66,7 @@ def best_topics(topics: FlatTopics, corpus: Corpus, n: int) -> Iterator[tuple[In
     bare, indptr = replace(corpus, names=None, metadata=None), corpus.counts.indptr
     phi: Float | None = None
     for block in whole_blocks(topics, bare):
-        weights = topics.transform(bare[block])
+        weights = topics.active_weights(bare[block])
         is_sparse = sparse.issparse(weights)
         if not is_sparse and phi is None:
             phi = np.ascontiguousarray(topics.topic_word_.T)

@@ -210,7 +210,7 @@ def _largest_groups(model: Any, vectors: GroupedVectors, seed: int) -> dict[int,
     found: dict[int, list[GroupShare]] = {k: [] for k in range(model.n_components_)}
     for block in document_blocks(groups.n_groups, model.n_components_):
         part = groups[block]
-        weights = model.transform(part)
+        weights = model.active_weights(part)
         weights[part.group_sizes == 0] = 0.0
         for k, best in found.items():
             order = np.argsort(-weights[:, k], kind="stable")[:_GROUPS]

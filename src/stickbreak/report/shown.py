@@ -49,7 +49,7 @@ class ReportTopics:
 
     def of_documents(self, rows: NDArray[np.int64]) -> tuple[Float, Float]:
         """Return the weights of these topics in some documents, (D, n), and the largest weight of any there, (D,)."""
-        found = self.model.transform(self.corpus[rows]) if self.given is None else self.given[rows]
+        found = self.model.active_weights(self.corpus[rows]) if self.given is None else self.given[rows]
         columns = np.array(self.numbers)
         if isinstance(found, sparse.csr_array):
             return found[:, columns].toarray(), found.max(axis=1).toarray().ravel()

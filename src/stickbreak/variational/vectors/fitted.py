@@ -87,10 +87,10 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
         ----------
         X : GroupedVectors or sequence of array-like of shape (N_g, dim)
         """
-        return self._active_weights(X)
+        return self.active_weights(X)
 
-    def _active_weights(self, X: Any) -> Float:
-        """Return what `transform` does, as an array whatever `set_output` says."""
+    def active_weights(self, X: Any) -> Float:
+        """Return what `transform` does, as an array whatever scikit-learn's `set_output` says, (G, K)."""
         weights = self.expected_weights(X)[:, :-1]
         return weights / weights.sum(axis=1, keepdims=True)
 
@@ -126,7 +126,7 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
         observed, held_out = self._checked(X).halves(seed=0)
         if held_out.n_vectors == 0:
             raise InputError("no group has two vectors, so none can be held out; give larger groups.")
-        weights = self._active_weights(observed)
+        weights = self.active_weights(observed)
         total = sum(float(logsumexp(joint, axis=1).sum()) for _, joint in self._joint(held_out, weights))
         return total / held_out.n_vectors
 
@@ -139,7 +139,7 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
         """
         groups = self._checked(X)
         out = np.empty((groups.n_vectors, self.n_components_))
-        for rows, joint in self._joint(groups, self._active_weights(groups)):
+        for rows, joint in self._joint(groups, self.active_weights(groups)):
             out[rows] = softmax(joint, axis=1)
         return out
 
@@ -147,7 +147,7 @@ class FittedGaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Vecto
         """Return the most probable component of each vector, (N,)."""
         groups = self._checked(X)
         out = np.empty(groups.n_vectors, np.int64)
-        for rows, joint in self._joint(groups, self._active_weights(groups)):
+        for rows, joint in self._joint(groups, self.active_weights(groups)):
             out[rows] = joint.argmax(axis=1)
         return out
 
