@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.baselines.lda import LDA
     from stickbreak.baselines.online import OnlineHDP, SplitMergeOnlineHDP
+    from stickbreak.baselines.pachinko import HierarchicalPachinko, Pachinko
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.counting import count_files
@@ -36,9 +37,11 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "BackoffTreeTopics": "stickbreak.backoff_tree",
     "CollapsedHDP": "stickbreak.collapsed",
     "GibbsHDP": "stickbreak.sampling",
+    "HierarchicalPachinko": "stickbreak.baselines.pachinko",
     "HybridHDP": "stickbreak.hybrid",
     "LDA": "stickbreak.baselines.lda",
     "OnlineHDP": "stickbreak.baselines.online",
+    "Pachinko": "stickbreak.baselines.pachinko",
     "SplitMergeOnlineHDP": "stickbreak.baselines.online",
     "VariationalHDP": "stickbreak.variational",
 }
@@ -65,8 +68,10 @@ __all__ = [
     "GaussianHDP",
     "GibbsHDP",
     "GroupedVectors",
+    "HierarchicalPachinko",
     "HybridHDP",
     "OnlineHDP",
+    "Pachinko",
     "SplitMergeOnlineHDP",
     "VariationalHDP",
     "cluster",

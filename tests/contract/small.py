@@ -16,6 +16,8 @@ SMALL = {
     "GibbsHDP": "gibbs",
     "HybridHDP": "hybrid",
     "LDA": "lda",
+    "Pachinko": "pachinko",
+    "HierarchicalPachinko": "hierarchical pachinko",
     "OnlineHDP": "online",
     "SplitMergeOnlineHDP": "split-merge online",
     "BackoffTreeTopics": "tree",
@@ -23,6 +25,8 @@ SMALL = {
     "GaussianDPMixture": "gaussian mixture",
 }
 """Name -> key of `FITS`."""
+TREES = ("Pachinko", "HierarchicalPachinko", "BackoffTreeTopics")
+"""Those whose topics form a tree."""
 OF_WORDS = tuple(name for name, key in SMALL.items() if FITS[key].data == "words")
 
 

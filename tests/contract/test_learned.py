@@ -19,6 +19,8 @@ LEARNED = {
     "GibbsHDP": [["alpha"], [], ["eta", "gamma"]],
     "HybridHDP": [["gamma"], [], ["alpha", "gamma", "eta"]],
     "LDA": [["alpha"], [], ["eta"], ["alpha", "eta"]],
+    "Pachinko": [["alpha"], [], ["alpha", "sub_alpha", "eta"]],
+    "HierarchicalPachinko": [["sub_alpha"], [], ["eta"]],
     "OnlineHDP": [[]],
     "SplitMergeOnlineHDP": [[]],
     "BackoffTreeTopics": [["alpha", "eta"], [], ["eta"]],

@@ -15,6 +15,8 @@ COLUMNS = (
     "SplitMergeOnlineHDP",
     "GibbsHDP",
     "LDA",
+    "Pachinko",
+    "HierarchicalPachinko",
     "BackoffTreeTopics",
     "GaussianHDP",
     "GaussianDPMixture",

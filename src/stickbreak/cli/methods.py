@@ -40,6 +40,8 @@ METHODS = {
     "hybrid": Method("HybridHDP", "for many topics, or more documents than fit in memory; reads from disk."),
     "tree": Method("BackoffTreeTopics", "finds a tree of up to millions of topics.", uncounted_starts=(None,)),
     "lda": Method("LDA", "for a number of topics that you give; quick, whatever the number."),
+    "pachinko": Method("Pachinko", "finds topics in groups that share them; two levels."),
+    "hierarchical-pachinko": Method("HierarchicalPachinko", "finds topics from general to special; three levels."),
     "online-hdp": Method("OnlineHDP", "earlier online methods, to compare with."),
     "split-merge-online": Method("SplitMergeOnlineHDP", "earlier online methods, to compare with."),
     "gaussian-hdp": Method("GaussianHDP", "for real vectors in groups that share components.", "groups"),
