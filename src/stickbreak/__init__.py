@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stickbreak import comparison, corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.baselines.lda import LDA
+    from stickbreak.baselines.nested_crp import NestedCRP
     from stickbreak.baselines.online import OnlineHDP, SplitMergeOnlineHDP
     from stickbreak.baselines.pachinko import HierarchicalPachinko, Pachinko
     from stickbreak.collapsed import CollapsedHDP
@@ -40,6 +41,7 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "HierarchicalPachinko": "stickbreak.baselines.pachinko",
     "HybridHDP": "stickbreak.hybrid",
     "LDA": "stickbreak.baselines.lda",
+    "NestedCRP": "stickbreak.baselines.nested_crp",
     "OnlineHDP": "stickbreak.baselines.online",
     "Pachinko": "stickbreak.baselines.pachinko",
     "SplitMergeOnlineHDP": "stickbreak.baselines.online",
@@ -70,6 +72,7 @@ __all__ = [
     "GroupedVectors",
     "HierarchicalPachinko",
     "HybridHDP",
+    "NestedCRP",
     "OnlineHDP",
     "Pachinko",
     "SplitMergeOnlineHDP",

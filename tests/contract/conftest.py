@@ -100,8 +100,8 @@ ESTIMATORS = [
     ),
 ]
 
-# These have too many topics for dense tables of documents or words; tests of their own, beside those of their family,
-# take the place of this contract, but for scikit-learn's checks.
+# These have too many topics for dense tables of documents or words, or no number of topics to begin with; tests of
+# their own, beside those of their family, take the place of this contract, but for scikit-learn's checks.
 SPARSE = [
     Entry(
         "BackoffTreeTopics",
@@ -109,6 +109,7 @@ SPARSE = [
         fixed_topics={},
         takes_weights=False,
     ),
+    Entry("NestedCRP", small={"n_laps": 3, "random_state": 0}, fixed_topics={}, takes_weights=False),
 ]
 
 KINDS: dict[str, Callable[[Corpus], Any]] = {

@@ -18,6 +18,7 @@ SMALL = {
     "LDA": "lda",
     "Pachinko": "pachinko",
     "HierarchicalPachinko": "hierarchical pachinko",
+    "NestedCRP": "nested crp",
     "OnlineHDP": "online",
     "SplitMergeOnlineHDP": "split-merge online",
     "BackoffTreeTopics": "tree",
@@ -25,7 +26,7 @@ SMALL = {
     "GaussianDPMixture": "gaussian mixture",
 }
 """Name -> key of `FITS`."""
-TREES = ("Pachinko", "HierarchicalPachinko", "BackoffTreeTopics")
+TREES = ("Pachinko", "HierarchicalPachinko", "NestedCRP", "BackoffTreeTopics")
 """Those whose topics form a tree."""
 OF_WORDS = tuple(name for name, key in SMALL.items() if FITS[key].data == "words")
 

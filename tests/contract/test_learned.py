@@ -21,6 +21,7 @@ LEARNED = {
     "LDA": [["alpha"], [], ["eta"], ["alpha", "eta"]],
     "Pachinko": [["alpha"], [], ["alpha", "sub_alpha", "eta"]],
     "HierarchicalPachinko": [["sub_alpha"], [], ["eta"]],
+    "NestedCRP": [["gamma"], []],
     "OnlineHDP": [[]],
     "SplitMergeOnlineHDP": [[]],
     "BackoffTreeTopics": [["alpha", "eta"], [], ["eta"]],

@@ -17,6 +17,7 @@ COLUMNS = (
     "LDA",
     "Pachinko",
     "HierarchicalPachinko",
+    "NestedCRP",
     "BackoffTreeTopics",
     "GaussianHDP",
     "GaussianDPMixture",

@@ -44,7 +44,7 @@ def tree(
 ) -> None:
     """Print the tree of topics of a model that has one: each node with its share, number of words and top words.
 
-    Methods with a tree: tree, pachinko and hierarchical-pachinko.
+    Methods with a tree: tree, nested-crp, pachinko and hierarchical-pachinko.
     """
     if node is not None and leaf is not None:
         raise InputError("--node and --leaf contradict each other; give one of them")
@@ -125,7 +125,7 @@ class _Branch:
 
 def _branch(node: "TopicNode | TreeNode", depth: int, most: int, n_words: int) -> _Branch:
     """Show a node and the largest of its children, down to a depth."""
-    found = sorted(node.children, key=lambda child: -child.n_tokens)
+    found: list[Any] = sorted(node.children, key=lambda child: -child.n_tokens)
     shown = found[:most] if depth else []
     return _Branch(
         node,
