@@ -92,6 +92,9 @@ FITS = {
     "lda cvb0": _fit("LDA", 16, n_topics=6, tolerance=None, inference="cvb0", learn=("alpha", "eta")),
     "lda variational": _fit("LDA", 14, n_topics=6, tolerance=1e-300, inference="variational", learn=("alpha", "eta")),
     "lda online": _fit("LDA", 10, n_topics=6, inference="variational", batch_size=15),
+    "pachinko": _fit("Pachinko", 60, n_super=3, n_topics=6, tolerance=None, learn=("alpha", "sub_alpha", "eta")),
+    "hierarchical pachinko": _fit("HierarchicalPachinko", 16, n_super=3, n_topics=4, tolerance=None, estimate="last"),
+    "nested crp": _fit("NestedCRP", 16, n_levels=3, learn=("gamma",)),
     "tree": _fit(
         "BackoffTreeTopics", 16, branching=(2, 2, 2), stages=(1, 2), stage_sweeps=4, learn_every=3
     ),

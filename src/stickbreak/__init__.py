@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from stickbreak import comparison, corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.baselines.lda import LDA
+    from stickbreak.baselines.nested_crp import NestedCRP
     from stickbreak.baselines.online import OnlineHDP, SplitMergeOnlineHDP
+    from stickbreak.baselines.pachinko import HierarchicalPachinko, Pachinko
     from stickbreak.collapsed import CollapsedHDP
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.counting import count_files
@@ -36,9 +38,12 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "BackoffTreeTopics": "stickbreak.backoff_tree",
     "CollapsedHDP": "stickbreak.collapsed",
     "GibbsHDP": "stickbreak.sampling",
+    "HierarchicalPachinko": "stickbreak.baselines.pachinko",
     "HybridHDP": "stickbreak.hybrid",
     "LDA": "stickbreak.baselines.lda",
+    "NestedCRP": "stickbreak.baselines.nested_crp",
     "OnlineHDP": "stickbreak.baselines.online",
+    "Pachinko": "stickbreak.baselines.pachinko",
     "SplitMergeOnlineHDP": "stickbreak.baselines.online",
     "VariationalHDP": "stickbreak.variational",
 }
@@ -65,8 +70,11 @@ __all__ = [
     "GaussianHDP",
     "GibbsHDP",
     "GroupedVectors",
+    "HierarchicalPachinko",
     "HybridHDP",
+    "NestedCRP",
     "OnlineHDP",
+    "Pachinko",
     "SplitMergeOnlineHDP",
     "VariationalHDP",
     "cluster",

@@ -10,7 +10,7 @@ from stickbreak.exceptions import InputError
 
 NOT_REACHABLE = {  # parameter -> methods, reason
     "total_documents": (
-        [m for m in METHODS if m not in ("gibbs", "tree")],
+        [m for m in METHODS if m not in ("gibbs", "tree", "pachinko", "hierarchical-pachinko", "nested-crp")],
         "partial_fit, which no command calls",
     ),
     "grow_vocabulary": (["hybrid"], "partial_fit"),
@@ -20,6 +20,9 @@ NOT_REACHABLE = {  # parameter -> methods, reason
     "learning_offset": (["collapsed"], "partial_fit"),
     "init": (["collapsed", "gaussian-hdp", "gaussian-mixture"], "one start by name; arrays and models are for Python"),
 }
+
+
+AT_LEAST_TWO = {("split-merge-online", "gamma"), ("nested-crp", "levels")}  # whose least value is above 1
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -74,8 +77,9 @@ def test_help_tells_differences_by_method():
     assert "in nats per token" in text
     assert "With gaussian-hdp and gaussian-mixture: stop when" in text
     assert "none: never." in text
-    assert "Default: 0.0001 for collapsed and lda, 1e-05 for the others." in text
-    assert "Method: collapsed, variational, lda, gaussian-hdp or gaussian-mixture." in text
+    assert "Default: 1e-05 for variational, gaussian-hdp and gaussian-mixture, 0.0001 for the others." in text
+    words = "Method: collapsed, variational, lda, pachinko, hierarchical-pachinko, gaussian-hdp or gaussian-mixture."
+    assert words in text
 
 
 def test_help_names_options_and_not_parameters():
@@ -96,5 +100,5 @@ def test_every_option_sets_the_parameter_of_its_name(method):
             parameter = option.parameters[method]
             text = parameter.names[0] if parameter.names else "0.5,0.25" if parameter.kinds[0].several else "0.5"
             text = {"int": "1", "bool": "yes"}.get(parameter.kinds[0].type, text)
-            text = "2" if (method, key) == ("split-merge-online", "gamma") else text  # at least 1
+            text = "2" if (method, key) in AT_LEAST_TWO else text
             assert parameters_of(method, {key: text}) == {parameter.name: parameter.read("", text)}

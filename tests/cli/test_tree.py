@@ -110,3 +110,39 @@ def test_what_is_no_tree_or_not_in_it_is_one_sentence(refuse, model, tree_model)
     assert "give the path of a node as it is printed" in refuse("tree", tree_model, "--node", "0/1")
     assert "no node 7: there are 3 children" in refuse("tree", tree_model, "--node", "7")
     assert "no leaf 24 here" in refuse("tree", tree_model, "--leaf", "24")
+
+
+METHODS = {
+    "pachinko": ["--super", "3", "--topics", "4"],
+    "hierarchical-pachinko": ["--super", "2", "--topics", "3"],
+    "nested-crp": ["--levels", "3"],
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_trees_of_any_shape_are_printed(run, documents, tmp_path, method):
+    out = tmp_path / "model"
+    run(
+        "fit",
+        documents,
+        "--out",
+        out,
+        "--method",
+        method,
+        *METHODS[method],
+        "--laps",
+        "4",
+        "--seed",
+        "0",
+        "--no-report",
+    )
+    root = stickbreak.load(out).tree_
+    first, *lines = run("tree", out, "--depth", "2", "--children", "99", "--words", "3").stdout.splitlines()
+    assert len(lines) == root.n_nodes - 1
+    what = f"{root.n_topics} topics" if root.topic is None else f"topic 0 and {root.n_topics - 1} below"
+    assert first == f"all  100.0%  {root.n_tokens:,} words  {what}  {' '.join(root.top_words(3))}"
+    found = json.loads(run("tree", out, "--leaf", str(root.n_topics - 1), "--json").stdout)
+    assert found["branching"] is None
+    assert found["tree"]["topics"] == list(range(root.n_topics))
+    child = found["tree"]["children"][0]
+    assert child["path"] == [root.leaf(root.n_topics - 1).path[0]]

@@ -224,7 +224,7 @@ def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
         (["--text-field", "left"], "--text-field is for words"),
         (["--name-field", "image"], "--name-field is for words"),
         (["--min-df", "2"], "the options that turn text into counts (--stop-words, --min-df, ...) are for words"),
-        (["--eta", "1"], "--eta needs --method collapsed, variational, gibbs, hybrid, tree, lda, online-hdp"),
+        (["--eta", "1"], "--eta needs --method collapsed, variational, gibbs, hybrid, tree, lda, pachinko"),
         (["--init", "anchors"], "--init needs --method variational, gibbs, hybrid, online-hdp"),
         (["--moves", "refine"], "--moves is 'refine'; give one or more of merge, delete, birth or reorder"),
         (["--format", "jsonl"], "'jsonl' holds no vectors; use one of npy"),

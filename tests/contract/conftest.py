@@ -24,6 +24,8 @@ class Entry:
     fixed_topics: dict[str, Any]  # parameters that keep the number of topics and of laps as they are given
     takes_weights: bool = True  # fractional weights, not only counts
     unseen_topics: bool = True  # whether there may be topics beyond those of the fit
+    least_topics: int = 1  # that a fit with n_topics=1 has
+    flat_documents: bool = True  # whether the weights of a document have one Dirichlet prior
     failing_checks: dict[str, str] = field(default_factory=dict)  # scikit-learn's check -> why it cannot pass
 
     def make(self, **changes: Any) -> Any:
@@ -65,6 +67,23 @@ ESTIMATORS = [
         unseen_topics=False,
     ),
     Entry(
+        "Pachinko",
+        small={"n_super": 2, "n_topics": 5, "n_laps": 30, "random_state": 0},
+        fixed_topics={},
+        takes_weights=False,
+        unseen_topics=False,
+        flat_documents=False,
+    ),
+    Entry(
+        "HierarchicalPachinko",
+        small={"n_super": 1, "n_topics": 3, "n_laps": 30, "random_state": 0},
+        fixed_topics={},
+        takes_weights=False,
+        unseen_topics=False,
+        least_topics=3,
+        flat_documents=False,
+    ),
+    Entry(
         "OnlineHDP",
         small={"n_topics": 5, "n_tables": 4, "n_laps": 3, "batch_size": 20, "random_state": 0},
         fixed_topics={"learning_offset": 1e3},
@@ -81,8 +100,8 @@ ESTIMATORS = [
     ),
 ]
 
-# These have too many topics for dense tables of documents or words; tests of their own, beside those of their family,
-# take the place of this contract, but for scikit-learn's checks.
+# These have too many topics for dense tables of documents or words, or no number of topics to begin with; tests of
+# their own, beside those of their family, take the place of this contract, but for scikit-learn's checks.
 SPARSE = [
     Entry(
         "BackoffTreeTopics",
@@ -90,6 +109,7 @@ SPARSE = [
         fixed_topics={},
         takes_weights=False,
     ),
+    Entry("NestedCRP", small={"n_laps": 3, "random_state": 0}, fixed_topics={}, takes_weights=False),
 ]
 
 KINDS: dict[str, Callable[[Corpus], Any]] = {

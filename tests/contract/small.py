@@ -16,6 +16,9 @@ SMALL = {
     "GibbsHDP": "gibbs",
     "HybridHDP": "hybrid",
     "LDA": "lda",
+    "Pachinko": "pachinko",
+    "HierarchicalPachinko": "hierarchical pachinko",
+    "NestedCRP": "nested crp",
     "OnlineHDP": "online",
     "SplitMergeOnlineHDP": "split-merge online",
     "BackoffTreeTopics": "tree",
@@ -23,6 +26,8 @@ SMALL = {
     "GaussianDPMixture": "gaussian mixture",
 }
 """Name -> key of `FITS`."""
+TREES = ("Pachinko", "HierarchicalPachinko", "NestedCRP", "BackoffTreeTopics")
+"""Those whose topics form a tree."""
 OF_WORDS = tuple(name for name, key in SMALL.items() if FITS[key].data == "words")
 
 

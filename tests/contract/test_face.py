@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from tests.contract.small import OF_WORDS, SMALL, data_of, fitted, unfitted
+from tests.contract.small import OF_WORDS, SMALL, TREES, data_of, fitted, unfitted
 
 import stickbreak
 from stickbreak.evaluation import document_completion, evaluate
@@ -49,13 +49,12 @@ def test_shown_topics_have_the_weights_and_the_words_of_their_numbers(model):
 
 def test_flat_models_show_all_topics_in_order_and_a_tree_its_largest(name, model):
     shown = model.shown_topics(2, most=2)
-    if model.tree_ is None:
+    if name != "BackoffTreeTopics":
         np.testing.assert_array_equal(shown.numbers, np.arange(model.n_topics_))
         np.testing.assert_array_equal(shown.weights, model.topic_weights_)
         np.testing.assert_array_equal(shown.shares, model.topic_shares_)
         assert [[word for word, _ in words] for words in shown.words] == model.top_words(2)
     else:
-        assert name == "BackoffTreeTopics"
         assert len(shown.numbers) == 2 < model.n_topics_
         assert shown.shares.tolist() == shown.weights.tolist() == sorted(model.topic_weights_, reverse=True)[:2]
         assert shown.words == [model.tree_.leaf(leaf).words(2) for leaf in shown.numbers.tolist()]
@@ -72,6 +71,8 @@ def test_shares_of_tokens_sum_to_one_and_are_saved(model, tmp_path):
 def test_share_of_tokens_is_that_of_the_expected_counts(name, model):
     if name == "BackoffTreeTopics":
         counts = model.leaf_tokens_
+    elif name == "NestedCRP":
+        counts = model.topic_tokens_
     else:
         counts = (model.components_ - model.eta_).sum(axis=1)
     np.testing.assert_allclose(model.topic_shares_, counts / counts.sum(), atol=1e-12)
@@ -135,7 +136,7 @@ def test_model_that_is_not_fitted_says_so(name, ask):
 
 
 def test_every_model_says_whether_its_topics_form_a_tree():
-    assert [name for name in SMALL if fitted(name).tree_ is not None] == ["BackoffTreeTopics"]
+    assert [name for name in SMALL if fitted(name).tree_ is not None] == list(TREES)
 
 
 @pytest.mark.parametrize("name", [name for name in OF_WORDS if name != "BackoffTreeTopics"])

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
-from tests.contract.small import OF_WORDS, bits, data_of, fitted, frozen, unfitted
+from tests.contract.small import OF_WORDS, TREES, bits, data_of, fitted, frozen, unfitted
 
 import stickbreak
 from stickbreak.exceptions import InputError, ModelFormatError, NoPath
@@ -14,7 +14,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path.unseen import unseen_evidence
 from stickbreak.storage.persistence import read_folder, write_folder
 
-JOINING = tuple(name for name in OF_WORDS if name != "BackoffTreeTopics")
+JOINING = tuple(name for name in OF_WORDS if name not in TREES)
 TABLES = {"CollapsedHDP", "HybridHDP", "OnlineHDP", "SplitMergeOnlineHDP", "GibbsHDP"}
 
 

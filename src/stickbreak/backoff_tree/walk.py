@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -74,6 +75,31 @@ class TopicNode:
     def is_leaf(self) -> bool:
         """Whether this is a topic."""
         return self.level == self._ground.shape.depth
+
+    @property
+    def topic(self) -> int | None:
+        """The number of the topic that a leaf is; None at other nodes."""
+        return self.index if self.is_leaf else None
+
+    @property
+    def depth(self) -> int:
+        """Number of levels below this node."""
+        return self._ground.shape.depth - self.level
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes with tokens, of this node and of those below."""
+        nodes, ground = self.leaves, self._ground
+        total = nodes.size
+        for n_children in reversed(ground.shape.branching[self.level :]):
+            nodes = np.unique(nodes // int(n_children))
+            total += nodes.size
+        return total
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where in the tree this is, as plain values: the first and the last leaf below."""
+        return {"leaves": [self.first_leaf, self.last_leaf]}
 
     @property
     def first_leaf(self) -> int:

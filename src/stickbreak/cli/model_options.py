@@ -151,11 +151,11 @@ def is_reachable(parameter: Parameter) -> bool:
     """Tell whether a parameter has an option made of it.
 
     All have, but for those that no command can use: what only `partial_fit` reads, what takes nothing that can be
-    written on a line, or only one name, which is then the default; and for `OTHERWISE`.
+    written on a line, or only one name alone, which is then the default; and for `OTHERWISE`.
     """
     if parameter.name in OTHERWISE or parameter.stream_only:
         return False
-    return any(kind.type != "name" or len(kind.names) > 1 for kind in parameter.kinds)
+    return any(kind.type != "name" or kind.several or len(kind.names) > 1 for kind in parameter.kinds)
 
 
 def parameters_of(method: str, given: Mapping[str, str | None]) -> dict[str, Any]:

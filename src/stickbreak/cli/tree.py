@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from stickbreak.backoff_tree import TopicNode
+    from stickbreak.baselines.walk import TreeNode
 
 _UNFOLDED = 100_000  # columns, where the output is no terminal: a node is one line
 
@@ -41,7 +42,10 @@ def tree(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print the tree of a model of --method tree: each node with its share, number of words and top words."""
+    """Print the tree of topics of a model that has one: each node with its share, number of words and top words.
+
+    Methods with a tree: tree, nested-crp, pachinko and hierarchical-pachinko.
+    """
     if node is not None and leaf is not None:
         raise InputError("--node and --leaf contradict each other; give one of them")
     fitted, _ = load_model(model)
@@ -51,7 +55,9 @@ def tree(
     else:
         shown = _branch(root if node is None else root.descend(_path(node)), depth, children, words)
     if as_json:
-        print_json({"n_topics": root.n_topics, "branching": fitted.branching_, "tree": shown.as_json()})
+        print_json(
+            {"n_topics": root.n_topics, "branching": getattr(fitted, "branching_", None), "tree": shown.as_json()}
+        )
         return
     from rich.console import Console
 
@@ -63,7 +69,7 @@ def tree(
 class _Branch:
     """A node as it is shown, with the children that are shown."""
 
-    node: "TopicNode"
+    node: "TopicNode | TreeNode"
     words: list[tuple[str, float]]
     children: "list[_Branch]"
     n_left_out: int  # children that are not shown
@@ -80,7 +86,9 @@ class _Branch:
         from rich.tree import Tree
 
         node = self.node
-        what = f"topic {node.index}" if node.is_leaf else _counted(node.n_topics, "topic")
+        what = _counted(node.n_topics, "topic") if node.topic is None else f"topic {node.topic}"
+        if node.topic is not None and node.n_topics > 1:
+            what += f" and {node.n_topics - 1:,} below"
         label = Text.assemble(
             (_name(node), "bold"),
             f"  {node.share:.1%}  {_counted(node.n_tokens, 'word')}  {what}  ",
@@ -100,8 +108,8 @@ class _Branch:
         return {
             "path": list(node.path),
             "level": node.level,
-            "topic": node.index if node.is_leaf else None,
-            "leaves": [node.first_leaf, node.last_leaf],
+            "topic": node.topic,
+            **node.place,
             "n_topics": node.n_topics,
             "n_tokens": node.n_tokens,
             "share": node.share,
@@ -115,9 +123,9 @@ class _Branch:
         }
 
 
-def _branch(node: "TopicNode", depth: int, most: int, n_words: int) -> _Branch:
+def _branch(node: "TopicNode | TreeNode", depth: int, most: int, n_words: int) -> _Branch:
     """Show a node and the largest of its children, down to a depth."""
-    found = sorted(node.children, key=lambda child: -child.n_tokens)
+    found: list[Any] = sorted(node.children, key=lambda child: -child.n_tokens)
     shown = found[:most] if depth else []
     return _Branch(
         node,
@@ -128,7 +136,7 @@ def _branch(node: "TopicNode", depth: int, most: int, n_words: int) -> _Branch:
     )
 
 
-def _way(leaf: "TopicNode", n_words: int) -> _Branch:
+def _way(leaf: "TopicNode | TreeNode", n_words: int) -> _Branch:
     """Show the nodes above a leaf, each with the one child that leads there."""
     branch = _Branch(leaf, leaf.words(n_words), [], 0, 0)
     for level in reversed(range(leaf.level)):
@@ -137,9 +145,9 @@ def _way(leaf: "TopicNode", n_words: int) -> _Branch:
     return branch
 
 
-def _root(fitted: Any, folder: Path) -> "TopicNode":
+def _root(fitted: Any, folder: Path) -> "TopicNode | TreeNode":
     """Return the root of a model, and refuse another model."""
-    root: TopicNode | None = fitted.tree_
+    root: TopicNode | TreeNode | None = fitted.tree_
     if root is None:
         raise InputError(
             f"{folder} is a {type(fitted).__name__}, whose topics do not form a tree; print them with "
@@ -156,7 +164,7 @@ def _path(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _name(node: "TopicNode") -> str:
+def _name(node: "TopicNode | TreeNode") -> str:
     return ".".join(map(str, node.path)) or "all"
 
 

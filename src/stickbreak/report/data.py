@@ -192,9 +192,9 @@ class TreeNode:
     child : int
         Which child of its parent it is, from 0.
     topic : int or None
-        The number of the topic, if it is a leaf.
+        The number of the topic, if it has one.
     n_tokens, n_topics, n_children : int
-        Tokens, leaves with tokens, and children with tokens below it; the report need not have all of these children.
+        Tokens and topics at and below it, and its children with tokens; the report need not have all of these children.
     words : tuple of WordShare
         By P(w | node) P(node | w).                                                              math.md (T14)
     """
@@ -210,19 +210,22 @@ class TreeNode:
 
 @dataclass(frozen=True, slots=True)
 class TreeReport:
-    """The tree that the topics are the leaves of.
+    """The tree that the topics are in.
 
     Attributes
     ----------
     branching : tuple of int
-        Children of a node at each level.
+        Children of a node at each level, where all nodes of a level have as many and topics are leaves; else ().
+    n_levels : int
+        Levels below the root.
     n_topics, n_nodes : int
-        Leaves, and nodes of any kind, that have tokens.
+        Topics, and nodes of any kind, that have tokens.
     nodes : tuple of TreeNode
         The largest of them, parents before children.
     """
 
     branching: tuple[int, ...]
+    n_levels: int
     n_topics: int
     n_nodes: int
     nodes: tuple[TreeNode, ...]

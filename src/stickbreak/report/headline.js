@@ -5,7 +5,7 @@ function drawHeadline(data, nTopics, ended) {
   const { corpus, topics } = data;
   byId("lead").append(
     el("strong", {}, plural(nTopics, "topic")),
-    `${data.tree === null ? "" : `, the leaves of a tree of ${plural(data.tree.branching.length, "level")},`} in ${plural(corpus.n_documents, "document")} with ${plural(corpus.n_tokens, "word")}, ${whole(corpus.n_words)} of them different.`,
+    `${data.tree === null ? "" : `, ${data.tree.branching.length ? "the leaves of" : "in"} a tree of ${plural(data.tree.n_levels, "level")},`} in ${plural(corpus.n_documents, "document")} with ${plural(corpus.n_tokens, "word")}, ${whole(corpus.n_words)} of them different.`,
     ended,
   );
   const facts = byId("facts");

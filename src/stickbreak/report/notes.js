@@ -13,7 +13,7 @@ function drawNotes(data) {
       `${plural(corpus.n_empty, "document")} without a known word ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`,
     );
   note(
-    data.tree === null
+    data.tree === null || !data.tree.branching.length
       ? "The number of a topic is its row in topic_word_ and its column in the result of transform."
       : "The number of a topic is the place of its leaf in the tree, counted from the left, and its column in the result of transform.",
   );

@@ -32,7 +32,10 @@ function topicTree(tree, tools) {
       .slice(0, n)
       .map((entry) => entry.word)
       .join(", ");
-  const size = (node) => (node.topic === null ? plural(node.n_topics, "topic") : `topic #${node.topic}`);
+  const size = (node) =>
+    node.topic === null
+      ? plural(node.n_topics, "topic")
+      : `topic #${node.topic}${node.n_topics > 1 ? ` and ${whole(node.n_topics - 1)} below` : ""}`;
   const told = (node) => `${name(node)} · ${percent(node.share)} of the words · ${size(node)} · ${gist(node, 7)}`;
   const rest = (node, shown) => ({
     n: node.n_children - shown.length,
@@ -91,7 +94,7 @@ function topicTree(tree, tools) {
     });
 
     function place(node, x, room, row, shade) {
-      const kind = node.topic === null ? shade : "leaf",
+      const kind = node.n_children ? shade : "leaf",
         gap = room > 6 ? 1.5 : 0.5;
       const cell = svg("g", {
         class: `cell ${kind}`,
@@ -279,11 +282,15 @@ function topicTree(tree, tools) {
       term("Share of tokens", percent(zoomed.share)),
       term("Words", whole(zoomed.n_tokens)),
       zoomed.topic === null ? term("Topics below", whole(zoomed.n_topics)) : term("Topic", `#${zoomed.topic}`),
-      term("Level", `${zoomed.level} of ${tree.branching.length}`),
+      term("Level", `${zoomed.level} of ${tree.n_levels}`),
     );
     const right = el("div", {}, numbers);
-    if (zoomed.topic === null) right.append(childList());
-    else if (hasTopic(zoomed.topic))
+    if (zoomed.n_children) right.append(childList());
+    if (zoomed.topic === null) {
+      byId("tree-node").replaceChildren(el("div", { class: "detail" }, wordList(zoomed), right));
+      return;
+    }
+    if (hasTopic(zoomed.topic))
       right.append(
         el("p", {}, el("a", { href: `#topic-${zoomed.topic}` }, `Open topic #${zoomed.topic} with its documents`)),
       );
@@ -315,7 +322,10 @@ function topicTree(tree, tools) {
     const top = byId("tree").getBoundingClientRect().top;
     if (top < 0 - innerHeight / 2 || top > innerHeight * 0.8) byId("tree").scrollIntoView();
   }
+  const ofTopic = new Map(); // the largest node of each topic
+  for (const node of nodes) if (node.topic !== null && !ofTopic.has(node.topic)) ofTopic.set(node.topic, node);
   function pathOf(number) {
+    if (!tree.branching.length) return ofTopic.get(number)?.path ?? [];
     let index = number;
     const path = [];
     for (const n of [...tree.branching].reverse()) {
@@ -340,7 +350,7 @@ function topicTree(tree, tools) {
       return parts;
     };
     let found = branches(1);
-    for (let depth = 2; depth < tree.branching.length; depth++) {
+    for (let depth = 2; depth < tree.n_levels; depth++) {
       const finer = branches(depth);
       if (finer.size > MOST_BRANCHES) break;
       found = finer;

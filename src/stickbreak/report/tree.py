@@ -4,8 +4,6 @@ import heapq
 from itertools import count
 from typing import Any
 
-import numpy as np
-
 from stickbreak.report.data import TreeNode, TreeReport, WordShare
 
 MOST_NODES = 2000
@@ -44,7 +42,7 @@ def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport | None
             TreeNode(
                 parent=parent,
                 child=node.path[-1] if node.level else 0,
-                topic=node.index if node.is_leaf else None,
+                topic=node.topic,
                 n_tokens=node.n_tokens,
                 n_topics=node.n_topics,
                 n_children=len(children),
@@ -52,17 +50,9 @@ def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport | None
             )
         )
     return TreeReport(
-        branching=tuple(model.branching_),
+        branching=tuple(getattr(model, "branching_", ())),
+        n_levels=root.depth,
         n_topics=model.n_topics_,
-        n_nodes=_n_nodes(model),
+        n_nodes=root.n_nodes,
         nodes=tuple(nodes),
     )
-
-
-def _n_nodes(model: Any) -> int:
-    """Count all nodes that have tokens."""
-    nodes, n_nodes = model.leaves_, model.n_topics_
-    for n_children in reversed(model.branching_):
-        nodes = np.unique(nodes // n_children)
-        n_nodes += nodes.size
-    return n_nodes

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.baselines.lda.priors import FIRST_LAP, Priors, fixed_point, is_due
+from stickbreak.baselines.dirichlet import FIRST_LAP, fixed_point, is_due
+from stickbreak.baselines.lda.priors import Priors
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, Update, add_up, update, with_random_topics
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts
@@ -18,6 +19,7 @@ from stickbreak.collapsed.walking import Found, count_new
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
@@ -63,7 +65,7 @@ class CVB0:
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
         """Return the priors after a lap.                                                       math.md (L4), (C7)"""
         if "alpha" in names and number >= FIRST_LAP:  # its tables depend on the shares, so it moves with these
-            priors = priors.with_weights(fixed_point(self.state.tables, priors.alpha, self._lengths))
+            priors = priors.with_weights(fixed_point(self.state.tables, opened(priors.alpha, self._lengths)))
         return priors.with_eta_of(self.state.S) if "eta" in names and is_due(number) else priors
 
     def counts(self) -> Float:

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.baselines.lda.kernels import lists as list_kernels
+from stickbreak.baselines.by_word import ByWord
+from stickbreak.baselines.dirichlet import STEPS, fixed_point, is_due, tables_of
+from stickbreak.baselines.kernels import lists as list_kernels
 from stickbreak.baselines.lda.kernels import sweeps as sweep_kernels
-from stickbreak.baselines.lda.lists import ByWord, tables_of
-from stickbreak.baselines.lda.priors import Priors, fixed_point, is_due
+from stickbreak.baselines.lda.priors import Priors
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
@@ -27,7 +29,6 @@ from stickbreak.numerics.streams import stream
 ESTIMATES = ("average", "last")
 SAMPLE_EVERY = 5  # laps
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
-STEPS = 20  # of the fixed point of a
 
 
 class Gibbs:
@@ -82,7 +83,7 @@ class Gibbs:
             pairs = self._tokens.pairs(self._lists)
             for _ in range(STEPS):
                 tables = tables_of(pairs, priors.a)
-                priors = priors.with_weights(fixed_point(tables, priors.alpha, self._tokens.lengths))
+                priors = priors.with_weights(fixed_point(tables, opened(priors.alpha, self._tokens.lengths)))
         return priors.with_eta_of(self._last()) if "eta" in names else priors
 
     def counts(self) -> Float:

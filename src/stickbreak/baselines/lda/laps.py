@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.baselines.lda.priors import FIRST_LAP, SUM_TOLERANCE, Priors
+from stickbreak.baselines.dirichlet import FIRST_LAP
+from stickbreak.baselines.lda.priors import SUM_TOLERANCE, Priors
 from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float

@@ -1,4 +1,4 @@
-"""The Dirichlet priors of LDA, and how they are learned."""
+"""The Dirichlet priors of LDA."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from stickbreak.collapsed.learning import best_eta
-from stickbreak.fitting.hyperparameters import PRIOR, opened
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
 
 LEARNABLE = ("alpha", "eta")
-FIRST_LAP = 10  # that learns: random topics ask for a large alpha, which keeps them alike
-LEARN_EVERY = 5  # laps
 SUM_TOLERANCE = 1e-9  # of the sum of the priors of the topics
 
 
@@ -38,23 +35,3 @@ class Priors:
     def with_eta_of(self, S: Float) -> Priors:
         """Return the same with the eta that maximises its posterior for expected counts S (W, K).     math.md (C7)"""
         return replace(self, eta=best_eta(S, S.sum(axis=0), self.eta))
-
-
-def is_due(lap: int) -> bool:
-    """Tell whether the hyperparameters are learned after a lap."""
-    return lap >= FIRST_LAP and lap % LEARN_EVERY == 0
-
-
-def fixed_point(tables: Float, alpha: float, lengths: Float | Int) -> Float:
-    """Return a step of Minka's fixed point for a, (K,).                                               math.md (L4)
-
-    Parameters
-    ----------
-    tables : ndarray of shape (K,)
-        a_k sum_d psi(n_dk + a_k) - psi(a_k), expected.
-    alpha : float
-        The sum of a.
-    lengths : ndarray of shape (D,)
-        Tokens of the documents.
-    """
-    return (PRIOR.shape / tables.size + tables) / (PRIOR.rate + opened(alpha, lengths))

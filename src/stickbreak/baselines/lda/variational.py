@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import digamma, polygamma
 
+from stickbreak.baselines.dirichlet import FIRST_LAP
 from stickbreak.baselines.lda import objective
 from stickbreak.baselines.lda.kernels import ascent
-from stickbreak.baselines.lda.priors import FIRST_LAP, Priors
+from stickbreak.baselines.lda.priors import Priors
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.executor import Executor, shards

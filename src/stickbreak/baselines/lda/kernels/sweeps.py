@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
+from stickbreak.baselines.kernels.lists import EIGHT, draw, move, place_of
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
 
-EIGHT = 8  # entries of a list that are summed at once
 LEAST = 1e-60  # what rounding leaves of the sum of a_k phi_k at the least
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many
 _ONE, _THREE, _FIVE, _SEVEN, _EIGHT, _BLOCK = (np.uint64(n) for n in (1, 3, 5, 7, EIGHT, 32))
@@ -57,21 +57,6 @@ def _weigh(lists, first, blocks, bits, own, less, phi, value, part):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _of_document(u, size, blocks, value, part):
-    """Return the place in the list of a document at which the running sum of its values passes u."""
-    c, end = np.uint64(0), blocks - _ONE
-    while c < end and u >= part[c]:
-        u -= np.float64(part[c])
-        c += _ONE
-    rest, s = np.float32(u), c << _THREE
-    end = min(s + _SEVEN, size - _ONE)
-    while s < end and rest >= value[s]:
-        rest -= value[s]
-        s += _ONE
-    return s
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def _of_all(u, own, less, change, a, phi, sums):
     """Return the topic at which the running sum of a_k phi_k passes u, without the token of topic `own`."""
     c, end = np.uint64(0), np.uint64(sums.size) - np.uint64(2)
@@ -90,37 +75,6 @@ def _of_all(u, own, less, change, a, phi, sums):
         u -= x
         k += _ONE
     return k
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _place(lists, first, size, mask, k):
-    """Return the place of a topic in a list; the number of its entries where it has none."""
-    s = np.uint64(0)
-    while s < size and (np.uint64(lists[first + s]) & mask) != k:
-        s += _ONE
-    return s
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _move(lists, head, bits, none, old, new, s):
-    """Move a token of a document from a topic to another, whose place is s."""
-    mask, whole, first, size = (_ONE << bits) - _ONE, _ONE << bits, head + _ONE, np.uint64(lists[head])
-    if s == size:
-        lists[first + s] = new
-        size += _ONE
-    entry = np.uint64(lists[first + s]) + whole
-    lists[first + s] = entry
-    if s > np.uint64(0) and entry > np.uint64(lists[first + s - _ONE]):
-        lists[first + s] = lists[first + s - _ONE]
-        lists[first + s - _ONE] = entry
-    s = _place(lists, first, size, mask, old)
-    entry = np.uint64(lists[first + s]) - whole
-    lists[first + s] = entry
-    if entry < whole:
-        size -= _ONE
-        lists[first + s] = lists[first + size]
-        lists[first + size] = none
-    lists[head] = size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -176,7 +130,7 @@ def sweep(start, where, z, lists, bits, n, a, eta, total_eta, key):
                 log_p, product = log_p + math.log(product), 1.0
             u = uniform(rng) * total
             if u < of_document:
-                s = _of_document(u, size, blocks, value, part)
+                s = draw(u, size, blocks, value, part)
                 new = np.uint64(lists[head + _ONE + s]) & mask
                 if new == old:
                     continue
@@ -184,8 +138,8 @@ def sweep(start, where, z, lists, bits, n, a, eta, total_eta, key):
                 new = _of_all(u - of_document, old, less, change, a, phi, sums)
                 if new == old:
                     continue
-                s = _place(lists, head + _ONE, size, mask, new)
-            _move(lists, head, bits, none, old, new, s)
+                s = place_of(lists, head + _ONE, size, mask, new)
+            move(lists, head, bits, none, old, new, s)
             z[i] = new
             n_w[old] -= 1
             n_w[new] += 1

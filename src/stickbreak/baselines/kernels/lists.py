@@ -11,7 +11,8 @@ import numpy as np
 
 from stickbreak.numerics.compiling import njit
 
-_ONE = np.uint64(1)
+EIGHT = 8  # entries of a list that are weighed at once
+_ONE, _THREE, _SEVEN = (np.uint64(n) for n in (1, 3, 7))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -48,3 +49,49 @@ def add_words(start, z, amount, counts):
     for w in range(start.size - 1):
         for i in range(start[w], start[w + 1]):
             counts[w, z[i]] += amount
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw(u, size, blocks, value, part):
+    """Return the place in the list of a document at which the running sum of its values passes u."""
+    c, end = np.uint64(0), blocks - _ONE
+    while c < end and u >= part[c]:
+        u -= np.float64(part[c])
+        c += _ONE
+    rest, s = np.float32(u), c << _THREE
+    end = min(s + _SEVEN, size - _ONE)
+    while s < end and rest >= value[s]:
+        rest -= value[s]
+        s += _ONE
+    return s
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def place_of(lists, first, size, mask, k):
+    """Return the place of a topic among the entries of a list; the number of these where it has none."""
+    s = np.uint64(0)
+    while s < size and (np.uint64(lists[first + s]) & mask) != k:
+        s += _ONE
+    return s
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def move(lists, head, bits, none, old, new, s):
+    """Move a token of a document from a topic to another, whose place is s."""
+    mask, whole, first, size = (_ONE << bits) - _ONE, _ONE << bits, head + _ONE, np.uint64(lists[head])
+    if s == size:
+        lists[first + s] = new
+        size += _ONE
+    entry = np.uint64(lists[first + s]) + whole
+    lists[first + s] = entry
+    if s > np.uint64(0) and entry > np.uint64(lists[first + s - _ONE]):
+        lists[first + s] = lists[first + s - _ONE]
+        lists[first + s - _ONE] = entry
+    s = place_of(lists, first, size, mask, old)
+    entry = np.uint64(lists[first + s]) - whole
+    lists[first + s] = entry
+    if entry < whole:
+        size -= _ONE
+        lists[first + s] = lists[first + size]
+        lists[first + size] = none
+    lists[head] = size
