@@ -5,6 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from stickbreak.collapsed import cvb0
 from stickbreak.collapsed.cutting import TURNS
@@ -20,6 +21,7 @@ from stickbreak.collapsed.cvb0 import (
 )
 from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.starting_weights import StartingWeights
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
@@ -181,8 +183,8 @@ def test_cvb0_yields_one_state_and_the_same_numbers_for_a_seed():
 def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(smallest):
     corpus, rng, K = small_corpus(8), np.random.default_rng(0), 19
     topic_word, theta = rng.dirichlet(np.full(8, 0.3), K).T.copy(), rng.gamma(1.0, size=(23, K))
-    beta = rng.dirichlet(np.ones(K + 1))[:-1]
-    state = start_from(InMemory(corpus), topic_word, theta, beta, smallest, 3, ONE)
+    beta, weights = rng.dirichlet(np.ones(K + 1))[:-1], StartingWeights.of_table(theta)
+    state = start_from(InMemory(corpus), topic_word, weights, beta, smallest, 3, ONE)
     key = key_of(3, 0, "collapsed start")
     r = dense_r(corpus, state)
     for d in range(23):
@@ -192,8 +194,8 @@ def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(sma
                 r[d, w], reference.keep(topic_word[w] * theta[d], smallest, next(numbers)), atol=1e-6
             )
     np.testing.assert_array_equal(state.beta, beta)
-    first = next(cvb0(corpus, K, alpha=0.5, gamma=3.0, eta=0.2, seed=3, start=(topic_word, theta, beta)))
-    again = start_from(InMemory(corpus), topic_word, theta, beta, FINE_SHARE, 3, ONE)
+    first = next(cvb0(corpus, K, alpha=0.5, gamma=3.0, eta=0.2, seed=3, start=(topic_word, weights, beta)))
+    again = start_from(InMemory(corpus), topic_word, weights, beta, FINE_SHARE, 3, ONE)
     sweep(again, PRIORS, FINE_SHARE, 3, ONE)
     np.testing.assert_array_equal(first.S, again.S)
 
@@ -264,3 +266,14 @@ def test_shares_are_of_topics_that_are_there_and_numbers_whatever_the_values_are
             assert np.isfinite(share[:n]).all()
             assert n == 0 or share[:n].sum() == pytest.approx(1.0, abs=1e-5)
             assert n > 0 or not values.any()
+
+
+def test_starting_weights_are_what_all_have_and_what_each_has_besides():
+    rng = np.random.default_rng(1)
+    own = np.where(rng.uniform(size=(9, 4)) < 0.4, rng.gamma(1.0, size=(9, 4)), 0.0)
+    given = StartingWeights(rng.gamma(1.0, size=4), csr_array(own))
+    np.testing.assert_array_equal(given.rows(2, 5), own[2:7] + given.of_all)
+    np.testing.assert_array_equal(StartingWeights.of_table(own).rows(0, 9), own)
+    alone = StartingWeights(given.of_all)
+    np.testing.assert_array_equal(alone.rows(3, 2), [given.of_all] * 2)
+    assert alone.n_topics == given.n_topics == 4

@@ -10,6 +10,7 @@ from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, random_start, star
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.merging import candidates, chosen, gain_bounds, gains, join, merge
 from stickbreak.collapsed.moves import Rounds
+from stickbreak.collapsed.starting_weights import StartingWeights
 from stickbreak.collapsed.state import SMALLEST_BETA, Priors, assembled
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
@@ -250,7 +251,7 @@ def test_copies_of_topics_are_merged_and_different_ones_stay():
     corpus, truth = planted_lda(300, 60, n_topics=3, alpha=0.3, mean_tokens=60, seed=4)
     phi, rng = truth.topic_word[[0, 1, 2, 0, 1]], np.random.default_rng(0)
     share = truth.document_weights[:, [0, 1, 2, 0, 1]] + 1e-3
-    theta = share * rng.uniform(0.2, 1.0, share.shape)
+    theta = StartingWeights.of_table(share * rng.uniform(0.2, 1.0, share.shape))
     state = start_from(InMemory(corpus), phi.T.copy(), theta, np.full(5, 0.19), SMALLEST_SHARE, 0, ONE)
     hold_back(state, 0.2, 0)
     for _ in range(3):

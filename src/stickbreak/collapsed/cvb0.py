@@ -17,6 +17,7 @@ from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts
 from stickbreak.collapsed.shards import Shard, Shares, slots_of
+from stickbreak.collapsed.starting_weights import StartingWeights
 from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, assembled
 from stickbreak.collapsed.steered_start import steered_shares
 from stickbreak.collapsed.steering import LABELLED, UNSTEERED, DocumentLabels, Steering
@@ -45,7 +46,7 @@ def cvb0(
     gamma: float,
     eta: Eta,
     seed: int = 0,
-    start: tuple[Float, Float, Float] | None = None,
+    start: tuple[Float, StartingWeights, Float] | None = None,
     engine: Engine = ALONE,
     steering: Steering = UNSTEERED,
 ) -> Iterator[CollapsedState]:
@@ -66,8 +67,8 @@ def cvb0(
     seed : int, default=0
         Of the start, and of what is done with small shares.
     start : (topic_word, theta, beta), optional
-        Word distributions by word (W, K), weights of the documents (D, K) of any sum, and corpus weights (K,), where
-        another inference stands. None: every (document, word) pair in one topic, drawn at random.
+        Word distributions by word (W, K), weights of the documents, and corpus weights (K,), where another inference
+        stands. None: every (document, word) pair in one topic, drawn at random.
     engine : Engine
         Its threads, or the workers of a cluster for many counts, do the work; the states are the same.
     steering : Steering, optional
@@ -131,13 +132,13 @@ def given_start(
     mass = counts.sum(axis=1)
     topic_word, weights = np.ascontiguousarray((counts / mass[:, None]).T), mass / mass.sum()
     beta = weights * (1.0 - 1.0 / (mass.size + 1))
-    return start_from(documents, topic_word, weights[None], beta, smallest, seed, engine, steering)
+    return start_from(documents, topic_word, StartingWeights(weights), beta, smallest, seed, engine, steering)
 
 
 def start_from(
     documents: Documents,
     topic_word: Float,
-    theta: Float,
+    theta: StartingWeights,
     beta: Float,
     smallest: float,
     seed: int,
@@ -151,8 +152,8 @@ def start_from(
     documents : Documents
     topic_word : ndarray of shape (W, K)
         Word distributions.
-    theta : ndarray of shape (D, K) or (1, K)
-        Weights of the documents, of any sum; one row is that of all.
+    theta : StartingWeights
+        Weights of the documents.
     beta : ndarray of shape (K,)
         Corpus weights.
     smallest : float
@@ -167,16 +168,17 @@ def start_from(
     return assembled(documents, beta, steering)
 
 
-def first_shares(given: tuple[Float, Float, float, np.uint64, DocumentLabels | None], shard: Shard) -> Outcome:
+def first_shares(
+    given: tuple[Float, StartingWeights, float, np.uint64, DocumentLabels | None], shard: Shard
+) -> Outcome:
     """Give each count the shares of given topics."""
     topic_word, theta, smallest, key, labels = given
-    n, K = shard.indptr.size - 1, theta.shape[1]
-    weights = np.repeat(theta, n, axis=0) if theta.shape[0] == 1 else theta[shard.first : shard.first + n]
+    n = shard.indptr.size - 1
+    weights = theta.rows(shard.first, n)
     if labels is not None:
         own, labelled = labels.weights(shard.first, n)
-        weights = weights.copy()
         weights[:, : labels.n_labels] *= np.where(labelled[:, None], own, 1.0)
-    new = Shares.room(shard.word.size, slots_of(smallest, K))
+    new = Shares.room(shard.word.size, slots_of(smallest, theta.n_topics))
     lists = (new.start, new.topic, new.share)
     share_kernels.first_shares(shard.indptr, shard.word, topic_word, weights, smallest, key, shard.first, *lists)
     return Outcome(shares=new.trimmed())

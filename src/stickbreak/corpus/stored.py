@@ -111,6 +111,9 @@ def open_array(file: Path, what: str) -> np.ndarray:
         return np.asarray(np.memmap(file, dtype, mode="r", offset=start, shape=shape, order=order))
 
 
+_as_json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one each time, which takes longer
+
+
 def write_strings(file: Path, strings: Sequence[str] | None) -> None:
     """Write a JSON string on each line; None writes no file."""
     if strings is None:
@@ -128,7 +131,7 @@ def append_strings(handle: BinaryIO, strings: Iterable[str]) -> None:
 def json_line(string: str) -> bytes:
     """Return a JSON string and the end of its line."""
     try:
-        return json.dumps(string, ensure_ascii=False).encode() + b"\n"
+        return _as_json(string).encode() + b"\n"
     except UnicodeEncodeError:  # half of a surrogate pair, which no UTF-8 can hold: escaped
         return json.dumps(string).encode() + b"\n"
 

@@ -98,7 +98,7 @@ def count_all(
 
 def count_blocks(
     blocks: Iterable[TextBlock], options: TextOptions, vocabulary: Sequence[str] | None = None
-) -> tuple[sp.csr_matrix, Sequence[str]]:
+) -> tuple[sp.csr_matrix, list[bytes]]:
     """Count words as `count_all` does, of texts that come many at once and need not be composed.
 
     Parameters
@@ -110,14 +110,17 @@ def count_blocks(
     Returns
     -------
     counts : csr_matrix of int32 of shape (D, W)
-    words : sequence of str of length W
+    words : list of bytes of length W
+        In UTF-8, half of a surrogate pair like any character; empty where a vocabulary says what the columns are.
     """
     known = None if vocabulary is None else _Known.of(vocabulary)
     if not _is_usual(options, known):
         texts = (normalize("NFC", text) for block in blocks for text in block.texts())
-        return _count_otherwise(texts, options, known)
+        counts, found = _count_otherwise(texts, options, known)
+        return counts, [] if known else [word.encode("utf-8", "surrogatepass") for word in found]
     table = _table(options, known)
-    return _of_vocabulary(table.counts_of_blocks(blocks), table.words, known)
+    counts = table.counts_of_blocks(blocks)
+    return (counts, table.encoded) if known is None else (_of_vocabulary(counts, table.words, known)[0], [])
 
 
 def _is_usual(options: TextOptions, known: _Known | None) -> bool:

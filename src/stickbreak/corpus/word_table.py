@@ -52,9 +52,14 @@ class WordTable:
     @property
     def words(self) -> list[str]:
         """The words in the order of their columns: that of their first occurrence."""
-        n, starts = self._n_words, self._starts.tolist()
-        content = self._arena[: starts[n]].tobytes()
-        return [content[starts[word] : starts[word + 1]].decode("utf-8") for word in range(self._n_ignored, n)]
+        return [word.decode("utf-8") for word in self.encoded]
+
+    @property
+    def encoded(self) -> list[bytes]:
+        """The words in UTF-8, in the same order."""
+        starts = self._starts[self._n_ignored : self._n_words + 1].tolist()
+        content = self._arena[: starts[-1]].tobytes()
+        return [content[begin:end] for begin, end in pairwise(starts)]
 
     def counts(self, texts: Iterable[str]) -> sp.csr_matrix:
         """Count texts; none is held after it was taken.

@@ -21,6 +21,7 @@ from stickbreak.storage.atomic import replace_file
 
 __all__ = ["Counting", "Done", "Job", "count_job", "done_before", "jobs_of"]
 
+_ENOUGH = 3 / 4  # of a step: the rest of a file that was cut makes no job of twice the size with the next file
 _OF_PRUNING = ("min_df", "max_df", "max_features")  # they are asked for once all is counted
 
 
@@ -84,13 +85,13 @@ class Done:
 
 
 def jobs_of(pieces: Iterable[Piece], step: int) -> Iterator[Job]:
-    """Put pieces together until they have `step` bytes."""
+    """Put pieces together until they have about `step` bytes."""
     waiting: list[Piece] = []
     size = 0
     for piece in pieces:
         waiting.append(piece)
         size += piece.size
-        if size >= step:
+        if size >= _ENOUGH * step:
             yield Job(tuple(waiting))
             waiting, size = [], 0
     if waiting:

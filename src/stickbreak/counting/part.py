@@ -27,7 +27,7 @@ _DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, MemoryE
 
 
 def write_part(
-    path: Path, counts: sp.csr_matrix, words: Sequence[str] | None, names: tuple[bytes, int], kept: Gathered | None
+    path: Path, counts: sp.csr_matrix, words: Sequence[bytes] | None, names: tuple[bytes, int], kept: Gathered | None
 ) -> None:
     """Write counts, their words in the order of the alphabet.
 
@@ -37,8 +37,8 @@ def write_part(
         An .npz file.
     counts : csr_matrix of int32 of shape (D, W)
         No duplicates; the columns of a row in any order.
-    words : sequence of str or None
-        The word of each column; None: the columns stay as they are.
+    words : sequence of bytes or None
+        The word of each column, in UTF-8; None: the columns stay as they are.
     names : tuple of (bytes, int)
         Of the documents, each a JSON string on a line, an empty line where there is none; and how many there are.
     kept : Gathered or None
@@ -46,11 +46,10 @@ def write_part(
     """
     encoded: list[bytes] = []
     if words is not None:
-        all_words = [word.encode("utf-8", "surrogatepass") for word in words]  # its order is that of the letters
-        order = sorted(range(len(words)), key=all_words.__getitem__)
+        order = sorted(range(len(words)), key=words.__getitem__)  # of bytes: that of the letters
         rank = np.empty(len(words), np.int64)
         rank[order] = np.arange(len(words))
-        counts, encoded = in_columns(counts, rank, len(words)), [all_words[place] for place in order]
+        counts, encoded = in_columns(counts, rank, len(words)), [words[place] for place in order]
     n_words = counts.shape[1]
     arrays: dict[str, Any] = {
         "data": counts.data,

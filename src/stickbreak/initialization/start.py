@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from stickbreak.collapsed import ALONE, COUNT_BYTES, CollapsedState, cvb0
+from stickbreak.collapsed.starting_weights import StartingWeights
 from stickbreak.collapsed.steering import UNSTEERED, Steering
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
@@ -36,7 +37,7 @@ def smoothed_cvb0(
     gamma: float,
     eta: Eta,
     seed: int = 0,
-    start: tuple[Float, Float, Float] | None = None,
+    start: tuple[Float, StartingWeights, Float] | None = None,
     engine: Engine = ALONE,
     steering: Steering = UNSTEERED,
 ) -> Iterator[CollapsedState]:

@@ -111,8 +111,8 @@ class DocumentTopics:
 
     def moments(self, n_topics: int) -> tuple[Float, Float]:
         """Return sum_d N_dk, (K,), and sum_d N_dl N_dm, (K, K)."""
-        n = sparse.csr_matrix((self.n_dk, self.topic, self.indptr), shape=(self.n_documents, n_topics))
-        return np.asarray(n.sum(axis=0)).ravel(), (n.T @ n).toarray()
+        n = self.table(n_topics)
+        return np.asarray(n.sum(axis=0), np.float64).ravel(), (n.T @ n).toarray()
 
     def holding(self, topic: int) -> Int:
         """Return the documents that hold a topic, ascending."""
@@ -125,6 +125,10 @@ class DocumentTopics:
     def n_tokens(self, rows: Int) -> float:
         """Return the tokens of some documents."""
         return float(self.selected(rows).n_dk.sum())
+
+    def table(self, n_topics: int) -> sparse.csr_array:
+        """Return N as a table (D, K) that holds what is above 0 alone."""
+        return sparse.csr_array((self.n_dk, self.topic, self.indptr), shape=(self.n_documents, n_topics))
 
     def dense(self, n_topics: int) -> Float:
         """Return N as a (D, K) array."""

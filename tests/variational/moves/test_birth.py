@@ -62,7 +62,7 @@ def test_each_document_gives_what_it_has_of_a_topic_to_one_half(monkeypatch):
     original = proposals.refined
 
     def watched(state, schedule, corpus, tau, weights, n_dk):
-        kept.append((tau, weights, n_dk))
+        kept.append((tau, weights, n_dk.toarray()))
         return original(state, schedule, corpus, tau, weights, n_dk)
 
     monkeypatch.setattr(proposals, "refined", watched)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.collapsed import COUNT_BYTES
+from stickbreak.collapsed.starting_weights import StartingWeights
 from stickbreak.collapsed.state import MOST_TOPICS
 from stickbreak.collapsed.steering import UNSTEERED, expected
 from stickbreak.corpus import Corpus
@@ -68,8 +69,7 @@ class WordBirths(Proposals):
         if 2 * n_topics > MOST_TOPICS:
             return None
         half = documents.topic + n_topics * rng.integers(2, size=documents.topic.size)
-        n_dk = np.zeros((documents.n_documents, 2 * n_topics))
-        n_dk[documents.rows, half] = documents.n_dk
+        n_dk = replace(documents, topic=half).table(2 * n_topics)
         weights = np.tile(state.parameters.expected_beta[:-1] / 2.0, 2)
         start = refined(state, schedule, corpus, np.tile(state.parameters.tau, 2), weights, n_dk)
         used = start.counts.sum(axis=0) > EMPTY
@@ -88,7 +88,7 @@ class Refinement(Proposals):
         """Return the topics after the sweeps."""
         corpus, documents = sample(state, schedule)
         weights, n_topics = state.parameters.expected_beta[:-1], state.topic_ids.size
-        start = refined(state, schedule, corpus, state.parameters.tau, weights, documents.dense(n_topics))
+        start = refined(state, schedule, corpus, state.parameters.tau, weights, documents.table(n_topics))
         return proposal(state.model, start, state.topic_ids, state)
 
 
@@ -114,7 +114,9 @@ def _hyperparameters(state: Inference) -> tuple[float, float, Eta]:
     return values["alpha"], values["gamma"], cast(DirichletMultinomial, state.model.likelihood).eta
 
 
-def refined(state: Inference, schedule: Schedule, corpus: Corpus, tau: Float, weights: Float, n_dk: Float) -> Start:
+def refined(
+    state: Inference, schedule: Schedule, corpus: Corpus, tau: Float, weights: Float, n_dk: sparse.csr_array
+) -> Start:
     """Return the topics that `REFINE_SWEEPS` sweeps of collapsed inference lead to.
 
     Parameters
@@ -126,11 +128,11 @@ def refined(state: Inference, schedule: Schedule, corpus: Corpus, tau: Float, we
     tau : ndarray of shape (W, K)
     weights : ndarray of shape (K,)
         Corpus weights.
-    n_dk : ndarray of shape (D', K)
+    n_dk : csr_array of shape (D', K)
         Expected counts of the documents of `corpus`.
     """
     alpha, gamma, eta = _hyperparameters(state)
-    start = state.model.likelihood.mean(tau), n_dk + alpha * weights, weights
+    start = state.model.likelihood.mean(tau), StartingWeights(alpha * weights, n_dk), weights
     engine = engine_of(schedule.executor)
     steering = UNSTEERED if state.model.pseudo is None else expected(state.model.pseudo)
     settings: dict[str, Any] = {"start": start, "engine": engine, "steering": steering}
