@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stickbreak.cli.asking import asks_model, load_words_model
+from stickbreak.cli.models import check_model
 from stickbreak.cli.paths import check_output
 from stickbreak.cli.tables import with_closing
 
@@ -22,7 +23,9 @@ _ENDS = {"split": "split", "joined": "joined", "part": "part of another", "chang
 def compare(
     fitted: Any,
     folder: Path,
-    other: Annotated[Path, typer.Argument(metavar="OTHER", help="Folder of the model to compare with.")],
+    other: Annotated[
+        Path, typer.Argument(metavar="OTHER", callback=check_model, help="Folder of the model to compare with.")
+    ],
     page: Annotated[Path | None, typer.Option("--page", metavar="FILE", help="HTML file to write besides.")] = None,
 ) -> "pd.DataFrame":
     """Print which topics of a model are the same in another one, and which were split, joined, are gone or new.

@@ -192,11 +192,11 @@ def label(
     They are kept in the model, and take the place of words in all tables. For
     example: stickbreak label MODEL 3=encryption "5=mail and news".
     """
-    from stickbreak.model.labels import save_labels
-
     fitted = load_words_model(model)
     given = dict(_label(text) for text in labels or [])
     if given:
+        from stickbreak.model.labels import save_labels
+
         save_labels(fitted.label(given), model)
     known = fitted.labels_
     if as_json:
