@@ -44,7 +44,9 @@ def checked_encoding(encoding: object) -> str:
         "\n".encode(encoding)
         codecs.getincrementaldecoder(encoding)
     except (LookupError, ValueError) as error:  # ValueError: a name that holds a zero byte, or "undefined"
-        raise InputError(f"encoding {encoding!r:.40} is unknown; give --encoding (in Python: encoding) a name such as 'utf-8'") from error
+        raise InputError(
+            f"encoding {encoding!r:.40} is unknown; give --encoding (in Python: encoding) a name such as 'utf-8'"
+        ) from error
     return encoding
 
 
@@ -91,9 +93,7 @@ def encoding_of(start: bytes, asked: str, where: str) -> str:
     name = codecs.lookup(asked).name
     marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
     if name in ("utf-16", "utf-32") and marked is None:
-        raise ReadError(
-            f"{where} has no byte order mark; {_NAME_IT}, such as '{name}-le', '{name}-be' or 'utf-8'"
-        )
+        raise ReadError(f"{where} has no byte order mark; {_NAME_IT}, such as '{name}-le', '{name}-be' or 'utf-8'")
     if name not in _OF_ONE_BYTE:
         return asked
     if marked is not None:
