@@ -216,6 +216,41 @@ def test_a_worker_that_counts_loads_neither_scikit_learn_nor_pandas(fresh_python
     assert not {"sklearn", "pandas", "scipy.stats", "plotly"} & set(loaded)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "nosuch.csv", "--out", "model"),
+        ("fit", "texts", "--out", "model", "--alpha", "-1"),
+        ("fit", "texts", "--out", "model", "--no-such-option"),
+        ("fit", "texts", "--out", "model"),
+        ("fit", "latin.csv", "--out", "model"),
+        ("fit", "table.csv", "--out", "model", "--text-field", "nosuch"),
+        ("fit", "table.csv", "--out", "table.csv"),
+        ("topics", "texts"),
+        ("trends", "texts", "nosuch.csv"),
+        ("transform", "nosuch", "table.csv"),
+        ("compare", "texts", "nosuch"),
+        ("label", "nosuch"),
+        ("count", "nosuch.csv", "--out", "counts"),
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_refuses_its_input_loads_nothing_heavy(fresh_python, tmp_path, arguments):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "latin.csv").write_bytes("id,text\n1,café\n".encode("latin-1"))
+    (tmp_path / "table.csv").write_text("id,text\n1,some words\n")
+    code = (
+        "import json, os, sys\n"
+        "os.chdir(sys.argv.pop(1))\n"
+        "from stickbreak.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as end:\n    print(json.dumps([end.code, sorted(sys.modules)]))"
+    )
+    code_of_exit, loaded = json.loads(fresh_python(code, tmp_path, *arguments).stdout)
+    assert code_of_exit == 2
+    assert not {"sklearn", "numba", "pandas", "plotly", "pyarrow", "scipy.stats"} & set(loaded)
+
+
 def test_all_is_what_the_package_exposes():
     listed = stickbreak.__all__
     assert len(listed) == len(set(listed))

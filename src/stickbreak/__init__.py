@@ -140,11 +140,13 @@ def load(
     2
     """
     from stickbreak.exceptions import InputError, ModelFormatError
-    from stickbreak.model.estimator import Estimator
     from stickbreak.storage.persistence import read_head
 
-    if kind is not None and not (isinstance(kind, type) and issubclass(kind, Estimator)):
-        raise InputError(f"kind is {kind!r}; give the class of the model, for example stickbreak.CollapsedHDP.")
+    if kind is not None:
+        from stickbreak.model.estimator import Estimator
+
+        if not (isinstance(kind, type) and issubclass(kind, Estimator)):
+            raise InputError(f"kind is {kind!r}; give the class of the model, for example stickbreak.CollapsedHDP.")
     found, known = read_head(path)["kind"], {**ESTIMATORS, **VECTOR_ESTIMATORS}
     if found not in known:
         raise ModelFormatError(f"{path} holds a {found!r}, not a fitted model; give the folder that `save` wrote.")

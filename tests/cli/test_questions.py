@@ -3,15 +3,19 @@
 import csv
 import io
 import json
+import shlex
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import stickbreak
-from stickbreak.comparison import align
+from stickbreak.cli.compare import _without_partner
+from stickbreak.cli.questions import _told_trends
+from stickbreak.comparison import Alignment, align
 from stickbreak.corpus import write_corpus
 from stickbreak.evaluation import topic_scores, word_intrusion
+from stickbreak.questions.weights import Asked
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +85,9 @@ def test_tables_are_printed_with_percentages_and_cut(run, model, dated, caplog):
     told = run("over-time", model, dated, "--rows", "3")
     lines = told.stdout.splitlines()
     assert lines[0].split() == ["topic", "label", "period", "share", "low", "high", "tokens", "documents"]
-    assert len(lines) == 5
+    assert len(lines) == 6
     assert "%" in lines[1]
+    assert lines[5] == f"Next   see which topics grow: stickbreak trends {model} {dated}"
     assert lines[4].endswith("more rows: --csv prints all, --rows NUMBER more")
     assert [record.getMessage() for record in caplog.records] == ["1 document has no date and is left out"]
     assert "90 documents" in told.stderr
@@ -238,10 +243,100 @@ def test_compare_tells_what_became_of_topics(run, model, dated, fitted, corpus, 
     expected = align(fitted, small).table
     assert frame(told)["what"].tolist() == expected["what"].tolist()
     assert json.loads(told.stdout)["n_same"] == fitted.n_topics_ - 2
-    last = run("compare", model, tmp_path / "small").stdout.splitlines()[-1]
-    assert last.startswith(
+    *_, told_of_all, _ = run("compare", model, tmp_path / "small").stdout.splitlines()
+    assert told_of_all.startswith(
         f"{fitted.n_topics_ - 2} of {fitted.n_topics_} topics are the same, 2 joined; 0 of OTHER are new."
     )
-    assert run("compare", model, model).stdout.splitlines()[-1].endswith("100% of the tokens in common.")
+    assert run("compare", model, model).stdout.splitlines()[-2].endswith("100% of the tokens in common.")
     run("compare", model, tmp_path / "small", "--page", tmp_path / "page.html")
     assert f"<title>{model.name} and small</title>" in (tmp_path / "page.html").read_text()
+
+
+def test_topics_that_are_gone_or_new_are_told_with_the_nearest_by_name():
+    first, second = Asked(np.array([0, 1]), ("sea", "law")), Asked(np.array([4, 7, 9]), ("ships", "courts", "food"))
+    rows = [
+        (0, "sea", 4, "ships", 0.5, 0.45, "same"),
+        (1, "law", -1, "", 0.5, 0.0, "gone"),
+        (-1, "", 7, "courts", 0.0, 0.45, "new"),
+        (-1, "", 9, "food", 0.0, 0.1, "new"),
+    ]
+    columns = ["topic_a", "label_a", "topic_b", "label_b", "share_a", "share_b", "what"]
+    shared = np.array([[0.40, 0.05, 0.0], [0.05, 0.20, 0.0]])
+    told = list(_without_partner(Alignment(pd.DataFrame(rows, columns=columns), shared, 0.4), first, second))
+    assert told == [
+        "Gone: 1 (law); nearest is 7 (courts), with 40% of its tokens.",
+        "New: 7 (courts); nearest is 1 (law), with 44% of its tokens.",
+    ]
+
+
+@pytest.fixture
+def following(run, tmp_path, monkeypatch):
+    """Return a function that runs a command, then each command that its Next lines name; return what they print."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        lines = run(*arguments).stdout.splitlines()
+        begin = next(i for i, line in enumerate(lines) if line.startswith("Next   "))
+        commands = [shlex.split(line[7:].split(": ", 1)[1]) for line in lines[begin:]]
+        assert all(command.pop(0) == "stickbreak" for command in commands)
+        return {command[0]: run(*command).stdout for command in commands}
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def growing(tmp_path_factory, records):
+    """The documents with dates in a column of another name and format: those of the sea are the latest."""
+    path = tmp_path_factory.mktemp("growing") / "growing texts.csv"
+    ordered = sorted(records, key=lambda record: record["id"].startswith("sea"))
+    days = np.datetime64("2020-01-01") + 10 * np.arange(len(ordered))
+    rows = [f"{record['id']},{day.item():%d.%m.%Y},{record['text']}" for record, day in zip(ordered, days, strict=True)]
+    path.write_bytes("\n".join(["id,written,body", *rows]).replace("deck", "d\xe9ck").encode("latin-1"))
+    return path
+
+
+def test_the_next_commands_run_as_they_are_printed(following, model, growing):
+    both = (model, growing, "--text-field", "body", "--encoding", "latin-1")
+    days = ("--dates", "written", "--date-format", "%d.%m.%Y")
+    told = following("trends", *both, *days, "--since", "2021")
+    assert set(told) == {"documents", "over-time"}
+    assert "sea-" in told["documents"]
+    assert "law-" not in told["documents"]
+    assert set(following("over-time", *both, *days)) == {"trends"}
+    assert set(following("over-time", *both, *days, "--topic", "0")) == {"documents"}
+    assert set(following("documents", *both, "--topic", "0")) == {"similar", "topics-of"}
+    assert set(following("search", model, "ship")) == {"words"}
+    assert set(following("compare", model, model)) == {"compare"}
+
+
+def test_the_next_command_of_categories_shows_the_largest_difference(following, model, dated):
+    told = following("by", model, dated, "--column", "kind", "--text-field", "text")
+    assert set(told) == {"documents"}
+
+
+def test_documents_are_in_the_order_that_the_heading_names(run, model, dated, fitted, corpus):
+    lines = run("documents", model, dated, "--text-field", "text", "--topic", "0").stdout.splitlines()
+    label = fitted._labels_of(np.array([0]))[0]
+    assert lines[0].startswith(f"The documents that show topic 0 best ({label}), in the order of low")
+    low = fitted.documents_of(0, corpus)["low"].to_numpy()
+    assert (np.diff(low) <= 0).all()
+    column = lines[1].split().index("low")
+    shown = [float(line.split()[column].rstrip("%")) for line in lines[2:12]]
+    assert shown == pytest.approx(100 * low, abs=0.005)
+
+
+def test_documents_without_names_keep_their_numbers_where_days_are_chosen(run, model, records, tmp_path):
+    path = tmp_path / "nameless.jsonl"
+    rows = [{"text": record["text"], "when": f"20{10 + number}-01-01"} for number, record in enumerate(records)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = frame(run("documents", model, path, "--topic", "0", "--since", "2040", "--json"))
+    assert told["document"].astype(int).min() >= 30
+    assert told["text"].tolist() == [records[int(number)]["text"][:200] for number in told["document"]]
+
+
+def test_trends_say_why_an_interval_and_p_disagree():
+    columns = ["topic", "change", "low", "high", "p"]
+    sure, one_of_many, none = (0, 0.2, 0.1, 0.3, 0.001), (1, 0.1, 0.01, 0.2, 0.2), (2, 0.1, -0.1, 0.3, 0.9)
+    both = _told_trends(pd.DataFrame([sure, one_of_many, none], columns=columns))
+    assert "1 more topic has an interval without 0: an interval is of one topic alone, p is adjusted for all 3" in both
+    assert "interval" not in _told_trends(pd.DataFrame([sure, none], columns=columns))

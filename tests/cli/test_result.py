@@ -104,3 +104,24 @@ def test_numbers_for_experts_are_printed_only_if_asked(quick):
     lines = quick("--held-out", "0.2", "--verbose")
     for label in ("topics", "passes", "stopped", "objective", "learned", "held-out", "unigram", "unseen", "unit"):
         assert line(lines, f"{label:<12}"), label
+
+
+def test_a_fit_with_dates_names_the_command_that_asks_over_time(run, quick, records, tmp_path):
+    path = tmp_path / "dated.jsonl"
+    path.write_text(
+        "".join(json.dumps(record | {"day": f"20{10 + row}-05-01"}) + "\n" for row, record in enumerate(records))
+    )
+    lines = quick("--keep", "day", "--text-field", "text", given=path)
+    (command,) = [one for one in lines if "see which topics grow: " in one]
+    _, *words = shlex.split(command.split(": ", 1)[1])
+    assert "topics grow and" in run(*words).stdout
+    assert not [one for one in quick("--text-field", "text", given=path) if "topics grow" in one]
+
+
+def test_a_method_with_a_given_number_of_topics_offers_more_where_fewer_are_worse(run, quick, tmp_path):
+    # three themes, and two topics: more of them predict better
+    lines = quick("--method", "lda", "--topics", "2", "--laps", "60")
+    command = next(one for one in lines if "try more topics (the 2 that you gave" in one)
+    _, *words = shlex.split(command.split(": ", 1)[1])
+    assert "Found  4 topics in 90 documents." in run(*words).stdout
+    assert not [one for one in quick("--topics", "2") if "try more topics" in one]

@@ -12,12 +12,11 @@ import pytest
 
 import stickbreak
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed.given_labels import given_labels, names_in
-from stickbreak.collapsed.label_curve import LEAST_WEIGHT, documents_for_curve, fitted_curve, probabilities
 from stickbreak.collapsed.packing import unpacked_shares
-from stickbreak.collapsed.steering import DocumentLabels
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.model.document_labels import DocumentLabels, given_labels, names_in
+from stickbreak.model.label_curve import LEAST_WEIGHT, documents_for_curve, fitted_curve, probabilities
 
 from .steered_problems import labelled_documents, matched
 from .test_files import same
@@ -233,7 +232,7 @@ def test_curve_is_the_one_that_labels_were_drawn_from() -> None:
 
 
 def test_curve_is_learned_from_documents_with_labels_a_part_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stickbreak.collapsed.label_curve.MOST_DOCUMENTS", 3)
+    monkeypatch.setattr("stickbreak.model.label_curve.MOST_DOCUMENTS", 3)
     labels = DocumentLabels.of([[0], [], [1], [0, 1], [1], [0], []], 2)
     rows = documents_for_curve(labels, 0)
     assert rows.size == 3

@@ -10,7 +10,8 @@ from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.merging import compact
 from stickbreak.collapsed.splitting import divide, settled, split
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.steering import LABELLED, DocumentLabels, Steering, seeded
+from stickbreak.collapsed.steering import Steering, seeded
+from stickbreak.model.document_labels import LABELLED, DocumentLabels
 from stickbreak.numerics.keys import key_of
 
 from . import reference

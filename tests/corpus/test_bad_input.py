@@ -78,7 +78,7 @@ def refusal(error, *args, **settings):
         (
             "d.jsonl",
             b'"\xc3\xa9"\n"caf\xe9"\n',
-            ["line 2 is not UTF-8", "byte 0xe9 at position 9", "latin-1"],
+            ["line 2 is not UTF-8", "byte 0xe9 at position 9", "--encoding", "latin-1"],
         ),
         ("d.jsonl", "\n\n", ["holds no documents"]),
         ("d.csv", "id,text\n1,a\n2,b,c\n", ["line 3 has 3 fields", "header names 2"]),
@@ -241,7 +241,7 @@ def test_text_file_in_a_folder_that_is_not_utf8_is_named(tmp_path):
     [
         ({"format": "xml"}, "format 'xml' is unknown; use one of jsonl"),
         ({"encoding": "klingon"}, "encoding 'klingon' is unknown"),
-        ({"encoding": "utf-16"}, "has no byte order mark; pass its encoding"),
+        ({"encoding": "utf-16"}, "has no byte order mark; name its encoding with --encoding"),
         ({"chunk_size": 0}, "chunk_size is 0"),
     ],
 )

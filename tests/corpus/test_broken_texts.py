@@ -63,7 +63,7 @@ def test_vocabularies_have_byte_order_marks_too(tmp_path):
         ("utf-8", "日本語日本語\n".encode("shift_jis"), "line 1 is not UTF-8: byte .* 'shift_jis' or 'latin-1'"),
         ("utf-8", b"a\n" * 70_000 + b"caf\xe9\n", "line 70001 is not UTF-8: byte 0xe9 at position 140003 "),
         ("utf-8", ("\ufeff" + "a\n" * 70_000).encode("utf-16-le") + b"\x00\xd8a", "line 70001 is not UTF-16: byte"),
-        ("utf-16", b"bread", "has no byte order mark; pass its encoding"),
+        ("utf-16", b"bread", "has no byte order mark; name its encoding with --encoding"),
         ("punycode", b"a\xe5\n", "is not PUNYCODE"),
         ("idna", b"xn--\xe5\n", "is not IDNA"),
     ],

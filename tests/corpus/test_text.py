@@ -174,6 +174,32 @@ def test_texts_that_make_no_corpus_are_refused(texts, options, message):
         count_texts(texts, options)
 
 
+@pytest.mark.parametrize(
+    ("settings", "share", "reason"),
+    [
+        ({"min_df": 2, "max_df": 1.0}, 30, "fewer than 2 documents; lower --min-df"),
+        ({"min_df": 1, "max_df": 0.5}, 40, "more than 50 documents; raise --max-df"),
+        ({"min_df": 1, "max_df": 1.0, "max_features": 1}, 60, "not frequent enough; raise --max-features"),
+        ({"min_df": 1, "max_df": 1.0, "max_features": 103}, None, ""),  # three of ten million would be left out
+        ({"min_df": 2, "max_df": 1.0, "ngram_range": (1, 2)}, None, ""),  # most pairs of words are rare in any texts
+    ],
+)
+def test_a_large_share_of_words_that_are_left_out_is_told(caplog, settings, share, reason):
+    # of each ten words four are in all documents, three in their own document alone, three in every other document
+    texts = [f"sea sea sea sea {3 * letters(i)} {3 * ('ship ' if i % 2 else 'sail ')}" for i in range(100)]
+    count_texts(texts, TextOptions(stop_words=None, **settings))
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == (share is not None)
+    if told:
+        assert f"{share} % of the words of the texts are left out" in told[0]
+        assert reason in told[0]
+
+
+def letters(number):
+    """Return a word of its own for a number below a thousand."""
+    return "own" + "".join("abcdefghij"[int(digit)] for digit in f"{number:03d}") + " "
+
+
 def test_pruning_that_leaves_nothing_says_what_each_option_removed():
     texts = ["common " + "".join(chr(97 + int(c)) for c in f"{d:04d}") for d in range(100)]
     with pytest.raises(

@@ -15,6 +15,14 @@ from stickbreak.report import build_component_report, build_report
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\u202eevil", "=cmd|' /C calc'!A0"]
 K = 24
+SAME_BEGINNINGS = (
+    "python, django, web",
+    "python, pandas, table",
+    "python, django, template",
+    "encryption of mail",
+    "python, parser, grammar",
+    "python, django, query",
+)
 TITLE = "</title><img src=x onerror=alert(3)> & more"
 
 
@@ -99,6 +107,24 @@ def words_report():
     return build_report(
         model, corpus, texts=texts, weights=theta, title=TITLE, by="quarter", held_out=-6.5, unigram=-7.0
     )
+
+
+def growing_report():
+    """Return a report in which topic 2 grows and topics 0 and 4 shrink, with labels that begin with the same word."""
+    rng = np.random.default_rng(0)
+    words = [f"word{w}" for w in range(60)]
+    phi = rng.dirichlet([0.05] * len(words), 6)
+    time = np.linspace(0, 1, 300)
+    mean = np.tile([3.0, 2.0, 1.0, 1.0, 1.0, 1.0], (300, 1))
+    mean[:, 2], mean[:, 4], mean[:, 0] = 0.2 + 4 * time, 0.2 + 2 * (1 - time), 5 - 3 * time
+    theta = np.array([rng.dirichlet(row) for row in mean])
+    counts = np.array([rng.multinomial(60, weights @ phi) for weights in theta])
+    days = [str(np.datetime64("2015-01-10") + 7 * d) for d in range(300)]
+    corpus = Corpus.from_counts(counts, words, metadata={"day": days})
+    model = SmallModel(phi, {}, tuple(words), topic_weights_=theta.mean(axis=0))
+    data = build_report(model, corpus, weights=theta, by="quarter")
+    named = [replace(t, label=label) for t, label in zip(data.topics, SAME_BEGINNINGS, strict=True)]
+    return replace(data, topics=tuple(named))
 
 
 def tree_report():

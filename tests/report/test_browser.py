@@ -6,6 +6,7 @@ They are skipped where the package playwright or Chromium is missing.
 import csv
 import io
 
+import numpy as np
 import pytest
 from tests.report import browsed
 
@@ -15,7 +16,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="needs the packag
 CHROMIUM = browsed.browser_path()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"needs a browser: {' or '.join(browsed.BROWSERS)}")
 
-KINDS = ("words", "path", "tree", "vectors", "large")
+KINDS = ("words", "growing", "path", "tree", "vectors", "large")
 COPIED = "navigator.clipboard.writeText = async (text) => { window.copied = text; };"
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 
@@ -166,6 +167,73 @@ def test_map_opens_topics_and_zooms_by_buttons_and_keys(opened, reports):
     assert report.page.locator("#page-heading").is_visible()
 
 
+def test_words_of_a_topic_stand_beside_the_map(opened, reports):
+    report, data = opened(), reports("words")[1]
+    for topic in (max(data.topics, key=lambda topic: topic.token_share), data.topics[3]):
+        disc = report.page.locator("#map-plot circle").nth(
+            sorted(data.topics, key=lambda one: (-one.token_share, one.index)).index(topic)
+        )
+        disc.dispatch_event("pointerenter")
+        assert report.texts("#map-words h3") == [f"#{topic.number} {topic.label}"]
+        assert report.number("#map-plot circle.told") == 1
+        known = [entry for entry in (*topic.words, *topic.more_words) if entry.lift is not None]
+        ranked = sorted(known, key=lambda one: -(0.6 * np.log(one.probability) + 0.4 * np.log(one.lift)))[:15]
+        assert report.texts("#map-words bdi")[1:] == [entry.word for entry in ranked]
+        shares = [float(text.rstrip("%")) / 100 for text in report.texts("#map-words .p")]
+        assert shares == pytest.approx([min(1, one.lift * topic.token_share) for one in ranked], abs=0.006)
+    box, beside = (report.page.locator(name).bounding_box() for name in ("#map-plot", "#map-words"))
+    assert box["x"] + box["width"] < beside["x"]
+    assert max(box["y"] + box["height"], beside["y"] + beside["height"]) - min(box["y"], beside["y"]) < WIDE["height"]
+
+
+def test_topics_that_grow_and_shrink_stand_high_in_a_dated_report(opened, reports):
+    report, data = opened("growing"), reports("growing")[1]
+    sure = [trend for trend in data.time.trends if trend.p < 0.05]
+    grown, fallen = [t for t in sure if t.change > 0], [t for t in reversed(sure) if t.change < 0]
+    assert [t.topic for t in grown][:1] == [2]
+    assert {t.topic for t in fallen} >= {0, 4}
+    told = report.texts("#changes-hint")[0]
+    assert told.startswith(f"{len(grown)} of 6 topics grow and {len(fallen)} shrink by more than chance")
+    links = [one.get_attribute("href") for one in report.page.locator("#changes-lists a").all()]
+    assert links == [f"#topic-{data.topics[t.topic].number}" for t in (*grown, *fallen)]
+    line = report.page.locator("#changes-lists .spark polyline").first.get_attribute("points").split()
+    heights = np.array([27 - float(point.split(",")[1]) for point in line])
+    shares = np.array(data.time.shares.shares[grown[0].topic])
+    assert heights / heights.max() == pytest.approx(shares / shares.max(), abs=0.01)
+    high = report.page.locator("#changes-lists").bounding_box()
+    assert high["y"] + high["height"] < report.page.locator("#overview").bounding_box()["y"]
+    assert not opened("path").page.locator("#changes").is_visible()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_no_two_pieces_of_the_stick_have_one_name(opened, viewport):
+    names = opened("growing", viewport).page.locator("#stick text").all_text_contents()
+    assert len(names) >= 3
+    assert len(set(names)) == len(names)
+    assert names.count("python") <= 1
+    for name in names:
+        assert any(name.rstrip("…") in label for label in browsed.SAME_BEGINNINGS)
+
+
+def test_bars_say_what_they_are_compared_with(opened, reports):
+    report = opened("path")
+    assert "Bars are compared with the largest topic" in report.texts("#count")[0]
+    assert "Bars of groups are compared with the largest group" in report.texts("#overview-hint")[0]
+    report.go(f"topic-{reports('path')[1].topics[0].number}")
+    assert "bars are compared with the largest" in report.texts("#page-body h3")[0]
+    assert "Bars are compared with the largest" in opened("vectors").texts("#components-hint")[0]
+
+
+def test_every_topic_is_a_leaf_of_the_tree_of_joins(opened, reports):
+    report, data = opened("path"), reports("path")[1]
+    report.page.locator("#path-how > summary").click()
+    report.page.get_by_role("slider", name="Number of groups").fill(str(len(data.topics)))
+    leaves = report.page.locator("#path-tree a")
+    assert sorted(leaves.all_text_contents()) == sorted(f"#{topic.number} {topic.label}" for topic in data.topics)
+    report.follow(leaves.first.click)
+    assert report.page.locator("#page-heading").is_visible()
+
+
 def test_slider_of_relevance_moves_rare_words_up(opened, reports):
     report, data = opened(place="#topic-2"), reports("words")[1]
     topic = data.topics[2]
@@ -186,9 +254,8 @@ def test_page_of_a_topic_has_its_line_in_time_and_its_classes(opened, reports):
     drawn = report.page.evaluate("[...document.querySelector('.small-plot').data[2].y]")
     assert drawn == pytest.approx(list(data.time.shares.shares[4]))
     heads = report.texts("#page-body h3")
-    assert {"Share of tokens by list, with 95 % intervals", "Share of tokens by draft, with 95 % intervals"} <= set(
-        heads
-    )
+    told = "Share of tokens by {}, with 95 % intervals; bars are compared with the largest"
+    assert {told.format("list"), told.format("draft")} <= set(heads)
     assert report.number("#page-body .documents > li") == len(data.topics[4].documents)
     assert report.number("#page-body .documents mark") > 0
     report.follow(report.page.locator("#page-body .similar a").first.click)

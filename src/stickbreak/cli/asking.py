@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ from stickbreak.cli.documents import InputSettings, read_limits
 from stickbreak.cli.models import load_model
 from stickbreak.cli.output import say
 from stickbreak.cli.paths import check_input
-from stickbreak.cli.tables import check_table_file, tell_table
+from stickbreak.cli.tables import Next, check_table_file, tell_table
 from stickbreak.cli.words import Words
 from stickbreak.exceptions import InputError
 
@@ -77,9 +78,9 @@ def asks_model(question: Callable[..., pd.DataFrame]) -> Callable[..., None]:
     """
     named = "folder" in inspect.signature(question).parameters
 
-    def run(own: dict[str, Any], shared: dict[str, Any]) -> tuple[pd.DataFrame, tuple[Path, ...]]:
+    def run(own: dict[str, Any], shared: dict[str, Any]) -> pd.DataFrame:
         given = {"folder": shared["model"], **own} if named else own
-        return question(load_words_model(shared["model"]), **given), (shared["model"],)
+        return question(load_words_model(shared["model"]), **given)
 
     return _command(question, run, {"model": (o.ModelPath, inspect.Parameter.empty)})
 
@@ -94,7 +95,7 @@ def asks_documents(keep: str | None = None) -> Callable[[Callable[..., pd.DataFr
     """
 
     def decorate(question: Callable[..., pd.DataFrame]) -> Callable[..., None]:
-        def run(own: dict[str, Any], shared: dict[str, Any]) -> tuple[pd.DataFrame, tuple[Path, ...]]:
+        def run(own: dict[str, Any], shared: dict[str, Any]) -> pd.DataFrame:
             model, path = shared["model"], shared["documents"]
             check_input(path)
             kept: Any = None if keep is None else (own[keep] and [own[keep]]) or "all"
@@ -105,7 +106,7 @@ def asks_documents(keep: str | None = None) -> Callable[[Callable[..., pd.DataFr
             read = Words.read_for(path, model, fitted, given)
             if not shared["quiet"]:
                 say(read.told)
-            return question(fitted, read.documents, **own), (model, path)
+            return question(fitted, read.documents, **own)
 
         before = {"model": (o.ModelPath, inspect.Parameter.empty), "documents": (o.InputPath, inspect.Parameter.empty)}
         after = {name: (kind, None) for name, kind in _READING.items()} | {"quiet": (o.Quiet, False)}
@@ -114,9 +115,20 @@ def asks_documents(keep: str | None = None) -> Callable[[Callable[..., pd.DataFr
     return decorate
 
 
+def _following(one: Next, arguments: Mapping[str, Any]) -> list[str]:
+    """Return the words of the next command, for the model of this one, and perhaps for its documents, read as now."""
+    words = ["stickbreak", one.command, str(arguments["model"])]
+    if not one.documents:
+        return [*words, *one.options]
+    read = [
+        [f"--{name.replace('_', '-')}", str(arguments[name])] for name in _READING if arguments.get(name) is not None
+    ]
+    return [*words, str(arguments["documents"]), *one.options, *chain.from_iterable(read)]
+
+
 def _command(
     question: Callable[..., pd.DataFrame],
-    run: Callable[[dict[str, Any], dict[str, Any]], tuple[pd.DataFrame, tuple[Path, ...]]],
+    run: Callable[[dict[str, Any], dict[str, Any]], pd.DataFrame],
     before: dict[str, tuple[Any, Any]],
     after: dict[str, tuple[Any, Any]] | None = None,
 ) -> Callable[..., None]:
@@ -129,8 +141,8 @@ def _command(
     def command(**arguments: Any) -> None:
         answer = {name: arguments[name] for name in _ANSWER}
         check_table_file(answer["out"], *(arguments[name] for name in before))
-        frame, _ = run({name: arguments[name] for name in own}, {name: arguments[name] for name in shared})
-        tell_table(frame, **answer)
+        frame = run({name: arguments[name] for name in own}, {name: arguments[name] for name in shared})
+        tell_table(frame, **answer, following=lambda one: _following(one, arguments))
 
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(name, kind, annotation=a, default=d) for name, (a, d) in before.items()]

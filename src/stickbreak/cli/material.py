@@ -168,6 +168,11 @@ class Material(ABC):
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
         """Score a model on it, in all ways; `particles` and `resample` as the options of the command."""
 
+    @property
+    def dated(self) -> bool:
+        """Whether there is one date for each document beside it, so that it can be asked over time."""
+        return False
+
     @classmethod
     def joins(cls, model: Any) -> bool:
         """Return whether the topics of a model can be joined; components of vectors cannot."""

@@ -20,12 +20,15 @@ class Method:
     uncounted_starts : tuple of str or None
         Values of `init` that do not start with the given number of topics. None stands for the only start of a family
         without that parameter.
+    given_number : bool
+        Whether the user says how many topics there are.
     """
 
     estimator: str
     purpose: str
     data: str = "documents"
     uncounted_starts: tuple[str | None, ...] = ()
+    given_number: bool = False
 
 
 DEFAULT = "collapsed"
@@ -39,7 +42,7 @@ METHODS = {
     ),
     "hybrid": Method("HybridHDP", "for many topics, or more documents than fit in memory; reads from disk."),
     "tree": Method("BackoffTreeTopics", "finds a tree of up to millions of topics.", uncounted_starts=(None,)),
-    "lda": Method("LDA", "for a number of topics that you give; quick, whatever the number."),
+    "lda": Method("LDA", "for a number of topics that you give; quick, whatever the number.", given_number=True),
     "pachinko": Method("Pachinko", "finds topics in groups that share them; two levels."),
     "hierarchical-pachinko": Method("HierarchicalPachinko", "finds topics from general to special; three levels."),
     "nested-crp": Method("NestedCRP", "finds a tree of topics from general to special; it grows as documents ask."),

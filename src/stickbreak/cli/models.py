@@ -8,7 +8,26 @@ from stickbreak.cli.material import Material
 from stickbreak.cli.methods import method_of
 from stickbreak.exceptions import InputError
 
-__all__ = ["load_model"]
+__all__ = ["check_model", "load_model"]
+
+
+def check_model(path: Path | None) -> Path | None:
+    """Return a path as it is; refuse one that holds no model, before another model is loaded.
+
+    Parameters
+    ----------
+    path : Path or None
+        None where nothing was given: whoever asks for it says so.
+
+    Raises
+    ------
+    ModelFormatError
+    """
+    from stickbreak.storage.persistence import read_head
+
+    if path is not None:
+        read_head(path)
+    return path
 
 
 def load_model(path: Path) -> tuple[Any, type[Material]]:

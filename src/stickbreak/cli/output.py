@@ -22,6 +22,7 @@ __all__ = [
     "TopicLine",
     "complain",
     "describe_topics",
+    "next_lines",
     "print_json",
     "print_rows",
     "print_topics",
@@ -202,6 +203,23 @@ def show_rest(n_more: int, folder: Path) -> None:
     """
     if n_more > 0:
         show(f"and {n_more:,} more: {shlex.join(['stickbreak', 'topics', str(folder), '--all'])}")
+
+
+def next_lines(commands: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return lines that name the next commands. Nobody wraps them: a command that is cut into lines cannot be copied.
+
+    Parameters
+    ----------
+    commands : iterable of (str, sequence of str)
+        What each command gives, and its words.
+
+    Examples
+    --------
+    >>> next_lines([("see all topics", ["stickbreak", "topics", "my model"])])
+    ["Next   see all topics: stickbreak topics 'my model'"]
+    """
+    told = [f"{gives}: {shlex.join(command)}" for gives, command in commands]
+    return [f"{'' if i else 'Next':<7}{line}" for i, line in enumerate(told)]
 
 
 def printable(text: str, *, keep: str = "") -> str:

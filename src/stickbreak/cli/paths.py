@@ -12,7 +12,7 @@ _OF_A_MODEL = ("model.json", "arrays.safetensors", "input.json", "fit.toml")
 
 
 def check_input(path: Location) -> None:
-    """Refuse a pipe, which would be waited for, and can be read only once.
+    """Refuse what is not there, before anything heavy is imported, and a pipe, which can be read only once.
 
     Parameters
     ----------
@@ -22,14 +22,14 @@ def check_input(path: Location) -> None:
     Raises
     ------
     ReadError
-        If it is a pipe or a socket.
+        If it does not exist, or is a pipe or a socket.
     """
     if isinstance(path, UrlPath):
         return
-    try:
+    from stickbreak.corpus.reading.files import reading
+
+    with reading(path):
         mode = path.stat().st_mode
-    except (OSError, ValueError):
-        return  # whoever reads it says what is wrong
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
         raise ReadError(f"{path} is a pipe, but documents are read more than once; write them to a file first")
 

@@ -8,7 +8,7 @@ from stickbreak.cli.asking import Topic, asks_documents, asks_model, load_words_
 from stickbreak.cli.documents import Documents
 from stickbreak.cli.options import DateFormat, Dates, Json, ModelPath
 from stickbreak.cli.output import print_json, print_rows, printable
-from stickbreak.cli.tables import with_closing
+from stickbreak.cli.tables import Next, with_notes
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -48,8 +48,11 @@ def over_time(
     same kind.
     """
     corpus, days = _dated(documents.corpus, dates, date_format, since, until)
-    table: pd.DataFrame = fitted.topics_over_time(corpus, days, by, topic=topic)
-    return table
+    table = fitted.topics_over_time(corpus, days, by, topic=topic)
+    of_time = _options_of_time(dates, date_format, since, until)
+    if topic is None:
+        return with_notes(table, next=[Next("see which topics grow", "trends", of_time, documents=True)])
+    return with_notes(table, next=[_examples(topic, "its documents", of_time)])
 
 
 @asks_documents(keep="dates")
@@ -64,12 +67,21 @@ def trends(
 ) -> "pd.DataFrame":
     """Print which topics grow, and by how much in a year, the fastest first.
 
-    low and high are the ends of a 95 % interval of the change. p is small where
-    the share rises or falls along a straight line; it is adjusted for the
-    number of rows.
+    low and high are the ends of a 95 % interval of the change of this topic alone.
+    p is small where the share rises or falls along a straight line; it is adjusted
+    for the number of rows, as some of many topics seem to change by chance. So an
+    interval can be above 0 where p is not below 0.05.
     """
     corpus, days = _dated(documents.corpus, dates, date_format, since, until)
-    return with_closing(table := fitted.topic_trends(corpus, days, topic=topic), _told_trends(table))
+    table = fitted.topic_trends(corpus, days, topic=topic)
+    sure = table[table["p"] < _CHANCE]
+    if sure.empty:
+        return with_notes(table, closing=_told_trends(table))
+    of_time = _options_of_time(dates, date_format, since, until)
+    fastest = int(sure.loc[sure["change"].abs().idxmax(), "topic"])
+    followed = Next("follow it", "over-time", ("--topic", str(fastest), *of_time), documents=True)
+    found = _examples(fastest, "examples of the fastest", of_time)
+    return with_notes(table, closing=_told_trends(table), next=[found, followed])
 
 
 @asks_documents(keep="column")
@@ -84,8 +96,13 @@ def by(
     difference is to the documents of all other categories. p is small where that
     is more than chance; it is adjusted for the number of rows.
     """
-    table: pd.DataFrame = fitted.topics_by(documents.corpus, column, topic=topic)
-    return table
+    table = fitted.topics_by(documents.corpus, column, topic=topic)
+    sure = table[table["p"] < _CHANCE]
+    if sure.empty:
+        return with_notes(table)
+    largest = sure.loc[sure["difference"].abs().idxmax()]
+    gives = f"examples of the largest difference, that of {largest['category']}"
+    return with_notes(table, next=[_examples(int(largest["topic"]), gives)])
 
 
 @asks_documents(keep="dates")
@@ -101,8 +118,9 @@ def documents(
 ) -> "pd.DataFrame":
     """Print the documents that show a topic best, with the beginning of their texts.
 
-    The best stand first. A long document with a weight of 90 % stands before one
-    of three words with all of its weight, because its weight is surer.
+    The order is that of low, the lower end of a 95 % interval of the weight. A long
+    document with a weight of 90 % stands before one of three words with all of its
+    weight, because its weight is surer.
     """
     import numpy as np
 
@@ -110,8 +128,21 @@ def documents(
     if since is not None or until is not None:
         rows = _rows_of_days(corpus, dates, date_format, since, until)[0]
         corpus = corpus[rows]
-    table: pd.DataFrame = fitted.documents_of(topic, corpus, n)
-    return _with_texts(table.assign(row=rows[table["row"].to_numpy()]), documents)
+    table = fitted.documents_of(topic, corpus, n)
+    table = table.assign(row=rows[table["row"].to_numpy()])
+    if corpus.names is None:  # numbers in the file, not in the days that were chosen
+        table = table.assign(document=table["row"].astype(str))
+    shown = _with_texts(table, documents)
+    heading = (
+        f"The documents that show topic {topic} best ({fitted._asked(topic).labels[0]}), in the order of low: the "
+        "weight is at least that, and surer in long documents."
+    )
+    if shown.empty:
+        return with_notes(shown, heading=heading)
+    first = ("--document", str(shown["document"].iloc[0]))
+    others = Next("see which documents are like the first", "similar", first, documents=True)
+    all_of_it = Next("see what else is in it", "topics-of", first, documents=True)
+    return with_notes(shown, heading=heading, next=[others, all_of_it])
 
 
 @asks_documents()
@@ -175,8 +206,11 @@ def search(
     words: Annotated[list[str], typer.Argument(metavar="WORD...", help="Words; * stands for any characters.")],
 ) -> "pd.DataFrame":
     """Print the topics of words: those that have most of their tokens first."""
-    table: pd.DataFrame = fitted.search(words)
-    return table
+    table = fitted.search(words)
+    if table.empty:
+        return with_notes(table)
+    first = ("--topic", str(table["topic"].iloc[0]))
+    return with_notes(table, next=[Next("see all words of the first", "words", first)])
 
 
 def label(
@@ -192,11 +226,11 @@ def label(
     They are kept in the model, and take the place of words in all tables. For
     example: stickbreak label MODEL 3=encryption "5=mail and news".
     """
-    from stickbreak.model.labels import save_labels
-
     fitted = load_words_model(model)
     given = dict(_label(text) for text in labels or [])
     if given:
+        from stickbreak.model.labels import save_labels
+
         save_labels(fitted.label(given), model)
     known = fitted.labels_
     if as_json:
@@ -206,14 +240,31 @@ def label(
 
 
 def _told_trends(table: "pd.DataFrame") -> str:
-    """Say how many topics grow and shrink, and how to read on."""
+    """Say how many topics grow and shrink, and why intervals and p may disagree, where they do."""
     sure = table[table["p"] < _CHANCE]
     grow, shrink = int((sure["change"] > 0).sum()), int((sure["change"] < 0).sum())
     told = f"{grow:,} of {len(table):,} topics grow and {shrink:,} shrink by more than chance (p below {_CHANCE})."
-    if not grow:
+    apart = int((((table["low"] > 0) | (table["high"] < 0)) & (table["p"] >= _CHANCE)).sum())
+    if not apart:
         return told
-    best = sure.loc[sure["change"].idxmax()]
-    return f"{told} Examples of the fastest: stickbreak documents MODEL DOCUMENTS --topic {best['topic']}"
+    more = "1 more topic has an interval" if apart == 1 else f"{apart:,} more topics have an interval"
+    return (
+        f"{told} {more} without 0: an interval is of one topic alone, p is adjusted for all {len(table):,}, of which "
+        "some change by chance."
+    )
+
+
+def _examples(topic: int, gives: str, of_time: tuple[str, ...] = ()) -> Next:
+    """Return the command that prints documents of a topic."""
+    return Next(f"see {gives}", "documents", ("--topic", str(topic), *of_time), documents=True)
+
+
+def _options_of_time(
+    dates: str | None, date_format: str | None, since: str | None, until: str | None
+) -> tuple[str, ...]:
+    """Return the options that choose the same days again."""
+    given = {"--dates": dates, "--date-format": date_format, "--since": since, "--until": until}
+    return tuple(text for option, value in given.items() if value is not None for text in (option, value))
 
 
 def _label(text: str) -> tuple[int, str | None]:

@@ -1,6 +1,5 @@
 """What a fit prints: its topics, and below them what was found, what to look out for, and what to do next."""
 
-import shlex
 import shutil
 import sys
 import textwrap
@@ -9,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stickbreak.cli.config import FILE
 from stickbreak.cli.material import Material, Score
+from stickbreak.cli.methods import METHODS
 from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,
     Line,
+    next_lines,
     print_json,
     print_topics,
     show,
@@ -129,11 +131,7 @@ def _result_lines(result: FitResult) -> Iterator[str]:
     for note in _notes(result):
         yield _wrapped("Note", note)
     yield _wrapped("Wrote", _written(result))
-    # Not wrapped: a command that is cut into lines cannot be copied.
-    yield f"Next   {_next(result)}"
-    fewer = _fewer(result)
-    if fewer:
-        yield f"       {fewer}"
+    yield from next_lines(_next(result))
 
 
 def _expert_lines(result: FitResult) -> Iterator[str]:
@@ -195,37 +193,51 @@ def _written(result: FitResult) -> str:
     return f"{out} (the model)" if report is None else f"{report} (open it in a browser) and {out} (the model)"
 
 
-def _next(result: FitResult) -> str:
-    """Return the next command, with a few words on what it gives."""
+def _next(result: FitResult) -> Iterator[tuple[str, list[str]]]:
+    """Yield the next commands, each after a few words on what it gives."""
+    out, material = str(result.out), result.material
     if getattr(result.model, "tree_", None) is not None:
-        return f"look at the tree: {shlex.join(['stickbreak', 'tree', str(result.out)])}"
+        yield "look at the tree", ["stickbreak", "tree", out]
+        return
     if result.input is None:
-        return f"see more words of each topic: {shlex.join(['stickbreak', 'topics', str(result.out), '--words', '20'])}"
-    command = ["stickbreak", "transform", str(result.out), str(result.input), "--out", "weights.csv"]
-    for argument in _READ_AGAIN:
-        if result.options is not None and argument in result.options:
-            command += ["--" + argument.replace("_", "-"), str(result.options[argument])]
-    return f"see the {result.material.topic}s of each {result.material.row}: {shlex.join(command)}"
+        yield "see more words of each topic", ["stickbreak", "topics", out, "--words", "20"]
+    else:
+        command = ["stickbreak", "transform", out, str(result.input), "--out", "weights.csv"]
+        for argument in _READ_AGAIN:
+            if result.options is not None and argument in result.options:
+                command += ["--" + argument.replace("_", "-"), str(result.options[argument])]
+        yield f"see the {material.topic}s of each {material.row}", command
+        if material.dated:
+            yield "see which topics grow", ["stickbreak", "trends", out, str(result.input)]
+    yield from _other_numbers(result)
 
 
-def _fewer(result: FitResult) -> str:
-    """Return the command that joins topics, and the numbers that it could be given; nothing if no number is less."""
+def _other_numbers(result: FitResult) -> Iterator[tuple[str, list[str]]]:
+    """Yield the command that joins topics, and the numbers that it could be given.
+
+    Where the number was given and no lower one predicts better, higher ones are to be tried.
+    """
     path = result.path
     if path is None:
-        return ""
-    n_topics, fewest = path.scores.size, path.smallest_within_one_error
+        return
+    n_topics, fewest, out = path.scores.size, path.smallest_within_one_error, str(result.out)
     number = path.overview if path.overview < n_topics else fewest
-    if number == n_topics:
-        return ""
-    if fewest < path.best:
-        numbers = f"{path.best} predict held-out words best, {fewest} within one standard error"
-    elif path.best > 1:
-        numbers = f"{path.best} predict held-out words best, fewer predict them worse"
-    else:
-        numbers = "1 predicts held-out words best"
-    overview = f", {path.overview} for an overview" if path.overview < n_topics else ""
-    command = ["stickbreak", "reduce", str(result.out), "--topics", str(number), "--out", f"{result.out}-{number}"]
-    return f"join topics ({numbers}{overview}): {shlex.join(command)}"
+    if number < n_topics:
+        if fewest < path.best:
+            numbers = f"{path.best} predict held-out words best, {fewest} within one standard error"
+        elif path.best > 1:
+            numbers = f"{path.best} predict held-out words best, fewer predict them worse"
+        else:
+            numbers = "1 predicts held-out words best"
+        overview = f", {path.overview} for an overview" if path.overview < n_topics else ""
+        command = ["stickbreak", "reduce", out, "--topics", str(number), "--out", f"{out}-{number}"]
+        yield f"join topics ({numbers}{overview})", command
+    if METHODS[result.method].given_number and path.best == n_topics and result.options is not None:
+        command = ["stickbreak", "fit", "--config", str(result.out / FILE), "--topics", str(2 * n_topics)]
+        yield (
+            f"try more topics (the {n_topics} that you gave predict held-out words better than fewer)",
+            [*command, "--out", f"{out}-{2 * n_topics}"],
+        )
 
 
 def _path_as_json(path: Any) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ import typer
 
 from stickbreak.cli.asking import asks_documents, asks_model
 from stickbreak.cli.documents import Documents
-from stickbreak.cli.tables import with_closing
+from stickbreak.cli.tables import with_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ def scores(
     ]
     if worst is not None and len(table) > 1:
         lines.append(f"Topic {worst['topic']} ({worst['label']}) has the least: read its documents before you use it.")
-    return with_closing(table, " ".join(lines), whole)
+    return with_notes(table, closing=" ".join(lines), values=whole)
 
 
 @asks_model

@@ -129,7 +129,7 @@ def labels_of(corpus: "Corpus", column: str, separator: str | None) -> Any:
     """
     if separator is None:
         return column
-    from stickbreak.collapsed.given_labels import listed
+    from stickbreak.model.document_labels import listed
     from stickbreak.questions.columns import column_of
 
     values = map(listed, column_of(corpus, column, "--labels"))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from stickbreak.cli.output import print_json, print_rows, printable, say, show
+from stickbreak.cli.output import next_lines, print_json, print_rows, printable, say, show
 from stickbreak.cli.paths import check_output
 from stickbreak.cli.weights import csv_cell, csv_line
 from stickbreak.exceptions import InputError
@@ -19,7 +19,7 @@ from stickbreak.storage.urls import Location
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLE_FORMATS", "check_table_file", "tell_table", "with_closing"]
+__all__ = ["TABLE_FORMATS", "Next", "check_table_file", "tell_table", "with_notes"]
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 _SHARES = frozenset(
@@ -61,23 +61,59 @@ def check_table_file(path: Path | None, *inputs: Location) -> None:
     check_output(path, *inputs)
 
 
-def with_closing(frame: pd.DataFrame, closing: str, values: Mapping[str, Any] | None = None) -> pd.DataFrame:
+class Next(NamedTuple):
+    """A command to go on with after a table, on the same model.
+
+    Attributes
+    ----------
+    gives : str
+        What it gives, in a few words.
+    command : str
+    options : tuple of str
+    documents : bool
+        Whether it also takes the documents of the table.
+    """
+
+    gives: str
+    command: str
+    options: tuple[str, ...] = ()
+    documents: bool = False
+
+
+def with_notes(
+    frame: pd.DataFrame,
+    *,
+    heading: str = "",
+    closing: str = "",
+    values: Mapping[str, Any] | None = None,
+    next: Sequence[Next] = (),
+) -> pd.DataFrame:
     """Return a table with what is said of all its rows.
 
     Parameters
     ----------
     frame : DataFrame
-    closing : str
-        Sentences for a person, below the table.
+    heading, closing : str
+        Sentences for a person, above and below the table.
     values : mapping, optional
-        The same for JSON.
+        What JSON has beside the rows.
+    next : sequence of Next
+        Commands to go on with.
     """
     found = frame.copy()
-    found.attrs = {"closing": closing, "values": dict(values or {})}
+    found.attrs = {"heading": heading, "closing": closing, "values": dict(values or {}), "next": list(next)}
     return found
 
 
-def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | None, rows: int) -> None:
+def tell_table(
+    frame: pd.DataFrame,
+    *,
+    as_json: bool,
+    as_csv: bool,
+    out: Path | None,
+    rows: int,
+    following: Callable[[Next], list[str]] | None = None,
+) -> None:
     """Print a table, or write it to a file.
 
     Parameters
@@ -89,7 +125,10 @@ def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | 
         File to write instead.
     rows : int
         Most rows that are printed for a person.
+    following : callable, optional
+        Returns the words of a command to go on with.
     """
+    notes = frame.attrs
     plain = frame.assign(
         **{name: frame[name].dt.strftime("%Y-%m-%d") for name in frame.columns if frame[name].dtype.kind == "M"}
     )
@@ -97,16 +136,21 @@ def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | 
         _write(frame, plain, out)
         say(f"{len(frame):,} rows written to {out}")
     elif as_json:
-        print_json({**frame.attrs.get("values", {}), "rows": _records(plain)})
+        print_json({**notes.get("values", {}), "rows": _records(plain)})
     elif as_csv:
         for line in _csv_lines(plain):
             typer.echo(line, nl=False)
     else:
+        if notes.get("heading"):
+            show(notes["heading"])
         _print(plain.head(rows))
         if len(plain) > rows:
             show(f"and {len(plain) - rows:,} more rows: --csv prints all, --rows NUMBER more")
-        if "closing" in frame.attrs:
-            show(frame.attrs["closing"])
+        if notes.get("closing"):
+            show(notes["closing"])
+        if following is not None:
+            for line in next_lines((one.gives, following(one)) for one in notes.get("next", ())):
+                show(line)
 
 
 def _print(frame: pd.DataFrame) -> None:

@@ -170,6 +170,16 @@ class Words(Material):
             unigram = unigram_completion(Corpus.from_counts([counts]), *self.data.halves(seed=seed))
         return told_scores(scores, self.documents, unigram, particles, resample)
 
+    @property
+    def dated(self) -> bool:
+        """Whether one column of dates was kept."""
+        from stickbreak.questions.columns import only_column_of_dates
+
+        try:
+            return self.data.metadata is not None and bool(only_column_of_dates(self.data))
+        except InputError:
+            return False
+
     @classmethod
     def joins(cls, model: Any) -> bool:
         """Return whether the topics of a model can be joined."""

@@ -77,7 +77,9 @@ def _check_one(workers: int | None, address: str | None) -> None:
 
 
 def _given(workers: int | None, address: str | None, scratch: Path | None) -> AbstractContextManager[Any]:
+    where = workers if address is None else address
+    if where is None:
+        return nullcontext()
     from stickbreak.fitting.cluster import cluster
 
-    where = workers if address is None else address
-    return nullcontext() if where is None else cluster(where, scratch=scratch)
+    return cluster(where, scratch=scratch)

@@ -20,12 +20,13 @@ from stickbreak.collapsed.shards import Shard, Shares, slots_of
 from stickbreak.collapsed.starting_weights import StartingWeights
 from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, assembled
 from stickbreak.collapsed.steered_start import steered_shares
-from stickbreak.collapsed.steering import LABELLED, UNSTEERED, DocumentLabels, Steering
+from stickbreak.collapsed.steering import UNSTEERED, Steering
 from stickbreak.collapsed.walking import Documents, Found, Outcome, count_all, count_new, nothing
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.block_files import Folder
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.model.document_labels import LABELLED, DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.pseudo_counts import Eta, total_of

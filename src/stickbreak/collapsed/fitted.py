@@ -16,12 +16,12 @@ from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_names
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
-from stickbreak.model.parameters import names_in
+from stickbreak.model.labelled import LabelledDocuments
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.path.pooled import pooled
 
 
-class FittedCollapsed(ExpectedCounts):
+class FittedCollapsed(LabelledDocuments, ExpectedCounts):
     """The side of `CollapsedHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     default_topics: ClassVar[int] = 200
@@ -32,19 +32,15 @@ class FittedCollapsed(ExpectedCounts):
     _fitted_values: ClassVar[tuple[str, ...]] = (
         *ExpectedCounts._fitted_values,
         "final_passes_",
-        "label_names_",
-        "label_curve_",
+        *LabelledDocuments._label_values,
     )
     _late_values: ClassVar[dict[str, Any]] = {
         **ExpectedCounts._late_values,
         "final_passes_": "expected",
-        "label_names_": [],
-        "label_curve_": [],
+        **LabelledDocuments._label_values,
     }
 
     final_passes_: str
-    label_names_: list[str]
-    label_curve_: list[float]
     _topics: Topics
     _seed: int
 
@@ -75,7 +71,7 @@ class FittedCollapsed(ExpectedCounts):
         counts, N, tables = by_topic
         free = replace(topics, n_kept=0, pseudo=None, overwritten=None)
         self._topics = replace(free, counts=np.ascontiguousarray(counts.T), N=N, tables=tables)
-        self.label_names_, self.label_curve_ = [], []
+        self._forget_labels()
 
     def _topic_tokens(self) -> Float:
         topics = self._topics
@@ -124,8 +120,4 @@ class FittedCollapsed(ExpectedCounts):
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
         require(self.final_passes_ in ("expected", "sampled"), "the kind of its last passes is unknown")
-        names_in(self.label_names_, len(self.label_names_), "labels of documents")
         require(len(self.label_names_) <= self._topics.n_whole, "its labels have no topics")
-        curve = self.label_curve_
-        require(len(curve) == 2 * bool(self.label_names_), "the curve of its labels is not there")
-        require(bool(np.isfinite(np.array(curve, dtype=np.float64)).all()), "the curve of its labels is not finite")

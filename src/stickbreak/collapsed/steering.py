@@ -13,50 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.collapsed.kernels.shares import UNIT, UNITS
-from stickbreak.fitting.checkpoint import require
+from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.model.word_prior import pseudo_of
-from stickbreak.numerics.arrays import Float, Int, Int32
-
-LABELLED = 0.5  # prior share of a labelled document that its labels have; the free topics have the rest
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentLabels:
-    """The labels of documents, as the numbers of their topics: document d has topic[start[d]:start[d + 1]]."""
-
-    start: Int  # (D + 1,)
-    topic: Int32  # (start[-1],)  none twice in a document
-    n_labels: int  # topics 0 to n_labels - 1 are those of labels
-
-    @classmethod
-    def of(cls, rows: list[list[int]], n_labels: int) -> Self:
-        """Return the labels of documents that are given as lists of topics."""
-        start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
-        return cls(start, np.array([k for row in rows for k in row], dtype=np.int32), n_labels)
-
-    @classmethod
-    def restored(cls, start: NDArray, topic: NDArray, n_labels: int, n_documents: int) -> Self:
-        """Return stored labels; a ValueError for what cannot be those of `n_documents` documents."""
-        whole = start.dtype == np.int64 and topic.dtype == np.int32 and start.shape == (n_documents + 1,)
-        require(whole and topic.ndim == 1, "the labels of its documents are damaged")
-        ordered = start[0] == 0 and start[-1] == topic.size and bool((np.diff(start) >= 0).all())
-        inside = not topic.size or (topic.min() >= 0 and topic.max() < n_labels)
-        require(ordered and inside, "the labels of its documents are damaged")
-        return cls(start.copy(), topic.copy(), n_labels)
-
-    def sample(self, rows: Int) -> Self:
-        """Return the labels of some documents."""
-        size = np.diff(self.start)[rows]
-        start = np.concatenate(([0], np.cumsum(size)))
-        place = np.repeat(self.start[rows] - start[:-1], size) + np.arange(start[-1])
-        return replace(self, start=start, topic=self.topic[place])
-
-    def weights(self, first: int, n: int) -> tuple[Float, NDArray[np.bool_]]:
-        """Return 1 for each label of n documents, (n, n_labels), and which of these have any, (n,)."""
-        own = self.start[first : first + n + 1]
-        found, document = np.zeros((n, self.n_labels)), np.repeat(np.arange(n), np.diff(own))
-        found[document, self.topic[own[0] : own[-1]]] = 1.0
-        return found, np.diff(own) > 0
+from stickbreak.numerics.arrays import Float, Int
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +92,3 @@ def expected(pseudo: sparse.csr_array, labels: DocumentLabels | None = None) -> 
     whole.data = np.maximum(in_units(whole.data), UNIT)
     n_kept, n_labels = int(pseudo.shape[1]), 0 if labels is None else labels.n_labels
     return Steering(n_kept, n_kept, n_labels, whole, labels=labels)
-
-
-def in_order(pseudo: sparse.csr_array | None, columns: list[int], n_words: int) -> sparse.csr_array:
-    """Return pseudo-counts with the columns in another order; an empty one for -1."""
-    if pseudo is None:
-        return sparse.csr_array((n_words, len(columns)))
-    wide = sparse.csc_array(sparse.hstack([pseudo, sparse.csr_array((n_words, 1))]))
-    return sparse.csr_array(wide[:, columns])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from stickbreak.collapsed.steering import DocumentLabels, Steering, in_units
+from stickbreak.collapsed.steering import Steering, in_units
 from stickbreak.collapsed.streaming import Topics
+from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta
 

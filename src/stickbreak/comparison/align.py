@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST = 0.5  # a topic comes from another, or goes into it, with at least this part of its tokens
+_SAME = 0.5  # similarity from which on two topics are the same
 _PIECE = 0.1  # of a topic: smaller parts split nothing
 
 Rows = list[tuple[int, int, float, str, tuple[int, ...]]]
@@ -35,8 +36,9 @@ class Alignment:
         A row for each topic of the first model, then one for each topic of the second that none was matched with:
         topic_a, label_a, topic_b, label_b, share_a, share_b (of the tokens of each model), similarity (tokens of both
         over tokens of either, from 0 to 1), what (same, split, joined, part, changed, gone or new) and parts: the
-        topics of the second model that a topic was split into, those of the first that were joined, or the topic of
-        the other model that a part belongs to. A missing topic is -1.
+        topics of the second model that a topic was split into, those of the first that were joined, the topic of
+        the other model that a part belongs to, or the one that has most of what is gone, new or changed, if any has
+        some. A missing topic is -1.
     shared : ndarray of shape (K, L)
         Share of all tokens that are in a topic of the first model and in one of the second.
     agreement : float
@@ -54,14 +56,14 @@ def align(a: Any, b: Any, X: Any = None) -> Alignment:
     With documents, each token goes to its most probable topic in either model (math.md (Q8)). Without, two topics share
     Σ_w min(s_k φ_kw, s_l φ_lw) at most, with s their shares of the tokens. That is taken for the topics that are
     matched; all others share what these leave. The match is the best of all, found by the Hungarian method. The table
-    says what became of each topic, where "most" is at least a half:
+    says what became of each topic, where "most" is at least a half. The first that holds:
 
-    - *same*: it and its match have most of the tokens of each other;
     - *split*: several topics of the second model have most of their tokens from it, and each a tenth of it or more;
     - *joined*: most of its tokens, and of other topics', are in one topic, each a tenth of that one or more;
+    - *same*: the similarity of it and its match is at least a half;
     - *part*: most of its tokens are in one topic of the other model, and are less than a tenth of that;
-    - *gone*, *new*: no topic of the other model has most of its tokens;
-    - *changed*: all other cases.
+    - *changed*: one topic of the other model has most of its tokens, or its match has most of its own from it;
+    - *gone*, *new*: neither. The similarity is below a third.
 
     Parameters
     ----------
@@ -191,25 +193,31 @@ def _described(shared: Float, sizes: tuple[Float, Float], numbers: tuple[Int, In
     for k in range(len(shared)):
         j, goes = match.get(k, -1), np.flatnonzero(into[k])
         to = int(goes[0]) if goes.size else -1
+        similarity = shared[k, j] / (size_a[k] + size_b[j] - shared[k, j]) if j >= 0 else 0.0
         if pieces[k].sum() > 1:
             what, parts = "split", of_b[pieces[k]]
         elif to >= 0 and sources[k, to] and sources[:, to].sum() > 1:
             what, parts = "joined", of_a[sources[:, to]]
-        elif j >= 0 and into[k, j] and out_of[k, j]:
+        elif similarity >= _SAME:
             what, parts = "same", of_b[:0]
         elif to >= 0 and not sources[k, to]:
             what, parts = "part", of_b[[to]]
         else:
-            what, parts = "changed" if to >= 0 else "gone", of_b[:0]
-        similarity = shared[k, j] / (size_a[k] + size_b[j] - shared[k, j]) if j >= 0 else 0.0
+            what = "changed" if to >= 0 or (j >= 0 and out_of[k, j]) else "gone"
+            parts = _nearest(shared[k], of_b)
         rows.append((k, j, float(similarity), what, tuple(parts.tolist())))
     for j in sorted(set(range(shared.shape[1])) - set(match.values())):
         origin = np.flatnonzero(out_of[:, j])
         if not origin.size:
-            what, parts = "new", of_a[:0]
+            what, parts = "new", _nearest(shared[:, j], of_a)
         elif pieces[origin[0], j] and pieces[origin[0]].sum() > 1:
             what, parts = "split", of_b[pieces[origin[0]]]
         else:
             what, parts = "part", of_a[origin[:1]]
         rows.append((-1, j, 0.0, what, tuple(parts.tolist())))
     return rows
+
+
+def _nearest(shared: Float, numbers: Int) -> Int:
+    """Return the number of the topic that shares most tokens, in an array; none where nothing is shared."""
+    return numbers[[int(shared.argmax())]] if shared.max(initial=0.0) > 0 else numbers[:0]

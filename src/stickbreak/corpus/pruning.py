@@ -17,6 +17,7 @@ __all__ = ["document_limits", "kept_words"]
 _LOG = logging.getLogger("stickbreak")
 
 _SMALL_COLLECTION = 20  # documents; below it a share of documents means nothing
+_MUCH = 0.2  # of the words of the texts: so many are not left out without a word
 
 
 def kept_words(
@@ -71,7 +72,31 @@ def kept_words(
     if options.max_features is not None and len(kept) > options.max_features:
         most_frequent = np.argsort(-totals[kept], kind="stable")[: options.max_features]
         kept = [kept[place] for place in sorted(most_frequent.tolist())]
+    if not uncut and options.ngram_range[1] == 1:  # most longer n-grams are rare in any texts
+        _tell_left_out(totals, rare, common, kept, (least, most))
     return kept
+
+
+def _tell_left_out(
+    totals: np.ndarray, rare: np.ndarray, common: np.ndarray, kept: list[int], limits: tuple[float, float]
+) -> None:
+    """Log that much of the texts is left out, with what leaves out most of it."""
+    n_tokens, (least, most) = int(totals.sum()), limits
+    left_out = n_tokens - int(totals[kept].sum())
+    if left_out < _MUCH * n_tokens:
+        return
+    by_rare, by_common = int(totals[rare].sum()), int(totals[common].sum())
+    reasons = (
+        (by_rare, f"are in fewer than {math.ceil(least):,} documents; lower --min-df (in Python: min_df)"),
+        (by_common, f"are in more than {math.floor(most):,} documents; raise --max-df (in Python: max_df)"),
+        (left_out - by_rare - by_common, "are not frequent enough; raise --max-features (in Python: max_features)"),
+    )
+    _LOG.warning(
+        "%.0f %% of the words of the texts are left out (stop words not counted), most of them because they %s to keep "
+        "more",
+        100 * left_out / n_tokens,
+        max(reasons)[1],
+    )
 
 
 def document_limits(options: TextOptions, n_documents: int) -> tuple[float, float]:

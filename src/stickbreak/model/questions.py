@@ -190,8 +190,8 @@ class Questions(ShownInNotebooks):
         Returns
         -------
         DataFrame
-            A row for each document, the best first: document (its name), row, weight (of the topic), tokens. The order
-            is that of the lower ends of Wilson's interval of the weight, so that three words do not win.
+            A row for each document, the best first: document (its name), row, weight (of the topic), low (the lower end
+            of Wilson's 95 % interval of the weight), tokens. The order is that of low, so that three words do not win.
         """
         corpus, _ = self._about(X, topic)
         return documents.documents_of(self, corpus, int(topic), n)

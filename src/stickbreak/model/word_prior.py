@@ -50,6 +50,14 @@ def pseudo_of(words: Sequence[Sequence[int]], n_words: int, tokens: float) -> sp
     return sparse.csr_array((each, place), shape=(n_words, len(words)))
 
 
+def in_order(pseudo: sparse.csr_array | None, columns: list[int], n_words: int) -> sparse.csr_array:
+    """Return pseudo-counts with the columns in another order; an empty one for -1."""
+    if pseudo is None:
+        return sparse.csr_array((n_words, len(columns)))
+    wide = sparse.csc_array(sparse.hstack([pseudo, sparse.csr_array((n_words, 1))]))
+    return sparse.csr_array(wide[:, columns])
+
+
 def check_one_eta(eta: Any, family: str) -> None:
     """Refuse an eta by word or topic for a family that takes one number.
 

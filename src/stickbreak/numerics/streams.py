@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.keys import key_of
@@ -33,6 +32,8 @@ def source_of(random_state: int | np.random.RandomState | None) -> np.random.Ran
     InputError
         If it is none, or a number out of range.
     """
+    from sklearn.utils import check_random_state
+
     try:
         return check_random_state(random_state)
     except ValueError:

@@ -115,7 +115,8 @@ def documents_of(topics: FlatTopics, corpus: Corpus, topic: int, n: int) -> pd.D
     Returns
     -------
     DataFrame
-        A row for each document, the best first: document (its name), row, weight (of the topic), tokens.
+        A row for each document, the best first: document (its name), row, weight (of the topic), low (lower end of its
+        interval), tokens.
     """
     import pandas as pd
 
@@ -123,12 +124,14 @@ def documents_of(topics: FlatTopics, corpus: Corpus, topic: int, n: int) -> pd.D
     (rows,), (weights,) = best_documents(topics, corpus, np.array([topic], dtype=np.int64), n)
     found = rows >= 0
     rows, weights, names = rows[found], weights[found], corpus.names_in_tables
+    tokens = corpus.document_lengths[rows]
     return pd.DataFrame(
         {
             "document": [names[d] for d in rows],
             "row": rows,
             "weight": weights,
-            "tokens": corpus.document_lengths[rows],
+            "low": wilson_lower_bound(weights, np.asarray(tokens, dtype=np.float64)),
+            "tokens": tokens,
         }
     )
 

@@ -27,9 +27,9 @@ _SAID = {
     "split": "split into",
     "joined": "joined from",
     "part": "part of",
-    "changed": "changed",
-    "gone": "gone",
-    "new": "new",
+    "changed": "changed; nearest is",
+    "gone": "gone; nearest is",
+    "new": "new; nearest is",
 }
 
 
@@ -84,7 +84,8 @@ def render_comparison(models: tuple[Any, Any], names: tuple[str, str], table: pd
             f"tokens. Bands of less than {_SMALLEST_SHARE:.1%} of all tokens are left out.</p>",
             f'<div class="sheet" tabindex="0">{_ribbons(_numbers(models), names, table, shared)}</div></section>',
             '<section aria-labelledby="topics"><h2 id="topics">Topic by topic</h2>',
-            '<p class="hint">Similarity is the share of the tokens of both topics that they have in common.</p>',
+            '<p class="hint">Similarity is the share of the tokens of both topics that they have in common: from 0.50 '
+            "on a topic is the same, below 0.33 it may be gone.</p>",
             f'<div class="sheet" tabindex="0">{_rows(models, names, table)}</div></section>',
             "</main>\n</body>\n</html>\n",
         )
@@ -200,7 +201,7 @@ def _rows(models: tuple[Any, Any], names: tuple[str, str], table: pd.DataFrame) 
         parts = ", ".join(map(str, row.parts))
         cells = [
             *_topic(int(row.topic_a), row.label_a, row.share_a, words[0]),
-            f"<td>{_SAID[row.what]}{f' {parts}' if parts else ''}</td>",
+            f"<td>{_SAID[row.what]} {parts}</td>" if parts else f"<td>{_SAID[row.what].partition(';')[0]}</td>",
             *_topic(int(row.topic_b), row.label_b, row.share_b, words[1]),
             f'<td class="number">{row.similarity:.2f}</td>' if row.topic_a >= 0 <= row.topic_b else "<td></td>",
         ]

@@ -240,9 +240,7 @@
   }
 
   byId("components-hint").textContent =
-    components.length < data.n_components
-      ? `The ${whole(components.length)} largest of ${plural(data.n_components, "component")}. Choose one to see more of it.`
-      : "The largest come first. Choose one to see more of it.";
+    `${components.length < data.n_components ? `The ${whole(components.length)} largest of ${plural(data.n_components, "component")}.` : "The largest come first."} Choose one to see more of it. Bars are compared with the largest.`;
   drawHeadline();
   fit.drawText();
   fit.drawSettings();

@@ -1,10 +1,12 @@
 // Shares over time and by class, where the documents have such columns: of all topics here, of one on its page.
 "use strict";
 function groupedSections(data, tools) {
-  const { byId, el, whole, fixed, percent, plural, word, topicLink } = tools;
+  const { byId, el, svg, whole, fixed, percent, plural, word, topicLink } = tools;
   const { topics, time, classes } = data;
   const HEAT_ROWS = 40,
-    MOST_TRENDS = 10;
+    MOST_TRENDS = 10,
+    MOST_CHANGES = 5,
+    CHANCE = 0.05;
   const exact = (v) => (v === null ? "" : v);
   const periodName = (start) => start.slice(0, { year: 4, quarter: 7, month: 7 }[time.by] ?? 10);
 
@@ -60,10 +62,10 @@ function groupedSections(data, tools) {
     });
     byId("time-legend").replaceChildren(...legend);
   }
+  const points = (v) => `${v > 0 ? "+" : ""}${fixed(100 * v, 2)}`;
   function drawTrends() {
     const grows = time.trends.slice(0, MOST_TRENDS),
       falls = time.trends.slice(MOST_TRENDS).slice(-MOST_TRENDS).reverse();
-    const points = (v) => `${v > 0 ? "+" : ""}${fixed(100 * v, 2)}`;
     const list = (trends) =>
       tableOf(
         ["topic", "change in a year, points", "95 % interval", "p"],
@@ -98,14 +100,61 @@ function groupedSections(data, tools) {
       el("div", {}, el("h3", {}, "Topics that fall fastest"), el("div", { class: "scroll" }, list(fell))),
     );
   }
+  // The topics that change most beyond chance, high on the page, each with its line.
+  function drawChanges() {
+    const sure = time.trends.filter((t) => t.p !== null && t.p < CHANCE),
+      grown = sure.filter((t) => t.change > 0),
+      fallen = sure.filter((t) => t.change < 0).reverse();
+    byId("changes").hidden = false;
+    document.querySelector('nav a[href="#changes"]').hidden = false;
+    const told = sure.length
+      ? `${whole(grown.length)} of ${plural(topics.length, "topic")} grow and ${whole(fallen.length)} shrink by more than chance (p below ${CHANCE}, adjusted for all topics). Lines are shares by ${time.by}, each on its own scale.`
+      : "No topic grows or shrinks by more than chance.";
+    byId("changes-hint").append(`${told} `, el("a", { href: "#time" }, "All topics over time"));
+    const list = (trends, title) => {
+      if (!trends.length) return null;
+      const rows = trends.slice(0, MOST_CHANGES).map((t) => {
+        const topic = topics[t.topic];
+        return el(
+          "li",
+          {},
+          el(
+            "a",
+            { href: `#topic-${topic.number}` },
+            el("span", {}, el("span", { class: "number" }, `#${topic.number} `), word(topic.label)),
+            spark(time.shares.shares[t.topic]),
+            el("b", {}, points(t.change)),
+          ),
+        );
+      });
+      return el("div", {}, el("h3", {}, title), el("ol", { class: "changes" }, ...rows));
+    };
+    const lists = [
+      list(grown, "Growing, points of share in a year"),
+      list(fallen, "Shrinking, points of share in a year"),
+    ];
+    byId("changes-lists").append(...lists.filter((one) => one !== null));
+  }
+  function spark(shares) {
+    const known = shares.map((v, i) => [i, v]).filter(([, v]) => v !== null),
+      top = Math.max(...known.map(([, v]) => v), 1e-9);
+    const line = known.map(([i, v]) => `${((100 * i) / (shares.length - 1)).toFixed(1)},${(27 - (25 * v) / top).toFixed(1)}`);
+    return svg(
+      "svg",
+      { class: "spark", viewBox: "0 0 100 28", preserveAspectRatio: "none", "aria-hidden": "true" },
+      svg("line", { class: "baseline", x1: 0, x2: 100, y1: 27, y2: 27 }),
+      svg("polyline", { class: "edge", points: line.join(" ") }),
+    );
+  }
   function startTime() {
     if (time === null) return;
+    drawChanges();
     const shares = time.shares,
       n = shares.documents.reduce((a, b) => a + b, 0);
     byId("time").hidden = false;
     document.querySelector('nav a[href="#time"]').hidden = false;
     byId("time-hint").textContent =
-      `By ${time.by}, from the column ${shares.column}: ${plural(n, "document")} with a date, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}. The page of a topic shows its line with intervals.`;
+      `By ${time.by}, from the column ${shares.column}: ${plural(n, "document")} with a date, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}. The page of a topic shows its line with intervals. In the tables below, an interval is of one topic alone, and p is adjusted for all topics, of which some seem to change by chance: an interval may be without 0 where p is large.`;
     byId("time-csv").append(csvButton(() => rowsOf(shares, time.by)));
     drawTrends();
   }
@@ -290,7 +339,7 @@ function groupedSections(data, tools) {
           ),
         );
       }
-      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}, with 95 % intervals`), list));
+      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}, with 95 % intervals; bars are compared with the largest`), list));
     }
     return parts;
   }

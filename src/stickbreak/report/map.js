@@ -1,10 +1,14 @@
 // The map of topics: nearness is likeness of words, groups of topics are regions. Wheel, keys, drag and buttons zoom.
 "use strict";
 function topicMap(topics, groupNames, tools) {
-  const { byId, el, svg, percent, textAt, textWidth, withTip } = tools;
-  const MOST_LABELS = 70;
+  const { byId, el, svg, percent, word, textAt, textWidth, withTip, byRelevance, shortNames } = tools;
+  const MOST_LABELS = 70,
+    WORDS = 15,
+    RELEVANCE = 0.6; // of the words beside the map: what Sievert and Shirley found best to read
   let view = { x: 0, y: 0, scale: 1 },
-    groups = [];
+    groups = [],
+    told = topics.reduce((a, b) => (b.token_share > a.token_share ? b : a));
+  const discs = new Map(); // of topics that are drawn
 
   function hull(points) {
     // by the monotone chain of Andrew
@@ -52,17 +56,22 @@ function topicMap(topics, groupNames, tools) {
       "aria-label":
         "Map of topics by the similarity of their words; the list of topics has them all. Plus and minus zoom, the arrow keys move.",
     });
+    // A topic far from all others would leave most of the map empty: it stands at the edge.
     const scale = (axis, span) => {
-      const values = topics.map((topic) => topic.position[axis]),
-        low = Math.min(...values),
-        high = Math.max(...values);
-      return (v) => (high > low ? margin + ((v - low) / (high - low)) * (span - 2 * margin) : span / 2);
+      const values = topics.map((topic) => topic.position[axis]).sort((a, b) => a - b),
+        at = (part) => values[Math.round(part * (values.length - 1))],
+        spare = 0.3 * (at(0.95) - at(0.05)),
+        low = Math.max(values[0], at(0.05) - spare),
+        high = Math.min(values.at(-1), at(0.95) + spare);
+      const within = (v) => (Math.max(low, Math.min(high, v)) - low) / (high - low);
+      return (v) => (high > low ? margin + within(v) * (span - 2 * margin) : span / 2);
     };
     const baseX = scale(0, width),
       baseY = scale(1, height);
     const atX = (topic) => (baseX(topic.position[0]) - width / 2) * view.scale + width / 2 + view.x;
     const atY = (topic) => (baseY(topic.position[1]) - height / 2) * view.scale + height / 2 + view.y;
     const largest = Math.max(...topics.map((topic) => topic.token_share), 1e-9);
+    discs.clear();
     const biggest = Math.min(28, 5 + 110 / Math.sqrt(topics.length)) * Math.sqrt(view.scale);
     const radius = (topic) => Math.max(3, biggest * Math.sqrt(topic.token_share / largest));
     groups.forEach((group, i) => {
@@ -91,22 +100,20 @@ function topicMap(topics, groupNames, tools) {
       .map((topic) => ({ topic, x: atX(topic), y: atY(topic), r: radius(topic) }))
       .filter((p) => p.x > -p.r && p.x < width + p.r && p.y > -p.r && p.y < height + p.r);
     for (const p of shown) {
-      const tone = charts.hue(order.get(p.topic.index) ?? 0);
-      picture.append(
-        withTip(
-          svg("circle", { cx: p.x.toFixed(1), cy: p.y.toFixed(1), r: p.r.toFixed(1), fill: tone, stroke: tone }),
-          p.topic,
-        ),
-      );
+      const tone = charts.hue(order.get(p.topic.index) ?? 0),
+        at = { cx: p.x.toFixed(1), cy: p.y.toFixed(1), r: p.r.toFixed(1) };
+      const disc = withTip(svg("circle", { ...at, fill: tone, stroke: tone }), p.topic);
+      disc.addEventListener("pointerenter", () => tellWords(p.topic));
+      discs.set(p.topic, disc);
+      picture.append(disc);
     }
-    const taken = [];
+    const taken = [],
+      named = shortNames();
     for (const p of shown) {
       if (taken.length >= MOST_LABELS) break;
-      const words = p.topic.label.split(", "),
-        name = Array.from(words.slice(0, view.scale > 1.8 ? 3 : 2).join(", "))
-          .slice(0, 30)
-          .join(""),
-        w = textWidth(name) + 6;
+      const name = named(p.topic, (text) => text.split(", ").length <= (view.scale > 1.8 ? 3 : 2) && text.length <= 30);
+      if (name === null) continue;
+      const w = textWidth(name) + 6;
       const box = { left: Math.max(2, Math.min(p.x - w / 2, width - w - 2)), top: p.y + p.r, w, h: 17 };
       if (
         taken.some(
@@ -150,6 +157,32 @@ function topicMap(topics, groupNames, tools) {
       from = null;
     });
     holder.replaceChildren(picture);
+    discs.get(told)?.classList.add("told");
+  }
+  // The words of a topic beside the map: how often each is in all documents, and how much of that is in the topic.
+  function tellWords(topic) {
+    discs.get(told)?.classList.remove("told");
+    told = topic;
+    discs.get(topic)?.classList.add("told");
+    const chosen = byRelevance(topic, RELEVANCE).slice(0, WORDS),
+      whole = (entry) => entry.probability / entry.lift, // of all tokens
+      here = (entry) => Math.min(1, entry.lift * topic.token_share); // of the tokens of the word
+    const top = Math.max(...chosen.map(whole), 1e-12),
+      list = el("ol", { class: "words" });
+    for (const entry of chosen) {
+      const all = el("u"),
+        part = el("i");
+      all.style.width = `${(100 * whole(entry)) / top}%`;
+      part.style.width = `${(100 * here(entry) * whole(entry)) / top}%`;
+      const bars = el("span", { class: "bar", "aria-hidden": "true" }, all, part);
+      list.append(el("li", {}, word(entry.word), bars, el("span", { class: "p" }, `${Math.round(100 * here(entry))}%`)));
+    }
+    const link = el("a", { href: `#topic-${topic.number}` }, `#${topic.number} `, word(topic.label));
+    byId("map-words").replaceChildren(
+      el("h3", {}, link),
+      el("p", {}, `${percent(topic.token_share)} of all tokens. Its most relevant words: all their tokens, and in dark those in this topic.`),
+      list,
+    );
   }
   function zoom(by, x = 0, y = 0) {
     const scale = Math.max(1, Math.min(12, view.scale * by)),
@@ -172,7 +205,8 @@ function topicMap(topics, groupNames, tools) {
       return node;
     };
     byId("map-hint").textContent =
-      `Topics lie near each other if they use similar words or share documents; the directions have no meaning. Colours and regions are ${groupNames}. The area of a disc is the share of tokens of the topic. Choose a disc to open its topic.`;
+      `Topics lie near each other if they use similar words or share documents; the directions have no meaning. Colours and regions are ${groupNames}. The area of a disc is the share of tokens of the topic. Point at a disc to see its words beside the map, choose it to open its topic.`;
+    tellWords(told);
     byId("map-buttons").append(
       button("+", "Zoom in", () => zoom(1.5)),
       button("−", "Zoom out", () => zoom(1 / 1.5)),

@@ -50,6 +50,31 @@ function pageTools() {
     ruler.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`;
     return ruler.measureText(text).width;
   }
+  // The words of a topic by relevance (Sievert and Shirley 2014): the weight is that of the probability against the lift.
+  function byRelevance(topic, weight) {
+    const log = (v) => Math.log(Math.max(v ?? 0, 1e-300));
+    const relevance = (entry) => weight * log(entry.probability) + (1 - weight) * log(entry.lift);
+    return [...topic.words, ...topic.more_words]
+      .filter((entry) => entry.lift !== null)
+      .sort((a, b) => relevance(b) - relevance(a));
+  }
+  // Names for a picture, no two alike: of a topic and a test of what fits, as much of its label as there is room for,
+  // or null. A label of words may lose words, any other is whole or cut.
+  function shortNames() {
+    const taken = new Set();
+    return (topic, fits) => {
+      const words = topic.label.split(", "),
+        letters = Array.from(topic.label);
+      const shorter =
+        words.length > 1
+          ? [...words.map((_, i) => words.slice(0, words.length - i).join(", ")), ...words.slice(1)]
+          : letters.slice(4).map((_, i) => `${letters.slice(0, letters.length - i - 1).join("")}…`);
+      const name = [topic.label, ...shorter].find((text) => fits(text) && !taken.has(text));
+      if (name === undefined) return null;
+      taken.add(name).add(name.split(", ")[0]); // "python" alone does not stand beside "python, package"
+      return name;
+    };
+  }
   return {
     byId,
     el,
@@ -66,6 +91,8 @@ function pageTools() {
     duration,
     textAt,
     textWidth,
+    byRelevance,
+    shortNames,
   };
 }
 

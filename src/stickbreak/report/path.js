@@ -5,7 +5,7 @@ function pathSection(path, topics, tools) {
   const { byId, el, svg, word, whole, fixed, plural, percent, bar, textAt, textWidth, topicLink, regroup } = tools;
   const K = topics.length,
     PAGE = 20,
-    MOST_LEAVES = 60;
+    MOST_LEAVES = 200;
   // Cluster k < K is topic k, cluster K + i what join i made, as in SciPy. `until`: the least number of topics with it.
   const clusters = [...topics]
     .sort((a, b) => a.number - b.number)
@@ -185,6 +185,14 @@ function pathSection(path, topics, tools) {
     while (letters.length > 1 && textWidth(`${letters.join("")}…`) > room) letters.pop();
     return `${letters.join("")}…`;
   }
+  function leaf(group, x, y) {
+    const [topic, ...others] = group.topics,
+      before = others.length ? "" : `#${topic.number} `,
+      after = others.length ? ` (${whole(group.topics.length)})` : "";
+    const room = x - 4 - textWidth(before + after),
+      text = textAt(`${before}${cut(group.label, room)}${after}`, { x, y, "text-anchor": "end" });
+    return others.length ? text : svg("a", { href: `#topic-${topic.number}` }, text);
+  }
   function drawTree() {
     const holder = byId("path-tree"),
       width = holder.clientWidth,
@@ -193,7 +201,7 @@ function pathSection(path, topics, tools) {
     byId("path-tree-hint").textContent =
       n < 2
         ? "All topics are one."
-        : `The ${n < shown ? `last ${n} groups, of ${shown}` : `${n} groups`}, and in which order they join: the further to the right, the ${scored ? "more a join costs held-out words" : "less alike is what is joined"}.`;
+        : `The ${n < shown ? `last ${n} groups, of ${shown}` : `${n} groups`}, with the number of their topics, and in which order they join: the further to the right, the ${scored ? "more a join costs held-out words" : "less alike is what is joined"}.`;
     holder.hidden = n < 2;
     if (n < 2) return;
     const tall = 22,
@@ -207,7 +215,7 @@ function pathSection(path, topics, tools) {
     const picture = svg("svg", {
       viewBox: `0 0 ${width} ${height}`,
       height,
-      role: "img",
+      role: "group",
       "aria-label": `Tree of ${n} groups of topics, by the order in which they join; the list above has the groups`,
     });
     let line = 0;
@@ -215,7 +223,7 @@ function pathSection(path, topics, tools) {
       if (leaves.has(group)) {
         const y = tall * line + tall / 2 + 3;
         line += 1;
-        picture.append(textAt(cut(group.label, label - 4), { x: label, y: y + 4, "text-anchor": "end" }));
+        picture.append(leaf(group, label, y + 4));
         return y;
       }
       const at = group.parts.map(place),
@@ -272,9 +280,8 @@ function pathSection(path, topics, tools) {
   function start() {
     byId("overview").hidden = false;
     document.querySelector('nav a[href="#overview"]').hidden = false;
-    byId("overview-hint").textContent = scored
-      ? "Topics joined into groups, each time the pair that costs held-out words least. Choose how fine: fewer groups, or all topics."
-      : "Topics joined into groups where they use similar words or share documents. Choose how fine: fewer groups, or all topics.";
+    byId("overview-hint").textContent =
+      `${scored ? "Topics joined into groups, each time the pair that costs held-out words least." : "Topics joined into groups where they use similar words or share documents."} Choose how fine: fewer groups, or all topics. Bars of groups are compared with the largest group, those of the topics in a group with that group.`;
     byId("path-how").hidden = false;
     byId("path-curve").hidden = !scored;
     const slider = byId("path-slider");

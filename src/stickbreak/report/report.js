@@ -6,7 +6,8 @@
   const topics = data.topics; // of a tree only the largest
   const byNumber = new Map(topics.map((topic) => [topic.number, topic]));
   const nTopics = data.tree === null ? topics.length : data.tree.n_topics;
-  const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, capital, textAt, textWidth } = pageTools();
+  const page = pageTools();
+  const { byId, el, svg, whole, plural, percent, word, bar, capital, textAt, textWidth, shortNames } = page;
   const fit = fitSection(data.fit, { unit: "token", column: "n_topics", noun: "topics", over: "the documents" });
   const PAGE = 20;
   const gist = (topic, n) =>
@@ -59,6 +60,7 @@
       "aria-label": `Shares of tokens of ${topics.length} topics, from ${percent(broken[0].token_share)} down; the list below has them all`,
     });
     let x = 0;
+    const named = shortNames(); // no two pieces with the same name
     broken.forEach((topic, i) => {
       const length = (topic.token_share / total) * width,
         gap = length > 4 ? 1.5 : 0,
@@ -69,9 +71,8 @@
           topic,
         ),
       );
-      const name = topic.words[0].word;
-      if (length > 34 && textWidth(name) < length - 14)
-        picture.append(textAt(name, { x: x + 8, y: height - 10, class: `on-${shade}` }));
+      const name = named(topic, (text) => textWidth(text) < length - 14);
+      if (name !== null) picture.append(textAt(name, { x: x + 8, y: height - 10, class: `on-${shade}` }));
       x += length;
     });
     holder.replaceChildren(picture);
@@ -152,7 +153,7 @@
     list.replaceChildren(...shown.map(row));
     byId("count").textContent =
       current.length === topics.length
-        ? `${capital(listed)}. Choose one to see its words and documents.`
+        ? `${capital(listed)}. Choose one to see its words and documents. Bars are compared with the largest topic.`
         : current.length
           ? `${whole(current.length)} of ${listed}.`
           : "No topic has these words. Try fewer letters, or another word.";
@@ -191,24 +192,7 @@
   ];
 
   // ------------------------------------------------------------------------------------------------ the parts
-  const tools = {
-    byId,
-    el,
-    svg,
-    word,
-    whole,
-    fixed,
-    plural,
-    percent,
-    bar,
-    term,
-    textAt,
-    textWidth,
-    withTip,
-    topicLink,
-    showTip,
-    hideTip,
-  };
+  const tools = { ...page, withTip, topicLink, showTip, hideTip };
   let pages = null;
   const tree =
     data.tree === null

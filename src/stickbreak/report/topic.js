@@ -1,7 +1,8 @@
 // The page of a topic: words by relevance, share over time and by class, examples, neighbours, what it was joined with.
 "use strict";
 function topicPages(data, tools) {
-  const { el, svg, whole, fixed, percent, plural, word, bar, term, topicLink, documents, grouped, tree, path } = tools;
+  const { el, svg, whole, fixed, percent, plural, word, bar, term, byRelevance, topicLink } = tools;
+  const { documents, grouped, tree, path } = tools;
   const { topics } = data;
   const SHOWN_WORDS = 20;
   let weight = 1; // of the probability against the lift, as in Sievert and Shirley (2014)
@@ -24,18 +25,9 @@ function topicPages(data, tools) {
   function wordPanel(topic) {
     const all = [...topic.words, ...topic.more_words],
       holder = el("div"),
-      panel = el("div", {}, el("h3", {}, "Words and their probability"));
-    const relevance = (entry) =>
-      weight * Math.log(Math.max(entry.probability, 1e-300)) +
-      (1 - weight) * Math.log(Math.max(entry.lift ?? 1e-300, 1e-300));
+      panel = el("div", {}, el("h3", {}, "Words and their probability; bars are compared with the largest"));
     const show = () => {
-      const ranked =
-        weight === 1
-          ? topic.words
-          : [...all]
-              .filter((entry) => entry.lift !== null)
-              .sort((a, b) => relevance(b) - relevance(a))
-              .slice(0, Math.max(SHOWN_WORDS, topic.words.length));
+      const ranked = weight === 1 ? topic.words : byRelevance(topic, weight);
       holder.replaceChildren(wordList(ranked.slice(0, SHOWN_WORDS)));
     };
     if (data.tree === null) {

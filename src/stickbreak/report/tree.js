@@ -253,7 +253,7 @@ function topicTree(tree, tools) {
     };
     const first = zoomed.children.slice(0, LISTED),
       later = zoomed.children.slice(LISTED),
-      parts = [el("h3", {}, "Nodes below it, the largest first"), list];
+      parts = [el("h3", {}, "Nodes below it, the largest first; bars are compared with the largest"), list];
     list.append(...first.map(row));
     if (later.length) {
       const more = el("button", { type: "button" }, `Show ${whole(later.length)} more`);

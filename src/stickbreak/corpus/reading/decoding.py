@@ -17,6 +17,7 @@ _MARKS = (  # the longer ones first: that of UTF-32 begins as that of UTF-16
 )
 _OF_ONE_BYTE = ("utf-8", "utf-8-sig", "ascii")
 _EAST_ASIAN = ("gb18030", "shift_jis", "euc_kr", "big5")
+_NAME_IT = "name its encoding with --encoding (in Python: encoding)"
 _FEWEST = 8  # bytes that can look like UTF-16
 
 
@@ -43,7 +44,9 @@ def checked_encoding(encoding: object) -> str:
         "\n".encode(encoding)
         codecs.getincrementaldecoder(encoding)
     except (LookupError, ValueError) as error:  # ValueError: a name that holds a zero byte, or "undefined"
-        raise InputError(f"encoding {encoding!r:.40} is unknown; use a name such as 'utf-8' or 'latin-1'") from error
+        raise InputError(
+            f"encoding {encoding!r:.40} is unknown; give --encoding (in Python: encoding) a name such as 'utf-8'"
+        ) from error
     return encoding
 
 
@@ -90,9 +93,7 @@ def encoding_of(start: bytes, asked: str, where: str) -> str:
     name = codecs.lookup(asked).name
     marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
     if name in ("utf-16", "utf-32") and marked is None:
-        raise ReadError(
-            f"{where} has no byte order mark; pass its encoding, such as '{name}-le', '{name}-be' or 'utf-8'"
-        )
+        raise ReadError(f"{where} has no byte order mark; {_NAME_IT}, such as '{name}-le', '{name}-be' or 'utf-8'")
     if name not in _OF_ONE_BYTE:
         return asked
     if marked is not None:
@@ -100,7 +101,7 @@ def encoding_of(start: bytes, asked: str, where: str) -> str:
     wide = _looks_wide(start)
     if wide is not None:
         raise ReadError(
-            f"{where} looks like UTF-16 without a byte order mark; pass its encoding, {wide!r}, or convert it to UTF-8"
+            f"{where} looks like UTF-16 without a byte order mark; convert it to UTF-8, or {_NAME_IT}, {wide!r}"
         )
     return asked
 
@@ -204,13 +205,13 @@ def _undecodable(error: UnicodeDecodeError, encoding: str, where: str, offset: i
     shown = " or ".join(repr(name) for name in names)
     return ReadError(
         f"{where} is not {encoding.upper()}: byte 0x{content[error.start]:02x} at position {offset + error.start} of "
-        f"the file; convert the file or pass its encoding, such as {shown}"
+        f"the file; convert the file, or {_NAME_IT}, such as {shown}"
     )
 
 
 def _undecodable_at_all(error: UnicodeError, encoding: str, where: str) -> ReadError:
     said = " ".join(f"{error}".split())
-    return ReadError(f"{where} is not {encoding.upper()} ({said:.80}); pass the encoding of the file")
+    return ReadError(f"{where} is not {encoding.upper()} ({said:.80}); {_NAME_IT}")
 
 
 def _decodes(content: bytes, encoding: str) -> bool:

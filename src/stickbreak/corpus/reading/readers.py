@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from stickbreak.corpus.reading.npz import read_npz
 from stickbreak.corpus.reading.source import ReadSettings, TextSource
 from stickbreak.corpus.reading.uci import read_uci
 from stickbreak.corpus.reading.vocabularies import checked_words, given_words, vocabulary_for
-from stickbreak.corpus.text import count_texts
 from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError
 from stickbreak.storage.places import PathLike
@@ -224,15 +223,19 @@ def _count_records(source: TextSource, options: TextOptions, words: Sequence[str
     names: list[str | None] = []
     keep, path = source.settings.asked.keep, source.path
     gatherer = Gatherer(() if keep == ALL else keep)
+    records = iter(source.records())
+    first = list(islice(records, 1))
+    if not first:
+        raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
 
     def texts() -> Iterator[str]:
-        for name, text, kept in source.records():
+        for name, text, kept in chain(first, records):
             names.append(name)
             if keep:
                 gatherer.add(kept)
             yield text
-        if not names:
-            raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
+
+    from stickbreak.corpus.text import count_texts  # only now: a file that cannot be read is refused without Numba
 
     try:
         corpus = count_texts(texts(), options, vocabulary=words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from stickbreak.collapsed.steering import DocumentLabels
+from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 

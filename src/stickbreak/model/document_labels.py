@@ -1,23 +1,65 @@
-"""Labels of documents as they are given: one or several for each, in a column or a list."""
+"""Labels of documents: one or several for each, given in a column or a list, each of them a topic (math.md (C19))."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from numbers import Number
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stickbreak.collapsed.steering import DocumentLabels
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.checkpoint import require
 from stickbreak.model.labels import is_label
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.questions.columns import column_of
 
+LABELLED = 0.5  # prior share of a labelled document that its labels have; the free topics have the rest
 _KINDS = (str, Number, np.generic, date)  # of one label
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLabels:
+    """The labels of documents, as the numbers of their topics: document d has topic[start[d]:start[d + 1]]."""
+
+    start: Int  # (D + 1,)
+    topic: Int32  # (start[-1],)  none twice in a document
+    n_labels: int  # topics 0 to n_labels - 1 are those of labels
+
+    @classmethod
+    def of(cls, rows: list[list[int]], n_labels: int) -> Self:
+        """Return the labels of documents that are given as lists of topics."""
+        start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+        return cls(start, np.array([k for row in rows for k in row], dtype=np.int32), n_labels)
+
+    @classmethod
+    def restored(cls, start: NDArray, topic: NDArray, n_labels: int, n_documents: int) -> Self:
+        """Return stored labels; a ValueError for what cannot be those of `n_documents` documents."""
+        whole = start.dtype == np.int64 and topic.dtype == np.int32 and start.shape == (n_documents + 1,)
+        require(whole and topic.ndim == 1, "the labels of its documents are damaged")
+        ordered = start[0] == 0 and start[-1] == topic.size and bool((np.diff(start) >= 0).all())
+        inside = not topic.size or (topic.min() >= 0 and topic.max() < n_labels)
+        require(ordered and inside, "the labels of its documents are damaged")
+        return cls(start.copy(), topic.copy(), n_labels)
+
+    def sample(self, rows: Int) -> Self:
+        """Return the labels of some documents."""
+        size = np.diff(self.start)[rows]
+        start = np.concatenate(([0], np.cumsum(size)))
+        place = np.repeat(self.start[rows] - start[:-1], size) + np.arange(start[-1])
+        return replace(self, start=start, topic=self.topic[place])
+
+    def weights(self, first: int, n: int) -> tuple[Float, NDArray[np.bool_]]:
+        """Return 1 for each label of n documents, (n, n_labels), and which of these have any, (n,)."""
+        own = self.start[first : first + n + 1]
+        found, document = np.zeros((n, self.n_labels)), np.repeat(np.arange(n), np.diff(own))
+        found[document, self.topic[own[0] : own[-1]]] = 1.0
+        return found, np.diff(own) > 0
 
 
 @dataclass(frozen=True, slots=True)
