@@ -6,14 +6,17 @@ on one four times as large, and so on: all documents begin with many topics, whe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_topics
+from stickbreak.collapsed.aside import halved
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.moves import Rounds
+from stickbreak.collapsed.predictive import learn_drawn
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import ONE_DRAW
 from stickbreak.collapsed.second_start import FEW_TOPICS
@@ -104,7 +107,8 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
         chosen, enough = np.sort(order[:n]), 0.0 if settle else sampling.enough
         kind = "sampled" if settle and drawn else rules.final_passes
         own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen), final_passes=kind)
-        found = _grown(documents.sample(chosen, engine), found, own, rules.seed + number, enough, engine)
+        judges = documents.walk(engine, halved, rules.seed).listed if kind == "sampled" and settle else []
+        found = _grown(documents.sample(chosen, engine), found, own, rules.seed + number, enough, judges, engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
             break
@@ -121,8 +125,19 @@ def _set_apart(given: None, shard: Shard) -> Outcome:
     return Outcome(listed=[shard.first + np.unique(document[shard.apart > 0])])
 
 
-def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, enough: float, engine: Engine) -> Grown:
-    """Return the topics after rounds of splits on a sample: until few are new, or all rounds (`enough` is 0)."""
+def _grown(
+    sample: Documents,
+    before: Grown | None,
+    rules: Rules,
+    seed: int,
+    enough: float,
+    judges: Sequence[Shard],
+    engine: Engine,
+) -> Grown:
+    """Return the topics after rounds of splits on a sample: until few are new, or all rounds (`enough` is 0).
+
+    Documents that are set apart are the judges of alpha where the last passes are sampled.
+    """
     sample.set_aside(Aside(held=rules.held_back, held_seed=seed), engine)
     if before is None:
         state = with_random_topics(sample, rules.n_topics, seed, engine, rules.steering)
@@ -138,9 +153,9 @@ def _grown(sample: Documents, before: Grown | None, rules: Rules, seed: int, eno
                 break
     drawn = not enough and rules.final_passes == "sampled"
     if drawn:
-        for _ in range(DRAWS):
+        for number in range(1, DRAWS + 1):
             sweep(state, priors, ONE_DRAW, seed, engine)
-            priors = learn(state, priors, rules.learn, lengths)
+            priors = learn_drawn(state, priors, rules, number, judges, lengths, seed, engine)
     add_up(state, engine)
     counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
     return Grown(counts, priors, not enough, drawn)

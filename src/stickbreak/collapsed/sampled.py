@@ -91,6 +91,7 @@ class Ending:
 
     def __init__(self, wanted: str) -> None:
         self.kind, self.passes = wanted, 0  # passes of this kind; "auto": of the trial
+        self.alpha_settled = False  # whether documents that were set apart have said which alpha predicts best
         self.mean: Mean | None = None
         self.expected: Expected | None = None  # while there is a trial
         self.tried: Mean | None = None  # topics of the kind that a trial led to, until the last passes begin
@@ -119,6 +120,7 @@ class Ending:
             self.kind = "expected"  # of one topic both are the same
         if self.undecided and self.expected is None:
             state.documents.remember()
+            self.alpha_settled = True  # by the documents that are set apart
             self.expected, self.mean = Expected.of(state, priors), Mean.none(state)
         elif self.undecided and self.passes == TRIAL:
             priors = self._decide(state, priors, seed, engine)
@@ -143,6 +145,7 @@ class Ending:
             drawn.put_into(state, engine)
         else:
             self.kind, self.tried, priors = "expected", Mean(state.S, state.tables, 1), self.expected.priors
+            self.alpha_settled = False
         state.documents.forget()
         self.passes, self.mean, self.expected = 0, None, None
         return priors
@@ -169,6 +172,7 @@ class Ending:
         """Return what later passes depend on, as arrays and plain values."""
         arrays: dict[str, NDArray] = {}
         values: dict[str, Any] = {"final_passes": self.kind, "final_passes_done": self.passes}
+        values["alpha_settled"] = self.alpha_settled
         if self.mean is not None:
             sums = sparse.csr_array(self.mean.S)
             values["averaged"] = self.mean.n
@@ -193,6 +197,7 @@ class Ending:
         kind = values["final_passes"]
         require(kind in KINDS, "the kind of its last passes is unknown")
         self.kind, self.passes = str(kind), whole_number("final_passes_done", values["final_passes_done"])
+        self.alpha_settled = bool(values["alpha_settled"])
         if "averaged" in values:
             data, indices, indptr = (arrays[f"mean.{name}"] for name in ("data", "indices", "indptr"))
             sums = checked_rows(data, indices, indptr, (state.S.shape[0], state.S.shape[1]))
@@ -280,14 +285,19 @@ def scores(documents: Sequence[Shard], S: Float, beta: Float, priors: Priors, se
     N, prior, n_words = S.sum(axis=0), priors.alpha * beta, S.shape[0]
 
     def run(shard: Shard) -> Float:
-        now = Shard(shard.first, shard.indptr, shard.word, shard.count, shard.shares)
-        for sweep in range(SWEEPS):
-            key = key_of(seed, sweep, "collapsed comparison")
-            now.shares, _, _ = updated(now, S, N, prior, priors, n_words, SMALLEST_SHARE, key, counted=False)
-        out, shares = np.zeros(shard.indptr.size - 1), now.shares
+        out, shares = np.zeros(shard.indptr.size - 1), completed(shard, S, N, prior, priors, seed).shares
         lists = (shares.start, shares.topic, shares.share)
         tables = (S, N, prior, priors.eta, float(total_of(priors.eta, n_words)))
         held_kernels.document_scores(shard.indptr, shard.word, shard.count, shard.held, *lists, *tables, out)
         return out
 
     return np.concatenate([*engine.map(run, list(documents)), np.zeros(0)])
+
+
+def completed(shard: Shard, S: Float, N: Float, prior: Float, priors: Priors, seed: int) -> Shard:
+    """Return documents with the shares that some sweeps find for their tokens, with S fixed."""
+    now = Shard(shard.first, shard.indptr, shard.word, shard.count, shard.shares)
+    for sweep in range(SWEEPS):
+        key = key_of(seed, sweep, "collapsed comparison")
+        now.shares, _, _ = updated(now, S, N, prior, priors, S.shape[0], SMALLEST_SHARE, key, counted=False)
+    return now
