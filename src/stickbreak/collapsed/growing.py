@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_topics
 from stickbreak.collapsed.aside import halved
+from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_topics
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.moves import Rounds
 from stickbreak.collapsed.predictive import learn_drawn
@@ -22,7 +22,7 @@ from stickbreak.collapsed.sampled import ONE_DRAW
 from stickbreak.collapsed.second_start import FEW_TOPICS
 from stickbreak.collapsed.shards import Aside, Shard
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.walking import Documents, Outcome
+from stickbreak.collapsed.walking import Documents, Outcome, are_short
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.numerics.arrays import Float
@@ -38,7 +38,6 @@ class Sampling(NamedTuple):
     short: bool = False  # whether documents are short: expected shares spread in them, draws do not
 
 
-LONG = 20  # stored counts of a document, on average, from which on few documents say much
 OF_LONG, OF_SHORT = Sampling(1 << 18, 1 << 14, 1 / 3), Sampling(1 << 20, 1 << 16, 1 / 8, short=True)
 LARGEST = 1 << 22  # stored counts of a sample
 TIMES = 4  # as many has the next sample
@@ -59,7 +58,7 @@ class Grown(NamedTuple):
 
 def sampling_of(n_documents: int, n_counts: int) -> Sampling:
     """Return how a collection is sampled: one of long documents sooner, in smaller samples.     math.md (C17)"""
-    return OF_LONG if n_counts >= LONG * n_documents else OF_SHORT
+    return OF_SHORT if are_short(n_documents, n_counts) else OF_LONG
 
 
 def samples(n_counts: int, sampling: Sampling) -> list[int]:
@@ -155,7 +154,10 @@ def _grown(
     if drawn:
         for number in range(1, DRAWS + 1):
             sweep(state, priors, ONE_DRAW, seed, engine)
-            priors = learn_drawn(state, priors, rules, number, judges, lengths, seed, engine)
+            if judges:
+                priors = learn_drawn(state, priors, rules, number, judges, lengths, seed, engine)
+            else:
+                priors = learn(state, priors, rules.learn, lengths)
     add_up(state, engine)
     counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
     return Grown(counts, priors, not enough, drawn)

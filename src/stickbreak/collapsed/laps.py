@@ -12,7 +12,7 @@ from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_to
 from stickbreak.collapsed.growing import grown
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
-from stickbreak.collapsed.predictive import learn_drawn
+from stickbreak.collapsed.predictive import learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, checked_weights, documents_apart, priors_from, rejoin
 from stickbreak.collapsed.sampled_start import try_sampled_start
@@ -66,7 +66,6 @@ class CollapsedLaps:
                     self.rounds.end, self.priors = 0, found.priors
                 if found.drawn:
                     self.ending = Ending("sampled")
-                    self.ending.alpha_settled = rules.apart > 0
         if counts is None:
             self.state = with_random_topics(self._documents, rules.n_topics, rules.seed, self._engine, rules.steering)
         else:
@@ -102,7 +101,8 @@ class CollapsedLaps:
     def _learn(self, lengths: Float, *, moving: bool) -> None:
         """Learn the hyperparameters after a pass.                                    math.md (C5), (C6), (C7), (C24)"""
         state, rules, ending, engine = self.state, self.rules, self.ending, self._engine
-        if moving or not ending.alpha_settled:
+        judged = rules.apart > 0 and rules.final_passes == "auto" and says_alpha(state.documents)
+        if moving or ending.kind == "expected" or not judged:
             self.priors = learn(state, self.priors, rules.learn, lengths)
         else:
             documents = documents_apart(state, rules.seed, engine) if ending.undecided else []

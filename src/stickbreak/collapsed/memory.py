@@ -83,7 +83,13 @@ class InMemory:
         return found
 
     def _walk_whole(
-        self, engine: Engine, work: Work, given: Any, turns: range, count: Count | None, into: tuple[Float, Float] | None
+        self,
+        engine: Engine,
+        work: Work,
+        given: Any,
+        turns: range,
+        count: Count | None,
+        into: tuple[Float, Float] | None,
     ) -> Found:
         """Do work with every block as one shard."""
         blocks, found, made = list(chain.from_iterable(self._blocks[turns.start : turns.stop])), Found(), []

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import completed
 from stickbreak.collapsed.shards import Shard
 from stickbreak.collapsed.state import CollapsedState, Priors
+from stickbreak.collapsed.walking import Documents, are_short
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS, PRIOR
 from stickbreak.numerics.arrays import Float
@@ -24,6 +24,12 @@ from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.pseudo_counts import of_words, total_of
 
 EVERY = 5  # sampled passes
+LEAST = 1 << 18  # stored counts: of fewer, the topics of one pass carry so much noise that alpha is found too large
+
+
+def says_alpha(documents: Documents) -> bool:
+    """Return whether documents that are set apart say better than draws which alpha there is.         math.md (C24)"""
+    return documents.n_counts >= LEAST and are_short(documents.n_documents, documents.n_counts)
 
 
 def learn_drawn(
@@ -90,8 +96,9 @@ def predictive_alpha(
 
 def _weights_of_topics(shard: Shard, n_topics: int) -> tuple[Float, Float]:
     """Return the tokens of documents in topics, (D', K), and in all, (D',)."""
-    indptr, shares = shard.indptr, shard.shares
-    tokens = sparse.csr_array((shares.share, shares.topic, shares.start), shape=(shard.word.size, n_topics))
-    counts = sparse.csr_array((shard.count, np.arange(shard.word.size), indptr), shape=(indptr.size - 1, shard.word.size))
-    weights = (counts @ tokens).toarray().astype(np.float64)
-    return weights, np.asarray(counts.sum(axis=1), dtype=np.float64)
+    shares, n_documents = shard.shares, shard.indptr.size - 1
+    document = np.repeat(np.arange(n_documents), np.diff(shard.indptr))
+    count = np.repeat(np.arange(shard.word.size), np.diff(shares.start))  # that has each share
+    weights = np.zeros((n_documents, n_topics))
+    np.add.at(weights, (document[count], shares.topic), shard.count[count] * shares.share)
+    return weights, np.bincount(document, shard.count, n_documents).astype(np.float64)

@@ -91,7 +91,6 @@ class Ending:
 
     def __init__(self, wanted: str) -> None:
         self.kind, self.passes = wanted, 0  # passes of this kind; "auto": of the trial
-        self.alpha_settled = False  # whether documents that were set apart have said which alpha predicts best
         self.mean: Mean | None = None
         self.expected: Expected | None = None  # while there is a trial
         self.tried: Mean | None = None  # topics of the kind that a trial led to, until the last passes begin
@@ -120,7 +119,6 @@ class Ending:
             self.kind = "expected"  # of one topic both are the same
         if self.undecided and self.expected is None:
             state.documents.remember()
-            self.alpha_settled = True  # by the documents that are set apart
             self.expected, self.mean = Expected.of(state, priors), Mean.none(state)
         elif self.undecided and self.passes == TRIAL:
             priors = self._decide(state, priors, seed, engine)
@@ -145,7 +143,6 @@ class Ending:
             drawn.put_into(state, engine)
         else:
             self.kind, self.tried, priors = "expected", Mean(state.S, state.tables, 1), self.expected.priors
-            self.alpha_settled = False
         state.documents.forget()
         self.passes, self.mean, self.expected = 0, None, None
         return priors
@@ -172,7 +169,6 @@ class Ending:
         """Return what later passes depend on, as arrays and plain values."""
         arrays: dict[str, NDArray] = {}
         values: dict[str, Any] = {"final_passes": self.kind, "final_passes_done": self.passes}
-        values["alpha_settled"] = self.alpha_settled
         if self.mean is not None:
             sums = sparse.csr_array(self.mean.S)
             values["averaged"] = self.mean.n
@@ -197,7 +193,6 @@ class Ending:
         kind = values["final_passes"]
         require(kind in KINDS, "the kind of its last passes is unknown")
         self.kind, self.passes = str(kind), whole_number("final_passes_done", values["final_passes_done"])
-        self.alpha_settled = bool(values["alpha_settled"])
         if "averaged" in values:
             data, indices, indptr = (arrays[f"mean.{name}"] for name in ("data", "indices", "indptr"))
             sums = checked_rows(data, indices, indptr, (state.S.shape[0], state.S.shape[1]))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.collapsed.cvb0 import corpus_weights, sweep, with_random_topics
-from stickbreak.collapsed.predictive import learn_drawn
+from stickbreak.collapsed.learning import learn
+from stickbreak.collapsed.predictive import learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import ONE_DRAW, Ending, Mean, documents_apart, scores
 from stickbreak.collapsed.second_start import FEW_TOPICS, is_better
@@ -81,12 +82,16 @@ def _sampled(
     """Return another state of the same tokens after sampled passes, the mean of the last ones, and its priors."""
     K = min(rules.steering.n_kept + TOPICS, rules.max_topics)
     seed, priors, documents = rules.seed + 2, rules.priors, documents_apart(state, rules.seed, engine)
+    predictive = says_alpha(state.documents)
     other = with_random_topics(state.documents.twin(), K, seed, engine, rules.steering)
     mean = Mean.none(other)
     while other.n_sweeps < PASSES:
         sweep(other, priors, ONE_DRAW, seed, engine)
-        formed = documents if other.n_sweeps >= FORMED else []
-        priors = learn_drawn(other, priors, rules, other.n_sweeps, formed, lengths, seed, engine)
+        if predictive:
+            judges = documents if other.n_sweeps >= FORMED else []
+            priors = learn_drawn(other, priors, rules, other.n_sweeps, judges, lengths, seed, engine)
+        else:
+            priors = learn(other, priors, rules.learn, lengths)
         if other.n_sweeps > BURN_IN:
             mean.add(other)
     return other, mean, priors

@@ -21,6 +21,7 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
 
 Half = NDArray[np.float32]
+LONG = 20  # stored counts of a document, on average, from which on few documents say much, and each much of itself
 
 
 @dataclass(slots=True)
@@ -145,6 +146,11 @@ class Documents(Protocol):
     def restore(self, arrays: Mapping[str, NDArray[Any]], n_topics: int) -> None:
         """Take up what `packed` returned; a KeyError or ValueError for what cannot be of these documents."""
         ...
+
+
+def are_short(n_documents: int, n_counts: int) -> bool:
+    """Return whether documents are short, on average."""
+    return n_counts < LONG * n_documents
 
 
 def nothing(given: None, shard: Shard) -> Outcome:

@@ -1,7 +1,7 @@
 """Compiled loops of sampled passes, word by word and sparse in the topics of a document (math.md (C23)).
 
-A NumPy twin stands in tests/collapsed/reference.py. The topics of a document are a list, with its counts: document d has
-the places indptr[d] to indptr[d] + size[d], as many as it has stored counts at the most.
+A NumPy twin stands in tests/collapsed/reference.py. The topics of a document are a list, with its counts: a document
+has the places from indptr[d] on, as many as it has stored counts at the most, and size[indptr[d]] of them are in use.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ def _move(first, size, topic, n, old, new, c):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw(start, count, head, size, topic, n, z, S, N, prior, rest, eta, total_eta, key, first):
-    """Draw the topic of each stored count given all others, word by word; return the sum of the logarithms of what all weigh.
+    """Draw the topic of each stored count given all others, word by word; return the sum of log of the totals.
 
-        p(z = k) ∝ (S_kw - 1 + eta) / (N_k - 1 + W eta) (N_dk - 1 + prior_k)                   math.md (C1), (C13), (C23)
+        p(z = k) ∝ (S_kw - 1 + eta) / (N_k - 1 + W eta) (N_dk - 1 + prior_k)                  math.md (C1), (C13), (C23)
 
     All counts are without the one token, or without all there is of it where its weight is below one.
 
@@ -195,8 +195,8 @@ def draw(start, count, head, size, topic, n, z, S, N, prior, rest, eta, total_et
             less = max((row[old] - own + of_w) * inverse_less, 0.0)
             of_document = 0.0
             for s in range(length):
-                k, x = np.uint64(topic[at + s]), n[at + s]
-                x = max(x - own, 0.0) * less if k == old else x * phi[k]
+                own_topic, x = np.uint64(topic[at + s]), n[at + s]
+                x = max(x - own, 0.0) * less if own_topic == old else x * phi[own_topic]
                 of_topic[s] = x
                 of_document += x
             change = prior[old] * (less - phi[old])
@@ -222,20 +222,20 @@ def draw(start, count, head, size, topic, n, z, S, N, prior, rest, eta, total_et
             N[old] -= c
             N[new] += c
             inverse[old], inverse[new] = 1.0 / (N[old] + total_eta), 1.0 / (N[new] + total_eta)
-            for k in (old, new):
-                x = max(row[k] + of_w, 0.0) * inverse[k]
-                gain = prior[k] * (x - phi[k])
-                phi[k] = x
-                sums[k >> _FIVE] += gain
+            for moved in (old, new):
+                x = max(row[moved] + of_w, 0.0) * inverse[moved]
+                gain = prior[moved] * (x - phi[moved])
+                phi[moved] = x
+                sums[moved >> _FIVE] += gain
                 sums[last] += gain
     return log_p + math.log(product)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_tables(indptr, count, size, topic, n, prior, concentration, tables):
-    """tables[k] += prior_k (psi(prior_k + N_dk) - psi(prior_k)) of all documents; return the sum of c log(others).  (C2)
+    """tables[k] += prior_k (psi(prior_k + N_dk) - psi(prior_k)) of all documents; return the sum of c log(others).
 
-    The others of a token are those of its document, with the concentration.
+    math.md (C2). The others of a token are those of its document, with the concentration.
     """
     log_others = 0.0
     for d in range(indptr.size - 1):
