@@ -83,3 +83,44 @@ def corpus_weights(counts, r, beta, *, alpha, gamma):
     """beta_k from the expected tables."""
     tables = expected_tables(counts, r, alpha * beta)
     return tables / (gamma + tables.sum())
+
+
+def draws_word_by_word(shard, given):
+    """Draw the topics of a block word by word; return them, and the sum of log p of all tokens.
+
+    The topics of a document stand in a list, in the order in which they came; one that goes leaves its place to the
+    last. A draw runs through this list, then through all topics.
+    """
+    S, N, prior, priors, z = given.counts.S, given.counts.N.copy(), given.prior, given.priors, shard.shares.topic.copy()
+    n_words, K = S.shape
+    eta = np.broadcast_to(priors.eta, n_words)
+    rest = (priors.alpha - prior.sum()) * eta / eta.sum()
+    document = np.repeat(np.arange(shard.indptr.size - 1), np.diff(shard.indptr))
+    lists, lengths = [{} for _ in shard.indptr[1:]], np.bincount(document, shard.count, shard.indptr.size - 1)
+    for p in np.flatnonzero(shard.count):
+        lists[document[p]][z[p]] = lists[document[p]].get(z[p], 0.0) + shard.count[p]
+    log_p = 0.0
+    for w in np.unique(shard.word):
+        numbers, row = uniforms(given.key, shard.first * n_words + w), S[w].copy()
+        for p in np.flatnonzero((shard.word == w) & (shard.count > 0)):
+            n, c, old = lists[document[p]], shard.count[p], z[p]
+            own = np.zeros(K)
+            own[old] = min(c, 1.0)
+            phi = np.maximum((row - own + eta[w]) / (N - own + eta.sum()), 0.0)
+            of_document = [max(n[k] - own[k], 0.0) * phi[k] for k in n]
+            total = sum(of_document) + prior @ phi
+            log_p += c * np.log((total + rest[w]) / (lengths[document[p]] - own[old] + priors.alpha))
+            running = np.cumsum([*of_document, *(prior * phi)])
+            new = [*n, *range(K)][np.searchsorted(running, next(numbers) * total, side="right")]
+            if new == old:
+                continue
+            z[p], row[old], row[new], N[old], N[new] = new, row[old] - c, row[new] + c, N[old] - c, N[new] + c
+            n[old] -= c
+            if n[old] <= 1e-9:
+                entries = [(k, x) for k, x in n.items() if k != old]
+                if list(n)[-1] != old:
+                    entries.insert(list(n).index(old), entries.pop())
+                n.clear()
+                n.update(entries)
+            n[new] = n.get(new, 0.0) + c
+    return z, log_p

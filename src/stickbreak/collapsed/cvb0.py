@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreak.collapsed.files import InFiles
+from stickbreak.collapsed.kernels import draws as draw_kernels
 from stickbreak.collapsed.kernels import labelled as label_kernels
 from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.memory import InMemory
@@ -35,6 +36,8 @@ from stickbreak.numerics.streams import stream_at
 SMALLEST_SHARE = 1 / 15
 FINE_SHARE = 1 / 200  # of starts, whose topics should not carry the noise of rounding ...
 ROUGH_SWEEPS = 5  # ... after these, in which tokens have shares of most topics
+ONE_TOPIC = 1.0  # smallest share of a count that has one topic
+DRAWN_TURNS = 4  # of a pass that draws topics: within a block they follow those before, so fewer will do
 ALONE = Engine(ThreadExecutor(1))
 WORTH_SENDING = 1 << 20  # stored counts from which on the workers of a cluster make a start: a turn takes them a while
 
@@ -205,6 +208,26 @@ def update(given: Update, shard: Shard) -> Outcome:
     return Outcome((tables, np.array(log_p)), new)
 
 
+def draw(given: Update, shard: Shard) -> Outcome:
+    """Draw one topic for each count of a block; find its tables (K,), and its log p of all tokens.   math.md (C23)"""
+    old, n, S, N = shard.shares, shard.word.size, given.counts.S, given.counts.N.copy()
+    if old.topic.size != n or (np.diff(old.start) != 1).any():
+        return update(given, shard)  # of counts with several topics, which are drawn document by document once
+    W, eta, prior, indptr = S.shape[0], given.priors.eta, given.prior, shard.indptr
+    start, order, head = np.zeros(W + 1, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    size, topic, n_dk = np.empty(n, np.int32), np.empty(n, np.uint16), np.empty(n)
+    draw_kernels.by_word(indptr, shard.word, start, order, head)
+    draw_kernels.list_topics(indptr, shard.count, old.topic, size, topic, n_dk)
+    lists, of_words, z = (size, topic, n_dk), old.topic[order], np.empty(n, np.uint16)
+    total, tables = float(total_of(eta, W)), np.zeros(prior.size)
+    rest = max(given.priors.alpha - float(prior.sum()), 0.0) * eta / total
+    rules = prior, rest, eta, total, given.key, shard.first
+    log_p = draw_kernels.draw(start, shard.count[order], head, *lists, of_words, S, N, *rules)
+    log_p -= draw_kernels.add_tables(indptr, shard.count, *lists, prior, given.priors.alpha, tables)
+    z[order] = of_words
+    return Outcome((tables, np.array(log_p)), Shares(np.arange(n + 1), z, np.ones(n, np.float32)))
+
+
 def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, engine: Engine) -> None:
     """Update q(z) of all documents, then the corpus weights; everything in place.      math.md (C1), (C2), (C3), (C15)
 
@@ -222,10 +245,13 @@ def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, eng
     key, found = key_of(seed, state.n_sweeps + 1, "collapsed sweep"), Found()
     steering = state.steering
     given = Update(Counts(state.S, state.N), priors.alpha * state.beta, priors, smallest, key, steering.labels)
-    for turn in range(state.documents.n_turns):
-        into = state.S, state.N
-        of_turn = state.documents.walk(engine, update, given, turn=turn, count=count_new, into=into)
-        found.add(of_turn.sums, [])
+    n_turns, into = state.documents.n_turns, (state.S, state.N)
+    drawn = smallest == ONE_TOPIC and steering.labels is None
+    work, at_once = (draw, max(1, n_turns // DRAWN_TURNS)) if drawn else (update, 1)
+    for turn in range(0, n_turns, at_once):
+        turns = range(turn, min(turn + at_once, n_turns))
+        of_turns = state.documents.walk(engine, work, given, turns=turns, whole=drawn, count=count_new, into=into)
+        found.add(of_turns.sums, [])
     tables, log_p = found.sums
     if steering.tables is not None:
         tables[: steering.n_kept] += steering.tables

@@ -66,7 +66,8 @@ class CollapsedHDP(StreamedCollapsed):
         keep their numbers as those of seeds do, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha",)
         Hyperparameters that are learned from the data. From pass 20 on they follow the expected tables and counts:
-        alpha and gamma after each pass, eta after every fifth. Their priors are Gamma(1, 1).
+        alpha and gamma after each pass, eta after every fifth. In sampled passes over many short documents alpha
+        follows from documents that are set apart (math.md (C24)). Their priors are Gamma(1, 1).
     seeds : dict of str to list of str, optional
         Words of topics that you expect, by the names of these topics. They come first, in this order, and each keeps
         its number and its name, as its label: it is never split, merged away or left out. The fit starts with them

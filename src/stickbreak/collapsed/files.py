@@ -19,8 +19,8 @@ from stickbreak.collapsed import aside as left_aside
 from stickbreak.collapsed.cutting import blocks_of, shards_of
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import PART_ENTRIES, Entries, packed_shares, unpacked_shares
-from stickbreak.collapsed.shards import Aside, Shard
-from stickbreak.collapsed.walking import Count, Found, Outcome, Work, keep
+from stickbreak.collapsed.shards import Aside, Shard, joined
+from stickbreak.collapsed.walking import Count, Found, Outcome, Work, keep, keep_apart
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Source
 from stickbreak.fitting.block_files import File, Folder, remove, write
@@ -44,6 +44,7 @@ class Task:
     aside: Aside
     count: Count | None
     shape: tuple[int, int]  # of the tables that are counted into
+    whole: bool = False  # whether work is done with the block as one shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +76,16 @@ def done(task: Task, job: Job) -> tuple[Result, Entries | None]:
     shards = shards_of(job.documents.load(), job.first, task.aside, held)
     _load(shards, job)
     found, made = Found(), []
-    for shard in shards:
+    for shard in [joined(shards)] if task.whole else shards:
         outcome = task.work(task.given, shard)
         found.add(outcome.sums, outcome.listed)
         made.append((shard, replace(outcome, sums=(), listed=[])))
     counts = None if task.count is None else change_of_counts(task.count, task.shape, made)
-    for shard, outcome in made:
-        keep(shard, outcome)
+    if task.whole:
+        keep_apart(shards, made[0][1])
+    else:
+        for shard, outcome in made:
+            keep(shard, outcome)
     new_shares = any(outcome.shares is not None for _, outcome in made)
     new_half = any(outcome.half is not None for _, outcome in made)
     result = Result(
@@ -171,14 +175,17 @@ class InFiles:
         work: Work,
         given: Any = None,
         *,
-        turn: int | None = None,
+        turns: range | None = None,
+        whole: bool = False,
         count: Count | None = None,
         into: tuple[Float, Float] | None = None,
         at_once: int | None = None,
     ) -> Found:
         """Do work with every shard, a job for each block."""
-        found, numbers = Found(), range(len(self._jobs)) if turn is None else self._turns[turn]
-        task = Task(work, given, self.aside, count, (0, 0) if into is None else (into[0].shape[0], into[0].shape[1]))
+        shape = (0, 0) if into is None else (into[0].shape[0], into[0].shape[1])
+        task, found, numbers = Task(work, given, self.aside, count, shape, whole), Found(), range(len(self._jobs))
+        if turns:
+            numbers = range(self._turns[turns[0]].start, self._turns[turns[-1]].stop)
         n_jobs = engine.at_once(JOBS_AT_ONCE)
         for first in range(0, len(numbers), n_jobs):
             own = numbers[first : first + n_jobs]

@@ -6,20 +6,23 @@ on one four times as large, and so on: all documents begin with many topics, whe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from stickbreak.collapsed.aside import halved
 from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_topics
 from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.moves import Rounds
+from stickbreak.collapsed.predictive import learn_drawn
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import ONE_DRAW
 from stickbreak.collapsed.second_start import FEW_TOPICS
 from stickbreak.collapsed.shards import Aside, Shard
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.walking import Documents, Outcome
+from stickbreak.collapsed.walking import Documents, Outcome, are_short
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.numerics.arrays import Float
@@ -35,7 +38,6 @@ class Sampling(NamedTuple):
     short: bool = False  # whether documents are short: expected shares spread in them, draws do not
 
 
-LONG = 20  # stored counts of a document, on average, from which on few documents say much
 OF_LONG, OF_SHORT = Sampling(1 << 18, 1 << 14, 1 / 3), Sampling(1 << 20, 1 << 16, 1 / 8, short=True)
 LARGEST = 1 << 22  # stored counts of a sample
 TIMES = 4  # as many has the next sample
@@ -68,7 +70,7 @@ class Grown(NamedTuple):
 
 def sampling_of(n_documents: int, n_counts: int) -> Sampling:
     """Return how a collection is sampled: one of long documents sooner, in smaller samples.     math.md (C17)"""
-    return OF_LONG if n_counts >= LONG * n_documents else OF_SHORT
+    return OF_SHORT if are_short(n_documents, n_counts) else OF_LONG
 
 
 def samples(n_counts: int, sampling: Sampling) -> list[int]:
@@ -117,7 +119,8 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
         most = min(rules.max_topics, max(rules.n_topics, n // DOCUMENTS)) if decides else rules.max_topics
         chosen = np.sort(order[:n])
         own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen))
-        found = _grown(documents.sample(chosen, engine), found, own, until, rules.seed + number, engine)
+        judges = documents.walk(engine, halved, rules.seed).listed if until.draws else []
+        found = _grown(documents.sample(chosen, engine), found, own, until, judges, rules.seed + number, engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
             break
@@ -134,8 +137,19 @@ def _set_apart(given: None, shard: Shard) -> Outcome:
     return Outcome(listed=[shard.first + np.unique(document[shard.apart > 0])])
 
 
-def _grown(sample: Documents, before: Grown | None, rules: Rules, until: Until, seed: int, engine: Engine) -> Grown:
-    """Return the topics after rounds of splits on a sample, and the priors that were learned there."""
+def _grown(
+    sample: Documents,
+    before: Grown | None,
+    rules: Rules,
+    until: Until,
+    judges: Sequence[Shard],
+    seed: int,
+    engine: Engine,
+) -> Grown:
+    """Return the topics after rounds of splits on a sample, and the priors that were learned there.
+
+    Documents that are set apart are the judges of alpha in the sampled passes at the end.
+    """
     sample.set_aside(Aside(held=rules.held_back, held_seed=seed), engine)
     if before is None:
         state = with_random_topics(sample, rules.n_topics, seed, engine, rules.steering)
@@ -149,9 +163,12 @@ def _grown(sample: Documents, before: Grown | None, rules: Rules, until: Until, 
             made = rounds.play(state, priors, rules.max_topics, rules.held_back, seed, engine)
             if until.ends(made.birth_accepted, state.beta.size):
                 break
-    for _ in range(until.draws):
+    for number in range(1, until.draws + 1):
         sweep(state, priors, ONE_DRAW, seed, engine)
-        priors = learn(state, priors, rules.learn, lengths)
+        if judges:
+            priors = learn_drawn(state, priors, rules, number, judges, lengths, seed, engine)
+        else:
+            priors = learn(state, priors, rules.learn, lengths)
     add_up(state, engine)
     counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
     return Grown(counts, priors, until.enough is None, until.draws > 0)

@@ -12,8 +12,9 @@ from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_to
 from stickbreak.collapsed.growing import grown
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
+from stickbreak.collapsed.predictive import learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import Ending, checked_weights, priors_from, rejoin
+from stickbreak.collapsed.sampled import Ending, checked_weights, documents_apart, priors_from, rejoin
 from stickbreak.collapsed.sampled_start import try_sampled_start
 from stickbreak.collapsed.second_start import second_start_due, try_second_start
 from stickbreak.collapsed.shards import Aside
@@ -87,7 +88,7 @@ class CollapsedLaps:
             lengths = state.documents.lengths(engine)
             smallest = rules.smallest if moving else self.ending.smallest(rules.smallest)
             sweep(state, self.priors, smallest, rules.seed, engine)
-            self.priors = learn(state, self.priors, rules.learn, lengths)
+            self._learn(lengths, moving=moving)
             if self.rounds.due(state.n_sweeps):
                 made = self.rounds.play(state, self.priors, rules.max_topics, rules.held_back, rules.seed, engine)
             if state.n_sweeps == self.rounds.end:
@@ -96,6 +97,17 @@ class CollapsedLaps:
                 self.ending.after(state)
             columns = columns_of(self.priors, made)
             yield Lap(state.log_p / (float(lengths.sum()) or 1.0), state.shown().size, self._early(), columns)
+
+    def _learn(self, lengths: Float, *, moving: bool) -> None:
+        """Learn the hyperparameters after a pass.                                    math.md (C5), (C6), (C7), (C24)"""
+        state, rules, ending, engine = self.state, self.rules, self.ending, self._engine
+        judged = rules.apart > 0 and rules.final_passes == "auto" and says_alpha(state.documents)
+        if moving or ending.kind == "expected" or not judged:
+            self.priors = learn(state, self.priors, rules.learn, lengths)
+        else:
+            documents = documents_apart(state, rules.seed, engine) if ending.undecided else []
+            given = rules, ending.passes + 1, documents, lengths, rules.seed, engine
+            self.priors = learn_drawn(state, self.priors, *given)
 
     def _start_again(self, lengths: Float, made: Made) -> None:
         """Try a second start after the last round, where splits have led to few topics."""

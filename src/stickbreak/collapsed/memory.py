@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from stickbreak.collapsed import aside as left_aside
 from stickbreak.collapsed.cutting import blocks_of, counts_of, shards_of
 from stickbreak.collapsed.packing import packed_shares, unpacked_shares
-from stickbreak.collapsed.shards import Aside, Shard, Shares
-from stickbreak.collapsed.walking import Count, Found, Outcome, Work, keep
+from stickbreak.collapsed.shards import Aside, Shard, Shares, joined
+from stickbreak.collapsed.walking import Count, Found, Outcome, Work, keep, keep_apart
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
@@ -56,14 +56,17 @@ class InMemory:
         work: Work,
         given: Any = None,
         *,
-        turn: int | None = None,
+        turns: range | None = None,
+        whole: bool = False,
         count: Count | None = None,
         into: tuple[Float, Float] | None = None,
         at_once: int | None = None,
     ) -> Found:
         """Do work with every shard."""
         found = Found()
-        for blocks in self._blocks if turn is None else [self._blocks[turn]]:
+        if whole:
+            return self._walk_whole(engine, work, given, turns or range(self.n_turns), count, into)
+        for blocks in self._blocks if turns is None else self._blocks[turns.start : turns.stop]:
             shards, made = list(chain.from_iterable(blocks)), []
             outcomes = _outcomes(engine, work, given, shards, at_once or len(shards))
             for block in blocks:
@@ -77,6 +80,31 @@ class InMemory:
                 _count(engine, count, made, *into)
             for shard, outcome in made:
                 keep(shard, outcome)
+        return found
+
+    def _walk_whole(
+        self,
+        engine: Engine,
+        work: Work,
+        given: Any,
+        turns: range,
+        count: Count | None,
+        into: tuple[Float, Float] | None,
+    ) -> Found:
+        """Do work with every block as one shard."""
+        blocks, found, made = list(chain.from_iterable(self._blocks[turns.start : turns.stop])), Found(), []
+
+        def run(block: list[Shard]) -> tuple[Shard, Outcome]:
+            shard = joined(block)
+            return shard, work(given, shard)
+
+        for shard, outcome in engine.map(run, blocks):
+            found.add(outcome.sums, outcome.listed)
+            made.append((shard, replace(outcome, sums=(), listed=[])))
+        if count is not None and into is not None:
+            _count(engine, count, made, *into)
+        for block, (_, outcome) in zip(blocks, made, strict=True):
+            keep_apart(block, outcome)
         return found
 
     def set_aside(self, aside: Aside, engine: Engine) -> None:

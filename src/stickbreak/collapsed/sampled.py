@@ -280,14 +280,19 @@ def scores(documents: Sequence[Shard], S: Float, beta: Float, priors: Priors, se
     N, prior, n_words = S.sum(axis=0), priors.alpha * beta, S.shape[0]
 
     def run(shard: Shard) -> Float:
-        now = Shard(shard.first, shard.indptr, shard.word, shard.count, shard.shares)
-        for sweep in range(SWEEPS):
-            key = key_of(seed, sweep, "collapsed comparison")
-            now.shares, _, _ = updated(now, S, N, prior, priors, n_words, SMALLEST_SHARE, key, counted=False)
-        out, shares = np.zeros(shard.indptr.size - 1), now.shares
+        out, shares = np.zeros(shard.indptr.size - 1), completed(shard, S, N, prior, priors, seed).shares
         lists = (shares.start, shares.topic, shares.share)
         tables = (S, N, prior, priors.eta, float(total_of(priors.eta, n_words)))
         held_kernels.document_scores(shard.indptr, shard.word, shard.count, shard.held, *lists, *tables, out)
         return out
 
     return np.concatenate([*engine.map(run, list(documents)), np.zeros(0)])
+
+
+def completed(shard: Shard, S: Float, N: Float, prior: Float, priors: Priors, seed: int) -> Shard:
+    """Return documents with the shares that some sweeps find for their tokens, with S fixed."""
+    now = Shard(shard.first, shard.indptr, shard.word, shard.count, shard.shares)
+    for sweep in range(SWEEPS):
+        key = key_of(seed, sweep, "collapsed comparison")
+        now.shares, _, _ = updated(now, S, N, prior, priors, S.shape[0], SMALLEST_SHARE, key, counted=False)
+    return now

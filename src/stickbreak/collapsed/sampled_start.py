@@ -10,6 +10,7 @@ import numpy as np
 
 from stickbreak.collapsed.cvb0 import corpus_weights, sweep, with_random_topics
 from stickbreak.collapsed.learning import learn
+from stickbreak.collapsed.predictive import learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import ONE_DRAW, Ending, Mean, documents_apart, scores
 from stickbreak.collapsed.second_start import FEW_TOPICS, is_better
@@ -19,6 +20,7 @@ from stickbreak.numerics.arrays import Float
 
 TOPICS = 100  # at random
 HALVINGS = 4  # of each document set apart
+FORMED = 20  # passes, after which topics are apart enough to say what alpha predicts best
 BURN_IN, PASSES = 100, 130  # passes that are left out of the mean, and all
 
 
@@ -79,12 +81,17 @@ def _sampled(
 ) -> tuple[CollapsedState, Mean, Priors]:
     """Return another state of the same tokens after sampled passes, the mean of the last ones, and its priors."""
     K = min(rules.steering.n_kept + TOPICS, rules.max_topics)
-    seed, priors = rules.seed + 2, rules.priors
+    seed, priors, documents = rules.seed + 2, rules.priors, documents_apart(state, rules.seed, engine)
+    predictive = says_alpha(state.documents)
     other = with_random_topics(state.documents.twin(), K, seed, engine, rules.steering)
     mean = Mean.none(other)
     while other.n_sweeps < PASSES:
         sweep(other, priors, ONE_DRAW, seed, engine)
-        priors = learn(other, priors, rules.learn, lengths)
+        if predictive:
+            judges = documents if other.n_sweeps >= FORMED else []
+            priors = learn_drawn(other, priors, rules, other.n_sweeps, judges, lengths, seed, engine)
+        else:
+            priors = learn(other, priors, rules.learn, lengths)
         if other.n_sweeps > BURN_IN:
             mean.add(other)
     return other, mean, priors

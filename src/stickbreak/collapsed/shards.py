@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -48,6 +49,35 @@ class Shard:
     held: Float | None = None  # (n,)  further tokens that are held out
     apart: Float | None = None  # (n,)  tokens of whole documents that are set apart
     half: NDArray[np.float32] | None = None  # of each share: the part that is in the first half of its topic
+
+
+def joined(shards: Sequence[Shard]) -> Shard:
+    """Return consecutive shards as one, without what is left aside."""
+    counted = [shard.indptr[-1] for shard in shards]
+    listed = [shard.shares.start[-1] for shard in shards]
+    shares = Shares(
+        _running([shard.shares.start for shard in shards], listed),
+        np.concatenate([shard.shares.topic for shard in shards]),
+        np.concatenate([shard.shares.share for shard in shards]),
+    )
+    word, count = (np.concatenate([getattr(shard, name) for shard in shards]) for name in ("word", "count"))
+    return Shard(shards[0].first, _running([shard.indptr for shard in shards], counted), word, count, shares)
+
+
+def _running(parts: Sequence[Int], ends: Sequence[int]) -> Int:
+    """Return several arrays of where something begins as one, each after the end of the one before."""
+    before = np.cumsum([0, *ends[:-1]])
+    return np.concatenate([[0], *(part[1:] + first for part, first in zip(parts, before, strict=True))])
+
+
+def shares_apart(shares: Shares, sizes: Sequence[int]) -> list[Shares]:
+    """Return the shares of as many counts as `sizes` says, one after another."""
+    found, begin = [], 0
+    for size in sizes:
+        start = shares.start[begin : begin + size + 1]
+        low, high, begin = int(start[0]), int(start[-1]), begin + size
+        found.append(Shares(start - low, shares.topic[low:high], shares.share[low:high]))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ on shards in memory (`memory.py`), or as jobs that read and replace the file of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.kernels import splits as split_kernels
-from stickbreak.collapsed.shards import Aside, Shard, Shares
+from stickbreak.collapsed.shards import Aside, Shard, Shares, shares_apart
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
 
 Half = NDArray[np.float32]
+LONG = 20  # stored counts of a document, on average, from which on few documents say much, and each much of itself
 
 
 @dataclass(slots=True)
@@ -70,7 +71,8 @@ class Documents(Protocol):
         work: Work,
         given: Any = None,
         *,
-        turn: int | None = None,
+        turns: range | None = None,
+        whole: bool = False,
         count: Count | None = None,
         into: tuple[Float, Float] | None = None,
         at_once: int | None = None,
@@ -86,8 +88,10 @@ class Documents(Protocol):
             A top-level function.
         given : object
             What it needs; it can be pickled.
-        turn : int, optional
-            Only the documents of this turn. None: all.
+        turns : range, optional
+            Only the documents of these turns. None: all.
+        whole : bool, default=False
+            Work is done with whole blocks, each as one shard, and finds nothing but sums and shares.
         count : callable, optional
             Adds to the tables `into`.
         at_once : int, optional
@@ -144,6 +148,11 @@ class Documents(Protocol):
         ...
 
 
+def are_short(n_documents: int, n_counts: int) -> bool:
+    """Return whether documents are short, on average."""
+    return n_counts < LONG * n_documents
+
+
 def nothing(given: None, shard: Shard) -> Outcome:
     """Leave a shard as it is: it is only counted."""
     return Outcome()
@@ -178,3 +187,11 @@ def keep(shard: Shard, outcome: Outcome) -> None:
         shard.shares = outcome.shares
     if outcome.half is not None:
         shard.half = outcome.half
+
+
+def keep_apart(shards: Sequence[Shard], outcome: Outcome) -> None:
+    """Let shards have what an outcome of all of them as one puts in the place of the old."""
+    if outcome.shares is not None:
+        found = shares_apart(outcome.shares, [shard.word.size for shard in shards])
+        for shard, shares in zip(shards, found, strict=True):
+            shard.shares = shares

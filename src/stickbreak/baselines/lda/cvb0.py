@@ -57,7 +57,9 @@ class CVB0:
         given = Update(Counts(state.S, state.N), priors.a, of_sweep, SMALLEST_SHARE, key)
         for turn in range(state.documents.n_turns):
             into = state.S, state.N
-            walked = state.documents.walk(self._engine, update, given, turn=turn, count=count_new, into=into)
+            walked = state.documents.walk(
+                self._engine, update, given, turns=range(turn, turn + 1), count=count_new, into=into
+            )
             found.add(walked.sums, [])
         state.tables, log_p = found.sums
         return float(log_p) / self._n_tokens

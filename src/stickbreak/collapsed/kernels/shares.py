@@ -249,6 +249,9 @@ def replace_shares(word, count, old_start, old_topic, old_share, start, topic, s
     for p in range(word.size):
         w, c = word[p], count[p]
         if low <= w < high:
+            i, j = old_start[p], start[p]
+            if old_start[p + 1] == i + 1 and start[p + 1] == j + 1 and old_topic[i] == topic[j]:
+                continue  # all of a count stays where it is
             for j in range(old_start[p], old_start[p + 1]):
                 x = on_grid(c * np.float64(old_share[j]))
                 S[w, old_topic[j]] -= x

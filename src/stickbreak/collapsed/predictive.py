@@ -1,0 +1,104 @@
+"""Learning alpha from documents that no topic has seen, where passes are sampled (math.md (C24)).
+
+Draws make short documents purer than they are. What their own counts say of alpha then falls from pass to pass, far
+below the value that predicts best, and topics stop to change. Documents that are set apart have no part in the draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from stickbreak.collapsed.learning import learn
+from stickbreak.collapsed.rules import Rules
+from stickbreak.collapsed.sampled import completed
+from stickbreak.collapsed.shards import Shard
+from stickbreak.collapsed.state import CollapsedState, Priors
+from stickbreak.collapsed.walking import Documents, are_short
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS, PRIOR
+from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.maximum import maximiser
+from stickbreak.numerics.pseudo_counts import of_words, total_of
+
+EVERY = 5  # sampled passes
+LEAST = 1 << 18  # stored counts: of fewer, the topics of one pass carry so much noise that alpha is found too large
+
+
+def says_alpha(documents: Documents) -> bool:
+    """Return whether documents that are set apart say better than draws which alpha there is.         math.md (C24)"""
+    return documents.n_counts >= LEAST and are_short(documents.n_documents, documents.n_counts)
+
+
+def learn_drawn(
+    state: CollapsedState,
+    priors: Priors,
+    rules: Rules,
+    number: int,
+    documents: Sequence[Shard],
+    lengths: Float,
+    seed: int,
+    engine: Engine,
+) -> Priors:
+    """Return the hyperparameters after sampled pass `number`: alpha by documents that are set apart, if any are given.
+
+    Without them alpha stays as it is.
+    """
+    priors = learn(state, priors, [name for name in rules.learn if name != "alpha"], lengths)
+    if not documents or "alpha" not in rules.learn or number % EVERY:
+        return priors
+    most = max(rules.priors.alpha, priors.alpha)
+    return replace(priors, alpha=predictive_alpha(state, documents, priors, most, seed, engine))
+
+
+def predictive_alpha(
+    state: CollapsedState, documents: Sequence[Shard], priors: Priors, most: float, seed: int, engine: Engine
+) -> float:
+    """Return the alpha that best predicts the tokens held out of documents, from the other tokens.    math.md (C24)
+
+    Parameters
+    ----------
+    state : CollapsedState
+        After a sampled pass; of topics that have yet to form, alpha would grow.
+    documents : sequence of Shard
+        Those that are set apart, half of the tokens of each held out.
+    priors : Priors
+        Of the pass.
+    most : float
+        The largest alpha.
+    seed : int
+    engine : Engine
+    """
+    total_eta, beta = float(total_of(priors.eta, state.S.shape[0])), state.beta
+    unseen = max(1.0 - float(beta.sum()), 0.0) / total_eta
+
+    def run(given: Shard) -> Float:
+        shard = completed(given, state.S, state.N, priors.alpha * beta, priors, seed)
+        weights, lengths = _weights_of_topics(shard, beta.size)
+        assert given.held is not None
+        held = np.flatnonzero(given.held)
+        document = np.repeat(np.arange(lengths.size), np.diff(shard.indptr))[held]
+        eta = of_words(priors.eta, shard.word[held])
+        phi = (state.S[shard.word[held]] + np.reshape(eta, (-1, 1))) / (state.N + total_eta)
+        own = np.einsum("ik,ik->i", weights[document], phi)
+        return np.stack([own, phi @ beta + unseen * eta, lengths[document], given.held[held]])
+
+    own, common, lengths, count = np.concatenate(engine.map(run, list(documents)), axis=1)
+
+    def slope(alpha: float) -> float:
+        of_tokens = common / (own + alpha * common) - 1.0 / (lengths + alpha)
+        return float(PRIOR.shape / alpha - PRIOR.rate + count @ of_tokens)
+
+    return maximiser(slope, min(priors.alpha, most), (CONCENTRATION_LIMITS[0], most))
+
+
+def _weights_of_topics(shard: Shard, n_topics: int) -> tuple[Float, Float]:
+    """Return the tokens of documents in topics, (D', K), and in all, (D',)."""
+    shares, n_documents = shard.shares, shard.indptr.size - 1
+    document = np.repeat(np.arange(n_documents), np.diff(shard.indptr))
+    count = np.repeat(np.arange(shard.word.size), np.diff(shares.start))  # that has each share
+    weights = np.zeros((n_documents, n_topics))
+    np.add.at(weights, (document[count], shares.topic), shard.count[count] * shares.share)
+    return weights, np.bincount(document, shard.count, n_documents).astype(np.float64)
