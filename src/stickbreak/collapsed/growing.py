@@ -119,7 +119,7 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
         most = min(rules.max_topics, max(rules.n_topics, n // DOCUMENTS)) if decides else rules.max_topics
         chosen = np.sort(order[:n])
         own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen))
-        judges = documents.walk(engine, halved, rules.seed).listed if until.draws else []
+        judges = documents.walk(engine, halved, rules.seed).listed if until.draws and sampling.short else []
         found = _grown(documents.sample(chosen, engine), found, own, until, judges, rules.seed + number, engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
