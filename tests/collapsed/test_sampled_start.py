@@ -60,13 +60,13 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
 
 def test_topics_that_splits_leave_together_are_found(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     noted = tried(monkeypatch)
-    model = fitted(corpus)
+    model = fitted(corpus, random_state=1)  # of seeds 0 to 3 the start is better by 1 to 3
     [(priors, same_shares)] = noted
     assert priors is not None
     assert not same_shares
     assert model.final_passes_ == "sampled"
     monkeypatch.setattr(sampled_start, "gains", lambda *_: np.array([-1.0]))
-    splits_alone = fitted(corpus)
+    splits_alone = fitted(corpus, random_state=1)
     assert splits_alone.n_topics_ < model.n_topics_ <= 100
     new = short_texts(3000)[2000:]  # the same topics, but documents of their own
     assert model.score(new) > splits_alone.score(new)
