@@ -150,6 +150,17 @@ def test_counts_travel_without_a_change() -> None:
     assert buffers[0].raw().nbytes == table.nbytes  # a table without many zeros needs no list
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_counts_that_change_from_turn_to_turn_travel_as_they_are_then(sign: float) -> None:
+    """How they are written is settled in the first turn; what is written is not."""
+    few, many = np.zeros((20, 6)), np.full((20, 6), 2.0)
+    few[4, 1] = 3.0
+    counts = Counts((few if sign > 0 else many).copy(), np.zeros(6))
+    pickle.dumps(counts)
+    counts.S[:] = many if sign > 0 else few
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(counts)).S, many if sign > 0 else few)
+
+
 @pytest.mark.parametrize("at_once", [1, 40, 1 << 18])
 def test_the_sum_of_lists_of_entries_is_that_of_their_tables(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "PART_ENTRIES", at_once)

@@ -158,9 +158,12 @@ class Counts:
 
     S: Float  # (W, K)
     N: Float  # (K,)
+    dense: bool | None = None  # whether they are written as they are; None: they were not written yet
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if np.count_nonzero(self.S) > DENSE * self.S.size:
+        if self.dense is None:  # later in a lap there are about as many: to count them each time takes a while
+            self.dense = bool(np.count_nonzero(self.S) > DENSE * self.S.size)
+        if self.dense:
             return Counts, (self.S, self.N)
         return _counts, (Entries.of(self.S), self.N)
 
