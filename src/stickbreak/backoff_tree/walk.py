@@ -87,6 +87,11 @@ class TopicNode:
         return self._ground.shape.depth - self.level
 
     @property
+    def branching(self) -> tuple[int, ...]:
+        """Children of each node, level by level, from this one on."""
+        return tuple(int(n) for n in self._ground.shape.branching[self.level :])
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes with tokens, of this node and of those below."""
         nodes, ground = self.leaves, self._ground

@@ -166,6 +166,11 @@ class TreeNode:
         return max((1 + child.depth for child in self.children), default=0)
 
     @property
+    def branching(self) -> tuple[int, ...]:
+        """Nothing: the nodes of a level differ in their number of children."""
+        return ()
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes: this one and those below."""
         return len(self._ground.below(self.index))

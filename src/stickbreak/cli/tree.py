@@ -55,9 +55,7 @@ def tree(
     else:
         shown = _branch(root if node is None else root.descend(_path(node)), depth, children, words)
     if as_json:
-        print_json(
-            {"n_topics": root.n_topics, "branching": getattr(fitted, "branching_", None), "tree": shown.as_json()}
-        )
+        print_json({"n_topics": root.n_topics, "branching": list(root.branching) or None, "tree": shown.as_json()})
         return
     from rich.console import Console
 

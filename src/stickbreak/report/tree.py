@@ -50,7 +50,7 @@ def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport | None
             )
         )
     return TreeReport(
-        branching=tuple(getattr(model, "branching_", ())),
+        branching=root.branching,
         n_levels=root.depth,
         n_topics=model.n_topics_,
         n_nodes=root.n_nodes,
