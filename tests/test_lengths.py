@@ -18,6 +18,7 @@ ONE_TOKEN = (
 """Why the loop of a kernel may be longer."""
 
 LONGER = {
+    "src/stickbreak/collapsed/kernels/draws.py: draw": ONE_TOKEN,
     "src/stickbreak/hybrid/kernels/documents.py: _sweep": ONE_TOKEN,
     "src/stickbreak/sampling/kernels/direct.py: sweep": ONE_TOKEN,
     "src/stickbreak/sampling/kernels/franchise.py: seat_tokens": ONE_TOKEN,

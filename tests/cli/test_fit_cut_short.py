@@ -10,8 +10,9 @@ import stickbreak
 
 def test_the_output_is_checked_before_the_input_is_read(refuse, tmp_path):
     (tmp_path / "m").write_text("a file")
-    assert "m already exists" in refuse("fit", tmp_path / "nowhere.jsonl", "--out", tmp_path / "m")
-    assert "parent folder" in refuse("fit", tmp_path / "nowhere.jsonl", "--out", tmp_path / "no" / "m")
+    (tmp_path / "damaged.jsonl").write_text("{")
+    assert "m already exists" in refuse("fit", tmp_path / "damaged.jsonl", "--out", tmp_path / "m")
+    assert "parent folder" in refuse("fit", tmp_path / "damaged.jsonl", "--out", tmp_path / "no" / "m")
 
 
 def test_an_output_that_may_not_be_written_is_told(refuse, documents, tmp_path, unprivileged):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.cli.result import _fewer
+from stickbreak.cli.result import _other_numbers
 
 
 @pytest.fixture
@@ -120,8 +120,9 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
 )
 def test_numbers_of_topics_are_named_once(best, fewest, said):
     path = SimpleNamespace(scores=np.zeros(150), best=best, smallest_within_one_error=fewest, overview=20)
-    told = _fewer(SimpleNamespace(path=path, out=Path("m")))
-    assert told == f"join topics ({said}, 20 for an overview): stickbreak reduce m --topics 20 --out m-20"
+    [told] = _other_numbers(SimpleNamespace(path=path, out=Path("m"), method="collapsed", options={}))
+    command = ["stickbreak", "reduce", "m", "--topics", "20", "--out", "m-20"]
+    assert told == (f"join topics ({said}, 20 for an overview)", command)
 
 
 def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):

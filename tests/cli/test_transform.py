@@ -49,8 +49,10 @@ def test_documents_of_unknown_or_no_words_are_kept(run, model, tmp_path):
     assert "2 documents have no word of the model, so that their weights say nothing about them" in said
 
 
-def test_another_ending_is_refused_before_the_work(refuse, tmp_path):
-    assert ".parquet" in refuse("transform", "nowhere", "nowhere", "--out", tmp_path / "weights.xlsx")
+def test_another_ending_is_refused_before_the_work(refuse, model, tmp_path):
+    path = tmp_path / "new.jsonl"
+    path.write_text("{")  # which is not read
+    assert ".parquet" in refuse("transform", model, path, "--out", tmp_path / "weights.xlsx")
 
 
 def test_bad_documents_leave_no_file(refuse, model, tmp_path):

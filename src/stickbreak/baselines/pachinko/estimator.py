@@ -111,8 +111,8 @@ class Pachinko(_PachinkoEstimator):
     eta : float, default=0.05
         Pseudo-count of every word in every topic. If it is learned, this is its initial value.
     learn : sequence of {"alpha", "sub_alpha", "eta"}, default=("alpha", "sub_alpha")
-        Hyperparameters that are learned from the data, from pass 50 on: alpha with a value for each super-topic,
-        sub_alpha with one for each super-topic and topic, eta as one. Their priors are Gamma(1, 1). The paper matches
+        Hyperparameters that are learned from the data, from pass 50 on. Alpha has a value for each super-topic,
+        sub_alpha one for each super-topic and topic, eta one in all. Their priors are Gamma(1, 1). The paper matches
         moments; here they follow the fixed point of the most probable values (math.md (P4)). If sub_alpha is learned,
         it is shared out at random to begin with, so that super-topics differ.
     estimate : {"average", "last"}, default="average"
@@ -214,8 +214,8 @@ class HierarchicalPachinko(_PachinkoEstimator):
     eta : float, default=0.05
         Pseudo-count of every word in every topic. If it is learned, this is its initial value.
     learn : sequence of {"alpha", "sub_alpha", "eta"}, default=("alpha", "sub_alpha")
-        Hyperparameters that are learned from the data, from pass 50 on: alpha with a value for the root and each
-        super-topic, sub_alpha with one for each super-topic and what is below it, eta as one. Their priors are
+        Hyperparameters that are learned from the data, from pass 50 on. Alpha has a value for the root and each
+        super-topic, sub_alpha one for each super-topic and what is below it, eta one in all. Their priors are
         Gamma(1, 1).
     estimate : {"average", "last"}, default="average"
         What the topics are made of: the mean over every fifth pass, in which late ones weigh more, or the last pass.

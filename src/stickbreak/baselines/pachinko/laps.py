@@ -12,7 +12,7 @@ from stickbreak.baselines.pachinko.gibbs import Gibbs
 from stickbreak.baselines.pachinko.state import FIRST_LAP, LEARNABLE, Priors
 from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
-from stickbreak.numerics.ranges import LARGEST, is_concentration
+from stickbreak.numerics.ranges import LARGEST, SMALLEST, is_concentration
 
 
 class PachinkoLaps:
@@ -67,6 +67,9 @@ class PachinkoLaps:
 
 def check_priors(a: NDArray, b: NDArray, is_open: NDArray[np.bool_]) -> None:
     """Raise a ValueError for priors that no fit can have reached."""
-    require(is_table(a, len(is_open)) and 0.0 < a.min() and a.sum() <= 2 * LARGEST, "its super-topics lack priors")
+    require(
+        is_table(a, len(is_open)) and a.min() >= SMALLEST and a.sum() <= 2 * LARGEST, "its super-topics lack priors"
+    )
     require(is_table(b, *is_open.shape) and bool(((b > 0.0) == is_open).all()), "its paths lack priors")
-    require(0.0 < b.min(where=is_open, initial=1.0) and b.sum(axis=1).max() <= 2 * LARGEST, "its priors are too large")
+    in_range = b.min(where=is_open, initial=1.0) >= SMALLEST and b.sum(axis=1).max() <= 2 * LARGEST
+    require(in_range, "its priors are out of their range")
