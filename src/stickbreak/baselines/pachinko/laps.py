@@ -70,6 +70,8 @@ def check_priors(a: NDArray, b: NDArray, is_open: NDArray[np.bool_]) -> None:
     require(
         is_table(a, len(is_open)) and a.min() >= SMALLEST and a.sum() <= 2 * LARGEST, "its super-topics lack priors"
     )
-    require(is_table(b, *is_open.shape) and bool(((b > 0.0) == is_open).all()), "its paths lack priors")
+    require(
+        is_table(b, *is_open.shape) and bool(((b > 0.0) == is_open).all() and b.min() >= 0.0), "its paths lack priors"
+    )
     in_range = b.min(where=is_open, initial=1.0) >= SMALLEST and b.sum(axis=1).max() <= 2 * LARGEST
     require(in_range, "its priors are out of their range")
