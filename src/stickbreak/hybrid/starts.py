@@ -75,7 +75,6 @@ def begin(
     if given.init == RANDOM:
         return random_state(corpus, n_topics, seed, share, unbounded=unbounded)
     base = base_of(given.eta)
-    assert not isinstance(base, np.ndarray)
     settings = StartSettings(
         n_topics if pseudo is None else n_topics + int(pseudo.shape[1]),
         given.alpha,
