@@ -70,8 +70,8 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     assert "cannot be read" in said
     said = refuse("fit", documents, *out, "--method", "tree", "--seeds", "x.toml")
     assert "--seeds is for --method collapsed, variational, gibbs or hybrid, but --method is tree" in said
-    said = refuse("fit", documents, *out, "--method", "gibbs", "--labels", "theme")
-    assert "--labels is for --method collapsed, but --method is gibbs" in said
+    said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
+    assert "--labels is for --method collapsed or gibbs, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
     assert "'none'" in refuse("fit", documents, *out, "--labels", "none")
 
@@ -89,6 +89,21 @@ def test_labels_become_topics_and_are_predicted(run, labelled, tmp_path):
     }
     every = run("predict-labels", tmp_path / "theme", labelled, "--quiet", "--all-labels", "--csv").stdout.splitlines()
     assert len(every) == 1 + 3 * 90
+
+
+def test_labels_of_sampled_topics_are_predicted(run, refuse, labelled, tmp_path):
+    gibbs = ("--labels", "theme", "--method", "gibbs", "--topics", "3")
+    said = refuse("fit", labelled, "--out", tmp_path / "m", *FIT, *gibbs)
+    assert "set representation='direct' (--representation direct)" in said
+    options = (*gibbs, "--representation", "direct", "--checkpoint", tmp_path / "c")
+    run("fit", labelled, "--out", tmp_path / "m", *FIT, *options)
+    run("fit", labelled, "--out", tmp_path / "again", *FIT, *options, "--resume")
+    told = json.loads(run("predict-labels", tmp_path / "again", labelled, "--quiet", "--json").stdout)["rows"]
+    best = {row["document"]: row["label"] for row in reversed(told)}
+    assert {(document.split("-")[0], label) for document, label in best.items()} == {
+        (theme, theme) for theme in ("sea", "kitchen", "law")
+    }
+    assert "take a CollapsedHDP" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
 
 
 def test_models_without_labels_predict_none(refuse, model, documents):

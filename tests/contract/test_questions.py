@@ -128,6 +128,8 @@ def test_documents_of_a_topic_have_its_weights(model, corpus):
     k, pi = largest(model), weights(model, corpus)
     found = model.documents_of(k, corpus, 5)
     assert list(found.columns) == ["document", "row", "weight", "low", "tokens"]
+    assert (np.diff(found["low"]) <= 0).all()
+    assert (found["low"] <= found["weight"]).all()
     np.testing.assert_allclose(found["weight"], pi[found["row"], k])
     assert found["document"].tolist() == [f"d{row}" for row in found["row"]]
     assert found["tokens"].tolist() == corpus.document_lengths[found["row"]].tolist()

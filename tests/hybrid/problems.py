@@ -36,7 +36,8 @@ def weights_of(e, phi):
     sums = np.cumsum(e * delta, axis=1)
     of_topics = TopicWeights(e, base, np.full(K, 1e-3), prob, alias, np.array([smooth]), np.arange(K))
     topic = np.tile(np.arange(K, dtype=np.int32), W)
-    of_words = WordWeights(delta, delta, K * np.arange(W + 1), topic, sums.ravel(), sums[:, -1].copy(), np.ones(W))
+    own, mean, log_unit = sums[:, -1].copy(), np.ones(W), np.zeros(W)
+    of_words = WordWeights(delta, delta, K * np.arange(W + 1), topic, sums.ravel(), own, mean, log_unit)
     return Weights(of_topics, of_words)
 
 

@@ -81,6 +81,40 @@ def test_rows_of_eta_are_the_pseudo_counts_of_seeds(corpus: Corpus) -> None:
     assert table.eta_ == 0.02
 
 
+@pytest.mark.parametrize("phi_weight", ["mean_field", "ratio"])
+def test_an_eta_that_is_the_same_for_all_words_is_the_number(corpus: Corpus, phi_weight: str) -> None:
+    options: dict[str, Any] = {**SHORT, "n_topics": 6, "seeds": None, "phi_weight": phi_weight, "n_laps": 2}
+    number = HybridHDP(**options, eta=0.1, learn=("alpha", "gamma")).fit(corpus)
+    by_word = HybridHDP(**options, eta=np.full(len(WORDS), 0.1), learn=("alpha", "gamma")).fit(corpus)
+    np.testing.assert_allclose(by_word.components_, number.components_, rtol=1e-6, atol=1e-6)
+    assert by_word.objective_ == pytest.approx(number.objective_, abs=1e-8)
+    assert (by_word.alpha_, by_word.gamma_) == pytest.approx((number.alpha_, number.gamma_))
+
+
+@pytest.mark.parametrize("options", [{"phi_weight": "mean_field"}, {"top_level": "unbounded"}], ids=str)
+def test_words_with_larger_eta_are_in_every_topic(corpus: Corpus, options: dict[str, Any], tmp_path: Path) -> None:
+    eta = np.full(len(WORDS), 0.02)
+    eta[:3] = 5.0
+    given: dict[str, Any] = {**SHORT, **options, "n_topics": 6, "seeds": None}
+    whole = HybridHDP(**given, eta=eta, learn=("alpha",)).fit(corpus)
+    assert whole.rest_word_ == pytest.approx(eta / eta.sum())
+    assert (whole.components_ >= eta - 1e-12).all()
+    assert sorted(set(matched(whole, 5))) == [0, 1, 2, 3, 4]
+    for n_laps in (1, 3):
+        again = HybridHDP(**{**given, "n_laps": n_laps}, eta=eta, learn=("alpha",), n_jobs=2)
+        again.fit(corpus, checkpoint=tmp_path / "c", resume=True)
+    np.testing.assert_array_equal(whole.components_, again.components_)
+    whole.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model", HybridHDP)
+    np.testing.assert_array_equal(loaded.eta_, eta)
+    np.testing.assert_array_equal(loaded.transform(corpus[:9]), whole.transform(corpus[:9]))
+    for model in (loaded, whole):
+        model.partial_fit(corpus[:60])
+    np.testing.assert_array_equal(loaded.components_, whole.components_)
+    named = HybridHDP(**{**given, "seeds": SEEDS}, eta=eta).fit(corpus)
+    assert named.labels_ == {0: "space", 1: "war", 2: "none"}
+
+
 def test_gamma_and_eta_are_learned_from_what_is_not_known() -> None:
     """Known topics without documents change neither, whatever their pseudo-tokens."""
     rng = np.random.default_rng(0)
@@ -111,7 +145,13 @@ def _log_posterior(gamma: float, tables: np.ndarray) -> float:
     ("parameters", "message"),
     [
         ({"seeds": SEEDS, "init": "random"}, "seeds and init"),
-        ({"eta": np.full(96, 0.1)}, "all words share a table of HybridHDP"),
+        ({"eta": np.full(96, 0.1), "grow_vocabulary": True}, "lets words join that have none"),
+        (
+            {"eta": np.full(96, 0.1), "top_level": "unbounded", "phi_weight": "mean_field"},
+            "set phi_weight='ratio' or top_level='truncated'",
+        ),
+        ({"eta": np.full(96, 0.1), "learn": ("eta",)}, "which is not learned"),
+        ({"eta": np.full(95, 0.1)}, "documents have 96 words"),
         ({"eta": np.where(np.arange(96) == 3, 0.15, 0.1)[None]}, "keeps no pseudo-count below 0.1"),
         ({"eta": np.full((1, 9), 0.1)}, "documents have 96 words"),
     ],

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.hybrid.document_sampler import Sweeps
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, Tables, topic_weights, weigh
 
 from . import reference
-from .problems import ONE_THREAD, alias_table, expected_counts, state_of
+from .problems import ONE_THREAD, alias_table, expected_counts, found_under, state_of
 
 
 def some_state(seed, n_words=9, n_topics=7, scale=0.25):
@@ -36,20 +39,31 @@ def test_weights_of_a_table_are_those_of_the_specification():
     np.testing.assert_allclose(found["printed"][:2], [0.00443, 0.0633], rtol=1e-3)
 
 
+BY_WORD = np.array([0.05, 0.2, 1.0, 0.01, 0.4, 0.05, 0.3, 0.02, 2.0])
+
+
 @pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("eta", [0.05, BY_WORD], ids=["number", "by word"])
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_weights_of_words_are_those_of_the_twin(kind, sparse, seed):
-    state, priors = some_state(seed), Priors(1.3, 2.0, 0.05, "ratio", kind)
+def test_weights_of_words_are_those_of_the_twin(kind, eta, sparse, seed):
+    """Where eta is one for each word, they are by its unit, which the words of a draw have in common."""
+    state, priors = some_state(seed), Priors(1.3, 2.0, eta, "ratio", kind)
     words = np.array([0, 2, 4, 8], np.int32)
     found = weigh(words, state, priors, Tables(), ONE_THREAD, sparse=sparse)
     of_topics, of_words = found.of_topics, found.of_words
-    expected = reference.word_weights(expected_counts(state), priors.eta, kind)
-    np.testing.assert_allclose(of_topics.base + of_words.delta[:, of_topics.column], expected[words], rtol=1e-11)
-    mean = reference.word_weights(expected_counts(state), priors.eta, "ratio")
+    whole = np.broadcast_to(eta, 9)[:, None]
+    mean_unit = whole[words] if np.ndim(eta) else np.ones((4, 1))
+    unit = np.exp(digamma(mean_unit)) if np.ndim(eta) and kind == "mean_field" else mean_unit
+    np.testing.assert_allclose(of_words.log_unit, np.log(mean_unit[:, 0]), atol=1e-15)
+    expected = reference.word_weights(expected_counts(state), whole, kind) / 1.0
+    expected[words] /= unit
+    np.testing.assert_allclose(of_topics.base + of_words.delta[:, of_topics.column], expected[words], rtol=1e-10)
+    mean = reference.word_weights(expected_counts(state), whole, "ratio")
+    mean[words] /= mean_unit
     np.testing.assert_allclose(of_topics.mean_base + of_words.mean_delta[:, of_topics.column], mean[words], rtol=1e-12)
     e = priors.alpha * topic_weights(state, priors)
     smooth = of_topics.smooth[0]
-    np.testing.assert_allclose(of_words.own + smooth, expected[words] @ e, rtol=1e-11)
+    np.testing.assert_allclose(of_words.own + smooth, expected[words] @ e, rtol=1e-10)
     prior_mean = state.tables + priors.gamma / 7
     np.testing.assert_allclose(of_words.mean, 1.3 * mean[words] @ (prior_mean / prior_mean.sum()), rtol=1e-12)
     for b in range(words.size):
@@ -93,3 +107,28 @@ def test_a_topic_without_tables_weighs_nothing_under_the_mean_field_and_somethin
     state.tables[3] = 0.0
     assert topic_weights(state, Priors(1.0, 1.0, 0.1, "mean_field"))[3] == np.exp(digamma(1e-3)) == 0.0
     assert topic_weights(state, Priors(1.0, 1.0, 0.1, "ratio"))[3] > 1e-8
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_score_of_a_word_alone_is_its_probability_under_an_eta_by_word(kind, seed):
+    state, priors = some_state(seed), Priors(1.3, 2.0, BY_WORD, "ratio", kind)
+    mean = reference.word_weights(expected_counts(state), BY_WORD[:, None], "ratio")
+    weights = state.tables + priors.gamma / 7
+    for w in range(9):
+        tokens = Tokens.from_corpus(Corpus.from_counts(np.eye(9, dtype=int)[[w]]))
+        found = found_under(tokens, state, priors, Sweeps(1, 1, "sparse"), 3)
+        assert found.log_p == pytest.approx(np.log(mean[w] @ weights / weights.sum()), rel=1e-10)
+
+
+def test_a_new_topic_has_the_prior_mean_of_an_eta_by_word():
+    state = state_of(np.ones((9, 3)) * [1, 2, 0], np.array([2.0, 3.0, 0.0]), unbounded=True)
+    found = weigh(
+        np.arange(9, dtype=np.int32),
+        state,
+        Priors(1.0, 1.0, BY_WORD, "ratio", "ratio"),
+        Tables(),
+        ONE_THREAD,
+        sparse=True,
+    )
+    rates = (found.of_topics.base + found.of_words.delta[:, found.of_topics.column]) * BY_WORD[:, None]
+    np.testing.assert_allclose(rates[:, state.slot], BY_WORD / BY_WORD.sum(), rtol=1e-12)

@@ -47,8 +47,8 @@ class Visits:
     tables: np.ndarray  # (sweeps,)
 
 
-def visits(tiny, kind, n_sweeps, *, seed, burn_in=50, n_given=0, **options):
-    """Run a chain of fixed concentrations; the last `n_given` documents keep topics of their own."""
+def chain_of(tiny, kind, *, seed, n_given=0, **options):
+    """Return a chain that has begun, and the place of each token; the last `n_given` documents keep their topics."""
     tokens, order = tokens_of(tiny.docs, tiny.V, n_given)
     order, known = order[: tokens.sampled[-1]], None
     if n_given:
@@ -57,6 +57,12 @@ def visits(tiny, kind, n_sweeps, *, seed, burn_in=50, n_given=0, **options):
     eta = np.array(tiny.eta) if np.ndim(tiny.eta) else tiny.eta
     chain = Chain(tokens, settings(kind, known=known, **options), Concentrations(tiny.alpha, tiny.gamma, eta), seed)
     chain.begin("random" if n_given else "single", 1)
+    return chain, order
+
+
+def visits(tiny, kind, n_sweeps, *, burn_in=50, **options):
+    """Run a chain of fixed concentrations."""
+    chain, order = chain_of(tiny, kind, **options)
     found = Visits(np.empty((n_sweeps, order.size), np.int32), np.empty(n_sweeps))
     for t in range(-burn_in, n_sweeps):
         chain.sweep(ONE_THREAD)

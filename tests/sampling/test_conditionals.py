@@ -19,6 +19,7 @@ from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels import franchise as franchise_kernels
 from stickbreak.sampling.kernels import indicator as indicator_kernels
+from stickbreak.sampling.kernels.labels import NO_LABELS
 from stickbreak.sampling.state import DocumentTopics, WordTopics
 from stickbreak.sampling.sweeping import run_pass
 
@@ -126,7 +127,7 @@ def test_direct_assignment_step_has_the_exact_law():
             counts,
             beta,
             lambda first, last, words, topics, reuse: direct_kernels.sweep(
-                first, last, tokens.start, tokens.word, topic, documents, words, topics, *VALUES, reuse, key
+                first, last, tokens.start, tokens.word, topic, documents, words, topics, NO_LABELS, *VALUES, reuse, key
             ),
         )
         return int(topic[0])

@@ -13,6 +13,7 @@ from stickbreak.sampling.counts import count_topics, packed, topic_word_table
 from stickbreak.sampling.joint import TablePairs, log_joint
 from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.kernels.counts import count_tokens, tidy_words
+from stickbreak.sampling.kernels.labels import NO_LABELS
 from stickbreak.sampling.state import Concentrations, DocumentTopics
 
 from .chains import tokens_of
@@ -111,7 +112,7 @@ def test_topics_are_drawn_in_proportion_to_word_and_document(seed):
     repeats = 20_000
     start, word = np.arange(0, 4 * repeats + 1, 4), np.tile(words, repeats).astype(np.int32)
     z, rng = np.zeros(word.size, np.int32), np.zeros(1, np.uint64)
-    starts_kernels.assign(0, start, word, phi, prior, rounds, z, rng, key_of(seed, 0, "test"))
+    starts_kernels.assign(0, start, word, phi, prior, NO_LABELS, rounds, z, rng, key_of(seed, 0, "test"))
     found = np.stack([np.bincount(z[i::4], minlength=3) for i in range(4)]) / repeats
     error = np.sqrt(expected * (1 - expected) / repeats)
     assert (np.abs(found - expected) < 5 * error).all()

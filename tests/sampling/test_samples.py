@@ -29,7 +29,7 @@ class Stub:
 
     @property
     def tables(self):
-        return 1 + np.bincount(self.topics)
+        return 1.0 + np.bincount(self.topics)
 
     def topic_word_counts(self):
         K = self.topics.max() + 1

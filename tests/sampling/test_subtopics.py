@@ -139,7 +139,11 @@ def test_probabilities_of_all_proposals_sum_to_one(chunk, passes, monkeypatch):
     """Also where the tokens of a document are drawn a few at a time, as those of a very long one are."""
     monkeypatch.setattr(sides, "CHUNK", chunk)
     word, bound = np.array([0, 1, 1, 2, 0, 2, 2]), np.array([0, 5, 7])
-    members, anchors, total = sides.Members(np.arange(7), word, bound), np.array([1, 5]), 0.0
+    members, anchors, total = (
+        sides.Members(np.arange(7), word, bound, np.zeros(bound.size - 1, bool)),
+        np.array([1, 5]),
+        0.0,
+    )
     for free in product(range(2), repeat=5):
         side = np.array([free[0], 0, *free[1:4], 1, free[4]], dtype=np.int8)
         expected, tables, n, size = np.zeros(7), np.full(2, 0.5), np.zeros((3, 2)), np.zeros(2)

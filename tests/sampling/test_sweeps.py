@@ -14,6 +14,7 @@ from stickbreak.sampling.direct import DirectAssignment
 from stickbreak.sampling.franchise import Franchise
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.kernels import direct as direct_kernels
+from stickbreak.sampling.kernels.labels import NO_LABELS
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.state import SHIFT, TOPIC, Concentrations, DocumentTopics, Seating, Tokens
 
@@ -154,7 +155,9 @@ def test_tables_given_the_weight_have_their_law(case):
     documents = DocumentTopics.empty(tokens)
     documents.size[:] = 1
     documents.n[tokens.start[:-1]] = n
-    direct_kernels.draw_tables(0, tokens.start, documents, np.array([case["a"]]), np.zeros(1, np.uint64), np.uint64(7))
+    direct_kernels.draw_tables(
+        0, tokens.start, documents, np.array([case["a"]]), NO_LABELS, np.zeros(1, np.uint64), np.uint64(7)
+    )
     seen = np.bincount(documents.m[tokens.start[:-1]], minlength=n + 1)
     assert seen[0] == 0
     assert chi_square(seen[1:], case["p_m"][1:]) > ALARM

@@ -107,11 +107,9 @@ class SteeredCollapsed(FittedCollapsed):
         """Return what seeds and labels say of a fit to documents."""
         if not self._n_steered:
             return UNSTEERED
-        pseudo, labels = self._behind_labels(self._word_prior(documents.words), documents.n_words).pseudo, None
+        pseudo = self._behind_labels(self._word_prior(documents.words), documents.n_words).pseudo
         assert pseudo is not None
-        if self._document_labels is not None:
-            labels = self._document_labels.documents
-        return expected(pseudo, labels)
+        return expected(pseudo, self._rows_of_labels)
 
     def _check_room(self, documents: Corpus) -> int:
         """Return how many topics seeds and labels have; refuse more than there may be."""
@@ -142,8 +140,7 @@ class SteeredCollapsed(FittedCollapsed):
                     "labels are given, but the model was fitted without; fit it with labels, or leave them out."
                 )
             self._document_labels = given_labels(documents, labels, names)
-        of_documents = None if self._document_labels is None else self._document_labels.documents
-        return continued(self._topics, documents.n_words, len(names), of_documents)
+        return continued(self._topics, documents.n_words, len(names), self._rows_of_labels)
 
     def _with_new_words(self, X: Any) -> Corpus:
         """Return documents in the words of the model and in new ones, which come last.

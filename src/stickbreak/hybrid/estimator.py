@@ -28,6 +28,7 @@ from stickbreak.initialization.streams import finds_topics, offset_after
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.streams import seed_from
 
 
@@ -55,10 +56,9 @@ class HybridHDP(FittedHybrid):
         Concentration of the topic weights of a document. (b1 in the paper.)
     gamma : float, default=1.0
         Concentration of the topic weights of the corpus. (b0 in the paper.)
-    eta : float or array-like of shape (K, W), default=0.02
-        Pseudo-count of every word in every topic. A row for each of the
-        first K topics lets these keep their numbers as those of seeds do; other topics have its smallest number for
-        every word.
+    eta : float or array-like of shape (W,) or (K, W), default=0.02
+        Pseudo-count of every word in every topic. An array has one for each word, or a row for each of the first K
+        topics: these keep their numbers as those of seeds do, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "gamma", "eta"}, default=()
         Hyperparameters that are learned from the data. They are learned from the samples after each step (eta less
         often), under Gamma(1, 1) priors; `alpha`, `gamma` and `eta` are then the initial values. Over many passes over
@@ -320,7 +320,7 @@ class HybridHDP(FittedHybrid):
     def _step(self, minibatch: Corpus, total: int, executor: Engine, start: None) -> Lap:
         state, priors = (
             self._state,
-            Priors(self.alpha_, self.gamma_, float(np.min(self.eta_)), self.g_weight, self.phi_weight),
+            Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight),
         )
         room, self._room = self._room or Room(), None  # the room of a failed step is not used again
         steps = Steps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
@@ -335,7 +335,7 @@ class HybridHDP(FittedHybrid):
 
     def _given_priors(self) -> Priors:
         """Return the hyperparameters that were given."""
-        return Priors(float(self.alpha), float(self.gamma), float(np.min(self.eta)), self.g_weight, self.phi_weight)
+        return Priors(float(self.alpha), float(self.gamma), base_of(self.eta), self.g_weight, self.phi_weight)
 
     def _rules(self, priors: Priors, offset: float, seed: int) -> Rules:
         """Return what the steps have in common."""

@@ -47,7 +47,10 @@ class Rules:
     def priors_of(self, state: HybridState) -> Priors:
         """Return the current priors: those that were given, or learned."""
         now = state.learned
-        return self.priors if now is None else replace(self.priors, alpha=now.alpha, gamma=now.gamma, eta=now.eta)
+        if now is None:
+            return self.priors
+        eta = self.priors.eta if isinstance(self.priors.eta, np.ndarray) else now.eta
+        return replace(self.priors, alpha=now.alpha, gamma=now.gamma, eta=eta)
 
 
 class Steps:
@@ -161,7 +164,7 @@ class HybridLaps:
 def row_of(state: HybridState, steps: Steps) -> dict[str, float]:
     """Return the columns of the trace that are the hybrid's own."""
     now = steps.rules.priors_of(state)
-    values = steps.size(max(1, state.n_steps)), state.n_steps, now.alpha, now.gamma, now.eta
+    values = steps.size(max(1, state.n_steps)), state.n_steps, now.alpha, now.gamma, float(np.mean(now.eta))
     return dict(zip(COLUMNS, values, strict=True))
 
 

@@ -51,7 +51,9 @@ def learn_from(
         alpha = mean_alpha(max(state.tables.sum() - state.n_kept - closed, 0.0), further)  # (B8)
     if "gamma" in names:
         gamma = best_gamma(state, gamma)
-    if "eta" in names and eta_is_due(state.n_steps):
+    if isinstance(eta, np.ndarray):
+        eta = float(eta.mean())  # it is not learned: that of the fit stays
+    elif "eta" in names and eta_is_due(state.n_steps):
         eta = best_eta(state, eta)
     state.learned = Learned(alpha, gamma, eta, closed, further)
 

@@ -29,6 +29,7 @@ class Parameters(Protocol):
     learn: Sequence[str]
     phi_weight: str
     top_level: str
+    grow_vocabulary: bool
     init: Any
 
 
@@ -40,9 +41,7 @@ def check_parameters(given: Parameters) -> None:
     InputError
     """
     if np.ndim(given.eta) == 1:
-        raise InputError(
-            "eta is one for each word, but all words share a table of HybridHDP; give a number, or take another method."
-        )
+        _check_eta_by_word(given)
     if given.phi_weight == "mean_field" and np.min(given.eta) < SMALLEST_ETA:
         raise InputError(
             f"eta is {np.min(given.eta):g}, for which exp(psi(eta)) is too small to be represented; "
@@ -50,6 +49,20 @@ def check_parameters(given: Parameters) -> None:
         )
     check_names("learn", given.learn, LEARNABLE)
     check_init(given.init, (RANDOM, *STARTS))
+
+
+def _check_eta_by_word(given: Parameters) -> None:
+    """Refuse what an eta for each word does not go with."""
+    if given.grow_vocabulary:
+        raise InputError(
+            "eta is one for each word, but grow_vocabulary lets words join that have none; give a number, or the whole "
+            "vocabulary and grow_vocabulary=False."
+        )
+    if given.top_level == UNBOUNDED and given.phi_weight == "mean_field":
+        raise InputError(
+            "eta is one for each word and top_level is 'unbounded', but a new topic has one weight for all words under "
+            "phi_weight='mean_field'; set phi_weight='ratio' or top_level='truncated'."
+        )
 
 
 def lasting(pseudo: sparse.csr_array | None, *, of_seeds: bool) -> sparse.csr_array | None:

@@ -12,6 +12,7 @@ from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import is_table
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import are_sums, are_tables, is_concentration
 
 TRUNCATED, UNBOUNDED = "truncated", "unbounded"
@@ -23,7 +24,7 @@ class Priors:
 
     alpha: float  # b1 of BK
     gamma: float  # b0
-    eta: float  # beta
+    eta: Eta  # beta: a number, or one for each word (W,)
     g_weight: str = "mean_field"
     phi_weight: str = "mean_field"
 

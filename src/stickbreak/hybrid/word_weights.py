@@ -12,6 +12,7 @@ from stickbreak.fitting.executor import Executor, shards
 from stickbreak.hybrid.kernels import words as word_kernels
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.pseudo_counts import factor_of, of_words, total_of
 
 WEIGHTS = ("mean_field", "ratio")
 G_WEIGHTS = (*WEIGHTS, "printed")
@@ -19,7 +20,7 @@ _SHARD_PAIRS = 1 << 15  # of words and topics
 
 
 class TopicWeights(NamedTuple):
-    """The topics, for all words alike."""
+    """The topics, for all words alike; where eta is one for each word, by the unit of the word (math.md (B3))."""
 
     e: Float  # (K,)  alpha g_k
     base: Float  # (K,)  phi_kw of words without tokens in the topic
@@ -31,7 +32,10 @@ class TopicWeights(NamedTuple):
 
 
 class WordWeights(NamedTuple):
-    """The B words of a minibatch, C columns; word b has tokens in topic[start[b]] .. topic[start[b + 1] - 1]."""
+    """The B words of a minibatch, C columns; word b has tokens in topic[start[b]] .. topic[start[b + 1] - 1].
+
+    Weights are by the unit of the word: 1, or what eta of the word alone is, so that words share `TopicWeights`.
+    """
 
     delta: Float  # (B, C)  phi_kw - base_k: exp(E log phi_kw), or E phi_kw, above that of words without tokens
     mean_delta: Float  # (B, C)  the same of E phi_kw
@@ -40,6 +44,7 @@ class WordWeights(NamedTuple):
     sum: Float  # (L,)  running sums of e_k delta_wk over the topics of the word
     own: Float  # (B,)  the last of them
     mean: Float  # (B,)  alpha times sum_k E[G0_k] E[phi_kw]
+    log_unit: Float  # (B,)  log of the unit of `mean` and `mean_delta`
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +118,37 @@ def weigh(
     sparse : bool
         Whether topics that no word has tokens in share a column; otherwise topic k stands in column k.
     """
-    K, eta, mean_field = state.n_topics, priors.eta, priors.phi_weight == "mean_field"
-    total = state.tokens + eta * state.n_words
+    K, mean_field = state.n_topics, priors.phi_weight == "mean_field"
+    by_word = isinstance(priors.eta, np.ndarray)
+    eta, factor, total_eta = of_words(priors.eta, words), factor_of(priors.eta), total_of(priors.eta, state.n_words)
+    total = state.tokens + total_eta
     inverse_mean = 1.0 / total
     inverse = np.exp(-digamma(total)) if mean_field else inverse_mean
-    base = inverse * (np.exp(digamma(eta)) if mean_field else eta)
-    if state.slot is not None:
-        base[state.slot] = 1.0 / state.n_words  # a new topic: the mean of the prior, whatever phi_weight is
+    base = inverse * (np.exp(digamma(eta)) if mean_field and not by_word else factor)
+    if state.slot is not None:  # a new topic: the mean of the prior, whatever phi_weight is
+        base[state.slot] = 1.0 / (total_eta if by_word else state.n_words)
     e = priors.alpha * topic_weights(state, priors)
     prob, alias, spare = np.empty(K), np.empty(K, np.int32), np.empty((2, K), np.int32)
     smooth = word_kernels.fill_alias(e * base, K, prob, alias, *spare)
     pairs = state.pairs
     held = pairs.holders > 0
     column = np.where(held, np.cumsum(held), 0) if sparse else np.arange(K)
-    of_topics = TopicWeights(e, base, eta * inverse_mean, prob, alias, np.array([smooth]), column)
+    of_topics = TopicWeights(e, base, factor * inverse_mean, prob, alias, np.array([smooth]), column)
 
     start = np.concatenate(([0], np.cumsum(pairs.size[words])))
     entries = np.empty(int(start[-1]), np.int32), np.empty(int(start[-1]))
-    of_words = WordWeights(
-        *tables.take(words.size, int(column.max()) + 1, two=mean_field), start, *entries, *np.zeros((2, words.size))
-    )
+    own, mean, log_unit = np.zeros((3, words.size))
+    if by_word:
+        log_unit = np.log(eta)
+    rooms = tables.take(words.size, int(column.max()) + 1, two=mean_field)
+    found = WordWeights(*rooms, start, *entries, own, mean, log_unit)
     mean_e = priors.alpha * state.corpus_weights(priors.gamma)
     stored = pairs.first, pairs.size, pairs.topic, pairs.count, pairs.scale
 
     def fill(rows: tuple[int, int]) -> None:
         word_kernels.weigh_words(
-            *rows, words, stored, eta, mean_field, of_topics, inverse, mean_e, inverse_mean, of_words
+            *rows, words, stored, eta, by_word, mean_field, of_topics, inverse, mean_e, inverse_mean, found
         )
 
     executor.map(fill, shards(np.diff(start), _SHARD_PAIRS))
-    return Weights(of_topics, of_words)
+    return Weights(of_topics, found)

@@ -11,7 +11,8 @@ from scipy import sparse
 from stickbreak.collapsed import ALONE
 from stickbreak.collapsed.steering import UNSTEERED, Steering, expected
 from stickbreak.fitting.engine import Engine
-from stickbreak.numerics.arrays import Float
+from stickbreak.model.document_labels import DocumentLabels
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 
 Progress = Callable[[int, int], None]
@@ -41,15 +42,19 @@ class StartSettings:
     engine: Engine = ALONE  # where the work runs; it changes no number
     stop: Callable[[], bool] | None = None  # asked after each sweep but the last: the sweeps so far are a start, too
     pseudo: sparse.csr_array | None = None  # (W, n_kept)  pseudo-counts of the first topics, which stay the first
+    labels: DocumentLabels | None = None  # of the documents; their topics are the first of these
 
     @property
     def n_kept(self) -> int:
         """Number of topics with pseudo-counts."""
         return 0 if self.pseudo is None else int(self.pseudo.shape[1])
 
-    def steering(self) -> Steering:
-        """Return what collapsed inference is told of these."""
-        return UNSTEERED if self.pseudo is None else expected(self.pseudo)
+    def steering(self, rows: Int | None) -> Steering:
+        """Return what collapsed inference of all documents, or of some, is told of these."""
+        if self.pseudo is None:
+            return UNSTEERED
+        found = expected(self.pseudo, self.labels)
+        return found if rows is None else found.sample(rows)
 
 
 def even_weights(n_topics: int) -> Float:

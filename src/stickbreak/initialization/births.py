@@ -27,7 +27,7 @@ def births(corpus: Corpus, settings: StartSettings) -> Start:
     The number hardly depends on the `n_topics` to begin with. It takes the memory of the collapsed start, and the same
     sample of documents if that is too much.
     """
-    sample = documents_that_fit(corpus, stream(settings.seed, "births start"))
+    sample, rows = documents_that_fit(corpus, stream(settings.seed, "births start"))
     rules = Rules(
         n_topics=settings.n_topics,
         max_topics=max(settings.n_topics, most_topics(corpus.n_words)),
@@ -39,7 +39,7 @@ def births(corpus: Corpus, settings: StartSettings) -> Start:
         births=True,
         held_back=HELD_BACK,
         final_passes="expected",
-        steering=settings.steering(),
+        steering=settings.steering(rows),
     )
     laps = CollapsedLaps(InMemory(sample), rules, settings.engine)
     laps.begin(lambda row: None, lambda: False)

@@ -18,7 +18,7 @@ from stickbreak.initialization.anchors import anchors
 from stickbreak.initialization.base import Start, StartSettings, even_weights, largest_first, weights_of
 from stickbreak.initialization.documents import documents
 from stickbreak.model.given_topics import check_given, given_counts
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.streams import stream
 
@@ -56,7 +56,7 @@ def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
     It takes about 220 bytes for each (document, word) pair. If that exceeds 1 GiB, it uses a random sample of as many
     documents as fit, and scales the counts up to the corpus.
     """
-    sample = documents_that_fit(corpus, stream(settings.seed, "collapsed start"))
+    sample, rows = documents_that_fit(corpus, stream(settings.seed, "collapsed start"))
     states = smoothed_cvb0(
         sample,
         settings.n_topics,
@@ -65,7 +65,7 @@ def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
         eta=settings.eta,
         seed=settings.seed,
         engine=settings.engine,
-        steering=settings.steering(),
+        steering=settings.steering(rows),
     )
     for done in range(1, settings.sweeps + 1):
         state = next(states)
@@ -144,13 +144,14 @@ def sample_bytes(corpus: Corpus) -> float:
     return BESIDE * min(float(RESPONSIBILITY_BYTES), float(COUNT_BYTES) * corpus.counts.nnz)
 
 
-def documents_that_fit(corpus: Corpus, rng: np.random.Generator) -> Corpus:
-    """Return the corpus, or a random sample of it whose responsibilities fit in the memory set aside."""
+def documents_that_fit(corpus: Corpus, rng: np.random.Generator) -> tuple[Corpus, Int | None]:
+    """Return the corpus, or a random sample of it whose responsibilities fit in the memory set aside, and its rows."""
     most = RESPONSIBILITY_BYTES // COUNT_BYTES
     if corpus.counts.nnz <= most:
-        return corpus
+        return corpus, None
     order = rng.permutation(corpus.n_documents)
     sizes = np.diff(corpus.counts.indptr)[order]
     n_fit = max(1, int(np.searchsorted(np.cumsum(sizes), most, side="right")))
     logger.info("the start uses %d of %d documents, as many as fit in its memory", n_fit, corpus.n_documents)
-    return corpus[np.sort(order[:n_fit])]
+    rows = np.sort(order[:n_fit])
+    return corpus[rows], rows

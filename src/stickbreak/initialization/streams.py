@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import numpy as np
 from scipy import sparse
 
 from stickbreak.fitting.engine import Engine
@@ -66,13 +65,11 @@ def settings_of(
     pseudo : csr_array of shape (W, n_kept), optional
         Pseudo-counts of topics that come before the others.
     """
-    base = base_of(given.eta)
-    assert not isinstance(base, np.ndarray)
     return StartSettings(
         n_topics if pseudo is None else n_topics + int(pseudo.shape[1]),
         given.alpha,
         given.gamma,
-        base,
+        base_of(given.eta),
         seed,
         given.init_sweeps,
         lambda done, total: report({"stage": "init", "done": done, "total": total}),

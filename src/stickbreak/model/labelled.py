@@ -128,6 +128,11 @@ class LabelledDocuments(TopicPriors):
         """Number of topics of labels, seeds and rows of eta."""
         return len(self._names_steered()) + (self._n_seeded if self.seeds is None else 0)
 
+    @property
+    def _rows_of_labels(self) -> DocumentLabels | None:
+        """The labels of the documents of a fit as numbers, until it has ended."""
+        return None if self._document_labels is None else self._document_labels.documents
+
     def _behind_labels(self, prior: WordPrior, n_words: int) -> WordPrior:
         """Return the prior of the words of topics with a topic for each label before those of seeds or rows of eta."""
         if self._document_labels is None:

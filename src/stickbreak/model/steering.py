@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_LABELLED = "a CollapsedHDP or a GibbsHDP(representation='direct')"
+
+
 class SteeredTopics:
-    """The side of `TopicModel` that labels and new documents steer; `CollapsedHDP` overrides all of it."""
+    """The side of `TopicModel` that labels and new documents steer; families that can override it."""
 
     def update(
         self,
@@ -34,27 +37,27 @@ class SteeredTopics:
         self._refuse("cannot go on with new documents under the same numbers", "take a CollapsedHDP")
 
     def label_probabilities(self, X: Any) -> pd.DataFrame:
-        """Return how probable each label of the fit is for each document: only a `CollapsedHDP` can.
+        """Return how probable each label of the fit is for each document: only families with labels can.
 
         Raises
         ------
         InputError
         """
-        self._refuse("has no labels to predict", "fit a CollapsedHDP with labels (--labels COLUMN)")
+        self._refuse("has no labels to predict", f"fit {_LABELLED} with labels (--labels COLUMN)")
 
     def predict_labels(self, X: Any) -> list[list[str]]:
-        """Return the labels of each document: only a `CollapsedHDP` can.
+        """Return the labels of each document: only families with labels can.
 
         Raises
         ------
         InputError
         """
-        self._refuse("has no labels to predict", "fit a CollapsedHDP with labels (--labels COLUMN)")
+        self._refuse("has no labels to predict", f"fit {_LABELLED} with labels (--labels COLUMN)")
 
     def _take_labels(self, X: Any, labels: Any) -> None:
         """Note labels of documents that a fit is given."""
         if labels is not None:
-            self._refuse("takes no labels", "fit a CollapsedHDP, or leave them out")
+            self._refuse("takes no labels", f"fit {_LABELLED}, or leave them out")
 
     def _refuse(self, what: str, advice: str) -> NoReturn:
         raise InputError(f"a {type(self).__name__} {what}; {advice}.")

@@ -16,7 +16,7 @@ from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.initialization import Start
-from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
@@ -30,13 +30,14 @@ from stickbreak.sampling.in_files import InFiles
 from stickbreak.sampling.in_memory import InMemory
 from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.joint import TablePairs, log_joint
+from stickbreak.sampling.labelled import Labelled, LabelTables
 from stickbreak.sampling.partially_collapsed import PartiallyCollapsed
 from stickbreak.sampling.representation import Representation, Sweep, require
-from stickbreak.sampling.requirements import PARALLEL
+from stickbreak.sampling.requirements import DIRECT, PARALLEL
 from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.state import Concentrations, TopicCounts
 
-REPRESENTATIONS = ("franchise", "direct", "indicator", PARALLEL)
+REPRESENTATIONS = ("franchise", DIRECT, "indicator", PARALLEL)
 ROOTS = ("marginal", "indicator")
 _NO_TRIALS = Trials(0, 0, 0, 0)
 
@@ -56,6 +57,7 @@ class ChainSettings:
     priors: Mapping[str, GammaPrior] | None = None
     known: KnownTopics | None = None  # topics whose documents, the last ones, keep their topics
     eta: Float | None = None  # (W,)  where it is one for each word
+    labels: Labelled | None = None  # of the documents, where it is direct assignment
     shards: int = 1  # parts of the documents that are sampled at the same time; more than one is approximate
 
     @property
@@ -93,6 +95,7 @@ class Chain:
         self._ratios: StirlingRatios = stirling_ratios(int(self._state.lengths.max(initial=1)))
         self._counts: TopicCounts
         self._pairs: TablePairs
+        self._labelled: LabelTables | None
 
     def begin(self, init: str | Start, n_topics: int) -> None:
         """Take a start.
@@ -117,7 +120,8 @@ class Chain:
             rules = settings.split_merge, settings.scans
             trials = self._after(*state.split_merge(self._counts, self._now(executor), *rules))
         if settings.subtopic_trials:
-            beta = draw_weights(self._counts, self.concentrations.gamma, self._stream("weights of sub-topics"))
+            rng = self._stream("weights of sub-topics")
+            beta = draw_weights(self._counts, self.concentrations.gamma, rng, self._labelled)
             rules = settings.subtopic_trials, settings.subtopic_passes
             trials = trials.plus(self._after(*state.subtopics(self._counts, beta, self._now(executor), *rules)))
         self.concentrations = resample(
@@ -128,6 +132,7 @@ class Chain:
             state.lengths,
             self._stream("concentrations"),
             settings.known,
+            self._labelled,
         )
         state.finish(self._counts, self.concentrations, self._stream("corpus weights"))
         return trials
@@ -160,7 +165,7 @@ class Chain:
     @property
     def n_tables(self) -> int:
         """Number of tables M."""
-        return int(self.tables.sum())
+        return int(self._counts.m[: self.n_topics].sum())
 
     @property
     def topics(self) -> Int32:
@@ -168,9 +173,10 @@ class Chain:
         return self._state.topics()
 
     @property
-    def tables(self) -> Int:
-        """Tables of each topic M_k, (K,)."""
-        return self._counts.m
+    def tables(self) -> Float:
+        """Tables of each topic M_k, (K,); those of a label as many as give it its expected weight.  math.md (G16)"""
+        m = self._counts.m[: self.n_topics]
+        return m.astype(np.float64) if self._labelled is None else self._labelled.tables(m, self.concentrations.gamma)
 
     def topic_word_counts(self) -> sparse.csr_array:
         """Return n_kw, (K, W)."""
@@ -179,7 +185,9 @@ class Chain:
     def log_joint(self) -> float:
         """Return log p(x, z, m | alpha, gamma, eta) in nats.                                math.md (G1)"""
         now = self.concentrations
-        return log_joint(self._pairs, self._state.lengths, self._counts, now, self._ratios, self.settings.known)
+        return log_joint(
+            self._pairs, self._state.lengths, self._counts, now, self._ratios, self.settings.known, self._labelled
+        )
 
     def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return arrays and plain values that all further sweeps depend on."""
@@ -203,7 +211,7 @@ class Chain:
         self.concentrations, self.n_sweeps = now, whole_number("n_sweeps", values["n_sweeps"])
 
     def _take(self, counts: TopicCounts) -> None:
-        self._counts, self._pairs = counts, self._state.pairs()
+        self._counts, self._pairs, self._labelled = counts, self._state.pairs(), self._state.label_tables()
         self._ratios = wide_enough(self._ratios, self._pairs.most_tables)
 
     def _stream(self, purpose: str) -> np.random.Generator:
@@ -213,14 +221,14 @@ class Chain:
 def _state(settings: ChainSettings, documents: Tokens | Blocks) -> ChainState:
     if isinstance(documents, Blocks):
         return InFiles(documents)
-    return InMemory(documents, _representation(settings, documents))
+    return InMemory(documents, _representation(settings, documents), settings.labels)
 
 
 def _representation(settings: ChainSettings, tokens: Tokens) -> Representation:
     if settings.representation == "franchise":
         return Franchise(tokens)
-    if settings.representation == "direct":
-        return DirectAssignment(tokens)
+    if settings.representation == DIRECT:
+        return DirectAssignment(tokens, settings.labels)
     if settings.representation == PARALLEL:
         return PartiallyCollapsed(tokens)
     return TableIndicators(tokens, root=settings.root == "indicator")

@@ -12,6 +12,7 @@ from stickbreak.initialization import Start
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.stirling import StirlingRatios
 from stickbreak.sampling.joint import TablePairs
+from stickbreak.sampling.labelled import LabelTables
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.state import Concentrations, TopicCounts
@@ -53,6 +54,10 @@ class ChainState(Protocol):
 
     def pairs(self) -> TablePairs:
         """Return how often a topic of a document has n tokens at m tables."""
+        ...
+
+    def label_tables(self) -> LabelTables | None:
+        """Return what the tables say of the labels of documents, if these have some."""
         ...
 
     def topics(self) -> Int32:

@@ -14,6 +14,7 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST, SMALLEST, within
 from stickbreak.sampling.counts import pair_counts
+from stickbreak.sampling.labelled import LabelTables
 from stickbreak.sampling.state import Concentrations, TopicCounts
 
 _WIDTH = 1.0  # of the first interval of a slice, in log eta
@@ -27,6 +28,7 @@ def resample(
     lengths: Int,
     rng: np.random.Generator,
     known: KnownTopics | None = None,
+    labels: LabelTables | None = None,
 ) -> Concentrations:
     """Return the concentrations after one step for each of those to learn: gamma, then alpha, then eta.
 
@@ -42,16 +44,22 @@ def resample(
         Tokens of each document.
     rng : Generator
     known : KnownTopics, optional
-        Topics that are in `counts` whatever the documents say: each of them with a table and with pseudo-tokens.
+        Topics that are in `counts` whatever the documents say: each of them with pseudo-tokens and a table, or the
+        topic of a label.
+    labels : LabelTables, optional
+        Of documents with labels: gamma is that of the other topics.                                 math.md (G16)
     """
-    n_known = 0 if known is None else known.n.size
-    K = counts.n_topics - n_known
-    M = int(counts.m[: counts.n_topics].sum()) - n_known
+    n_labels = 0 if labels is None else labels.n_labels
+    of_labels, of_others = (0, 0) if known is None else known.n_tables(n_labels)
+    n_known = (0 if known is None else known.n.size) - n_labels
+    m = counts.m[: counts.n_topics]
+    K, M = m.size - n_labels - n_known, int(m.sum()) - of_labels - of_others
     if not M:
         return now  # no tokens: nothing to learn from
     if "gamma" in learn:
-        step = resample_gamma if known is None else partial(resample_gamma_beside, n_known)
-        now = replace(now, gamma=step(now.gamma, priors["gamma"], K, M, rng))
+        of_gamma = int(m[n_labels:].sum()) - of_others
+        step = partial(resample_gamma_beside, n_known) if n_known else resample_gamma
+        now = replace(now, gamma=step(now.gamma, priors["gamma"], K, of_gamma, rng))
     if "alpha" in learn:
         now = replace(now, alpha=resample_alpha(now.alpha, priors["alpha"], M, lengths, rng))
     if "eta" in learn and not isinstance(now.eta, np.ndarray):
@@ -61,6 +69,8 @@ def resample(
 
 def resample_gamma(gamma: float, prior: GammaPrior, K: int, M: int, rng: np.random.Generator) -> float:
     """Take one step of p(gamma | K topics, M tables) (Escobar and West 1995).                        math.md (H1)"""
+    if not M:
+        return within(float(rng.gamma(prior.shape) / prior.rate))
     rate = prior.rate - np.log(rng.beta(gamma + 1.0, M))
     odds = (prior.shape + K - 1.0) / (M * rate)
     more = rng.random() * (1.0 + odds) < odds
@@ -71,6 +81,8 @@ def resample_gamma_beside(
     n_known: int, gamma: float, prior: GammaPrior, K: int, M: int, rng: np.random.Generator
 ) -> float:
     """Take one step of p(gamma | K topics, M tables) beside L known topics with a table each.       math.md (H4)"""
+    if not M:
+        return within(float(rng.gamma(prior.shape) / prior.rate))
     rate = prior.rate - np.log(rng.beta(gamma + n_known, M))
     return within(float(rng.gamma(prior.shape + K) / rate))
 
@@ -87,10 +99,14 @@ def resample_alpha(alpha: float, prior: GammaPrior, M: int, lengths: Int, rng: n
 class KnownTopics:
     """The pseudo-tokens of the first topics."""
 
-    n: Float  # (L,)  of each topic
+    n: Float  # (L,)  of each topic; 0 of a label without words of its own, which has no table either
     entries: Float  # (S,)  of each word in each topic that has some
     words: Int  # (S,)
     n_words: int  # W
+
+    def n_tables(self, n_labels: int) -> tuple[int, int]:
+        """Return how many tables hold pseudo-tokens: of the topics of labels, which come first, and of the others."""
+        return int(np.count_nonzero(self.n[:n_labels])), int(np.count_nonzero(self.n[n_labels:]))
 
     def likelihood(self) -> WordLikelihood:
         """Return the likelihood of the pseudo-tokens alone."""

@@ -38,10 +38,17 @@ def count_topics(
     return counts
 
 
-def dense_labels(z: Int32, n_numbers: int) -> tuple[Int32, Int]:
-    """Return new numbers without gaps for topics 0 .. n_numbers - 1, and which of these have tokens, ascending."""
-    alive = np.flatnonzero(np.bincount(z, minlength=n_numbers))
+def dense_labels(z: Int32, n_numbers: int, n_kept: int = 0) -> tuple[Int32, Int]:
+    """Return new numbers without gaps for topics 0 .. n_numbers - 1, and which of these are alive, ascending."""
+    alive = alive_in(np.bincount(z, minlength=n_numbers), n_kept)
     return labels_of(alive, n_numbers), alive
+
+
+def alive_in(n: Int, n_kept: int) -> Int:
+    """Return the topics that have tokens, and the first ones, which are kept, ascending."""
+    there = n > 0
+    there[:n_kept] = True
+    return np.flatnonzero(there)
 
 
 def labels_of(alive: Int, n_numbers: int) -> Int32:

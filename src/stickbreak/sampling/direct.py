@@ -13,6 +13,8 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.sampling.kernels import direct as kernels
 from stickbreak.sampling.kernels.direct import SMALLEST
+from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
+from stickbreak.sampling.labelled import Labelled, LabelTables, draw_labelled
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.shard_jobs import PassState, pass_over, state_of
 from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
@@ -25,35 +27,37 @@ class TokenRule:
 
     now: Concentrations
     key: np.uint64
+    labels: LabelRows
 
     def sample(self, start: Int, word: Int32, state: PassState, first: int, last: int, *given: Any) -> int:
         """Sample some documents; `given` are the topics of words, the topics, and whether numbers are used again."""
         (words, topics, reuse), now = given, self.now
         documents = state.token, DocumentTopics(state.size, *state.rows)
         numbers = now.alpha, now.gamma, now.eta, reuse, self.key
-        return int(kernels.sweep(first, last, start, word, *documents, words, topics, *numbers))
+        return int(kernels.sweep(first, last, start, word, *documents, words, topics, self.labels, *numbers))
 
 
 class DirectAssignment(Representation):
     """State (z, beta, m): tokens given the corpus weights, tables given both, weights given the tables.
 
-    math.md (G4), (G5).
+    math.md (G4), (G5); with labels of documents (G16).
     """
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: Tokens, labels: Labelled | None = None) -> None:
         super().__init__(tokens)
+        self._labels = labels
         self.beta: Float = np.ones(1)  # (K + 1,)  corpus weights, last that of all topics without tokens
 
     def sweep(self, counts: TopicCounts, sweep: Sweep) -> TopicCounts:
         """Resample the topic of every token, then the tables."""
         tokens, now, key = self.tokens, sweep.concentrations, sweep.key("tokens")
-
-        rule, state = TokenRule(now, key), state_of(self.z, self.documents)
+        labels = self.label_rows(now.alpha, self.beta)
+        rule, state = TokenRule(now, key, labels), state_of(self.z, self.documents)
         high, parts = pass_over(tokens, counts, self.beta, rule, state, sweep)
         counts, alive = self._counted(counts, high, parts)
         weights = self._weights(parts, high)[alive]
         prior, rng = np.maximum(now.alpha * weights, SMALLEST), np.zeros(1, np.uint64)
-        kernels.draw_tables(0, tokens.sampled, self.documents, prior, rng, sweep.key("tables"))
+        kernels.draw_tables(0, tokens.sampled, self.documents, prior, labels, rng, sweep.key("tables"))
         counts.m[:] = self.tables(weights.size)
         return counts
 
@@ -68,7 +72,15 @@ class DirectAssignment(Representation):
 
     def finish(self, counts: TopicCounts, concentrations: Concentrations, rng: np.random.Generator) -> None:
         """Draw the corpus weights for the next sweep."""
-        self.beta = draw_weights(counts, concentrations.gamma, rng)
+        self.beta = draw_weights(counts, concentrations.gamma, rng, self.label_tables())
+
+    def label_rows(self, alpha: float, beta: Float) -> LabelRows:
+        """Return what kernels are told of the labels of documents, under corpus weights beta (K + 1,)."""
+        return NO_LABELS if self._labels is None else self._labels.rows(alpha, beta)
+
+    def label_tables(self) -> LabelTables | None:
+        """Return what the tables say of the labels of documents, if these have some."""
+        return None if self._labels is None else self._labels.tables(self.tokens, self.documents)
 
     def arrays(self) -> dict[str, NDArray]:
         """Return what the next sweeps depend on."""
@@ -87,8 +99,12 @@ def checked_weights(beta: NDArray, n_topics: int) -> Float:
     return beta.copy()
 
 
-def draw_weights(counts: TopicCounts, gamma: float, rng: np.random.Generator) -> Float:
-    """Return (beta, beta_u) ~ Dirichlet(M_1 .. M_K, gamma), (K + 1,).                                  math.md (G5)"""
+def draw_weights(
+    counts: TopicCounts, gamma: float, rng: np.random.Generator, labels: LabelTables | None = None
+) -> Float:
+    """Return (beta, beta_u) ~ Dirichlet(M_1 .. M_K, gamma), (K + 1,); under labels (G16).              math.md (G5)"""
+    if labels is not None:
+        return draw_labelled(counts, labels, gamma, rng)
     mass = rng.standard_gamma(np.append(counts.m[: counts.n_topics], gamma))
     mass = np.maximum(mass, SMALLEST)
     return mass / mass.sum()

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.block_files import Folder
 from stickbreak.fitting.constraints import CONCENTRATIONS, TOPIC_PRIORS, one_of, whole
 from stickbreak.fitting.engine import Engine
@@ -24,9 +22,9 @@ from stickbreak.model.topic_model import TopicModel
 from stickbreak.sampling.blocks import Blocks
 from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS
 from stickbreak.sampling.fitted import FittedGibbs
-from stickbreak.sampling.known import check_known, whole_tokens, with_known
+from stickbreak.sampling.known import check_known, check_labelled, whole_tokens, with_known
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
-from stickbreak.sampling.requirements import BIRTHS, check_continuation, check_memory, check_parameters, scratch_folder
+from stickbreak.sampling.requirements import BIRTHS, check_memory, check_parameters, scratch_folder
 from stickbreak.sampling.samples import ESTIMATES
 from stickbreak.sampling.settings import chain_settings
 from stickbreak.sampling.starts import chain_starts
@@ -155,7 +153,7 @@ class GibbsHDP(FittedGibbs):
     components_ : ndarray of shape (K, W)
         Tokens of each word in each topic, plus eta.
     tables_ : ndarray of shape (K,)
-        Number of tables M_k of each topic.
+        Number of tables M_k of each topic; of a label as many as give it its expected weight (math.md (G16)).
     alpha_, gamma_, eta_ : float
         The hyperparameters that belong to the topics: those of their sweep, or means over the samples.
     objective_ : float
@@ -170,6 +168,10 @@ class GibbsHDP(FittedGibbs):
         The chain that was kept.
     n_chains_ : int
         Number of chains.
+    labels_ : dict of int to str
+        Labels of topics: those of seeds and of labelled documents, and what `label` gave.
+    label_names_ : list of str
+        The labels of the documents of the fit: label k is topic k. Empty without labels.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit: sampled together with the topics.
     burn_in_ : int
@@ -194,6 +196,8 @@ class GibbsHDP(FittedGibbs):
     Y. W. Teh, M. I. Jordan, M. J. Beal, D. M. Blei. Hierarchical Dirichlet Processes. JASA 101, 2006.
 
     C. Chen, L. Du, W. Buntine. Sampling Table Configurations for the Hierarchical Poisson-Dirichlet Process. ECML 2011.
+
+    D. Ramage, D. Hall, R. Nallapati, C. D. Manning. Labeled LDA. EMNLP 2009.
 
     C. Wang, D. M. Blei. A Split-Merge MCMC Algorithm for the Hierarchical Dirichlet Process. 2012.
 
@@ -312,43 +316,11 @@ class GibbsHDP(FittedGibbs):
         super()._check_documents(documents)
         self._check_words_of_eta(documents.n_words)
         n_topics = self.starting_topics(documents) if isinstance(self.init, str) else number_given(self.init)
-        check_memory(self, documents, n_topics + self._n_seeded)
+        check_memory(self, documents, n_topics + self._n_steered)
 
-    @all_or_nothing
-    def continue_fit(
-        self, X: Any, *, n_laps: int, callback: Callback | None = None, burn_in: int | None = None
-    ) -> Self:
-        """Continue the chains of this model, which may have been saved and loaded.
-
-        The result equals that of one fit with all the sweeps and the same burn-in.
-
-        Parameters
-        ----------
-        X : texts, Corpus, sparse matrix or array of shape (D, W)
-            The documents of the fit.
-        n_laps : int
-            Number of further sweeps.
-        callback : callable, optional
-            As in `fit`.
-        burn_in : int, optional
-            Number of sweeps before the first sample, counted from the beginning of the chains: at least as many as are
-            done (`n_laps_`). The samples of these are then forgotten (for the topics, the choice of the chain and
-            `to_arviz`). None keeps the former burn-in.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If the documents or parameters are not those of the fit, the model has forgotten its state, `n_laps` is
-            not a positive whole number, or `burn_in` is less than the sweeps done or leaves no sample.
-        """
-        check_is_fitted(self)
-        check_continuation(n_laps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)
-        change = None if burn_in is None else lambda laps: laps.change_burn_in(int(burn_in))
-        return self._go_on(X, n_laps, callback, change)
+    def _check_labelled_fit(self) -> None:
+        super()._check_labelled_fit()
+        check_labelled(self)
 
     def starting_topics(self, X: Any) -> int:
         """Return the number of topics that a fit to these documents starts with, if the start needs a number.
@@ -369,17 +341,20 @@ class GibbsHDP(FittedGibbs):
         return 1 if isinstance(self.init, str) and self.init == BIRTHS else self.default_topics
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> GibbsLaps:
-        prior = whole_tokens(self._word_prior(documents.words), of_seeds=self.seeds is not None)
+        of_words = whole_tokens(self._word_prior(documents.words), of_seeds=self.seeds is not None)
+        prior, labels = self._behind_labels(of_words, documents.n_words), self._rows_of_labels
         self._pseudo = prior.pseudo
         burn_in = self.n_laps // 2 if self.burn_in is None else self.burn_in
         concentrations = Concentrations(float(self.alpha), float(self.gamma), prior.base)
         sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
-        seeds, settings = chain_seeds(seed, self.n_chains), chain_settings(self, prior)
+        seeds, settings = chain_seeds(seed, self.n_chains), chain_settings(self, prior, labels)
 
         def starts(report: Callback, stop: Stop) -> tuple[Sequence[str | Start], int]:
             n_topics = self.starting_topics(documents)
             values = self.alpha, self.gamma, prior.base, seed, self.init_sweeps
-            start = StartSettings(n_topics + prior.n_kept, *values, engine=executor, stop=stop, pseudo=prior.pseudo)
+            start = StartSettings(
+                n_topics + prior.n_kept, *values, engine=executor, stop=stop, pseudo=prior.pseudo, labels=labels
+            )
             return chain_starts(self.init, documents, start, seeds, report), n_topics
 
         source, scratch = None, scratch_folder(self)
@@ -393,6 +368,7 @@ class GibbsHDP(FittedGibbs):
 
     def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
         super()._take(laps, documents)
+        self._take_curve(documents, laps.seed)
         if scratch_folder(self) is not None:
             self._kept = None  # it is in files that are removed now
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
+from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.expected_counts import CountedTopics
+from stickbreak.model.labelled import LabelledDocuments
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
-from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
@@ -27,15 +29,17 @@ from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.topics import shares_of
 from stickbreak.sampling.chain_jobs import COLUMNS
 from stickbreak.sampling.laps import GibbsLaps, best_chain, show_chain
+from stickbreak.sampling.requirements import check_continuation
 from stickbreak.sampling.to_arviz import arviz_samples
 
 
-class FittedGibbs(TopicPriors, CountedTopics):
+class FittedGibbs(LabelledDocuments, CountedTopics):
     """The side of `GibbsHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicPriors._fitted_values,
+        *LabelledDocuments._fitted_values,
+        *LabelledDocuments._label_values,
         "alpha_",
         "gamma_",
         "eta_",
@@ -44,6 +48,8 @@ class FittedGibbs(TopicPriors, CountedTopics):
         "n_chains_",
         "n_tokens_",
     )
+
+    _late_values: ClassVar[dict[str, Any]] = {**LabelledDocuments._late_values, **LabelledDocuments._label_values}
 
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "joint log-likelihood"
@@ -114,6 +120,7 @@ class FittedGibbs(TopicPriors, CountedTopics):
         counts, eta = self._expected_counts()
         self.components_, self.tables_ = pooled(counts, to) + eta, pooled(self.tables_, to)
         self._pseudo = None  # a joined topic has no prior of its own
+        self._forget_labels()
 
     def to_arviz(self, *, thin: int = 1) -> Any:
         """Return the sweeps of all chains after burn-in, for ArviZ, which has R-hat, effective sample sizes and plots.
@@ -152,6 +159,42 @@ class FittedGibbs(TopicPriors, CountedTopics):
             n_tokens=self.n_tokens_,
             learned=self.learned_,
         )
+
+    @all_or_nothing
+    def continue_fit(
+        self, X: Any, *, n_laps: int, callback: Callback | None = None, burn_in: int | None = None
+    ) -> Self:
+        """Continue the chains of this model, which may have been saved and loaded.
+
+        The result equals that of one fit with all the sweeps and the same burn-in.
+
+        Parameters
+        ----------
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
+            The documents of the fit.
+        n_laps : int
+            Number of further sweeps.
+        callback : callable, optional
+            As in `fit`.
+        burn_in : int, optional
+            Number of sweeps before the first sample, counted from the beginning of the chains: at least as many as are
+            done (`n_laps_`). The samples of these are then forgotten (for the topics, the choice of the chain and
+            `to_arviz`). None keeps the former burn-in.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the documents or parameters are not those of the fit, the model has forgotten its state, `n_laps` is
+            not a positive whole number, or `burn_in` is less than the sweeps done or leaves no sample.
+        """
+        check_is_fitted(self)
+        check_continuation(n_laps, burn_in, done=self.n_laps_, burn_in_before=self.burn_in_)
+        change = None if burn_in is None else lambda laps: laps.change_burn_in(int(burn_in))
+        return self._go_on(X, n_laps, callback, change)
 
     def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
         columns, burn_in = self._trace.columns, laps.sampling.burn_in

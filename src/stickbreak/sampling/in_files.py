@@ -26,6 +26,7 @@ from stickbreak.sampling.joint import TablePairs
 from stickbreak.sampling.kernels import cells as kernels
 from stickbreak.sampling.kernels.sides import Members
 from stickbreak.sampling.kernels.subtopics import Pick
+from stickbreak.sampling.labelled import LabelTables
 from stickbreak.sampling.partially_collapsed import PartiallyCollapsed, draw_topics
 from stickbreak.sampling.representation import Sweep, require
 from stickbreak.sampling.requirements import RANDOM
@@ -120,6 +121,10 @@ class InFiles:
     def pairs(self) -> TablePairs:
         """Return how often a topic of a document has n tokens at m tables."""
         return self._pairs
+
+    def label_tables(self) -> LabelTables | None:
+        """Return nothing: documents in files have no labels."""
+        return None
 
     def topics(self) -> Int32:
         """Return the topic of each token, as an array that is read when it is used."""
@@ -282,7 +287,8 @@ class Gathered:
         order = np.argsort(token, kind="stable")
         token, document, word, side = token[order], document[order], word[order], side[order]
         begins = np.flatnonzero(np.diff(document, prepend=-1))
-        return Members(token, word.astype(np.int64), np.append(begins, token.size)), side
+        bound = np.append(begins, token.size)
+        return Members(token, word.astype(np.int64), bound, np.zeros(begins.size, np.bool_)), side
 
     def _column(self, k: int) -> list[NDArray[Any]]:
         return [np.concatenate(parts) for parts in zip(*self._of[k], strict=True)]

@@ -14,6 +14,7 @@ from stickbreak.numerics.stirling import StirlingRatios
 from stickbreak.sampling.counts import count_topics, dense_labels, packed
 from stickbreak.sampling.franchise import table_list, with_dishes
 from stickbreak.sampling.joint import TablePairs
+from stickbreak.sampling.labelled import Labelled, LabelTables
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import seated, start_seating
@@ -29,17 +30,19 @@ class InMemory:
     tokens : Tokens
     representation : Representation
         Of these tokens.
+    labels : Labelled, optional
+        Of the documents, where it is direct assignment.
     """
 
-    def __init__(self, tokens: Tokens, representation: Representation) -> None:
-        self._tokens, self._state = tokens, representation
+    def __init__(self, tokens: Tokens, representation: Representation, labels: Labelled | None = None) -> None:
+        self._tokens, self._state, self._labels = tokens, representation, labels
         self.n_words, self.n_tokens, self.lengths = tokens.n_words, tokens.n_tokens, np.diff(tokens.sampled)
 
     def begin(
         self, init: str | Start, n_topics: int, now: Concentrations, ratios: StirlingRatios, seed: int
     ) -> TopicCounts:
         """Take a start."""
-        n_topics, seating = start_seating(init, n_topics, self._tokens, now, ratios, seed)
+        n_topics, seating = start_seating(init, n_topics, self._tokens, now, ratios, seed, self._labels)
         self._state.take(seating, n_topics)
         return self._count(n_topics)
 
@@ -78,13 +81,27 @@ class InMemory:
     ) -> tuple[TopicCounts, Trials]:
         """Try to split topics into sub-topics and to merge topics, by their tokens."""
         tokens, now, z, n_k = self._tokens, sweep.concentrations, self._state.z.copy(), with_room(counts, trials)
-        held, key = InOrder(tokens, z, n_k, counts.n_topics), int(sweep.key("sub-topics")) >> 1
+        labels, n_labelled = self._state.label_rows(now.alpha, beta), None
+        if self._labels is not None:
+            n_labelled = np.diff(self._labels.labels.start) > 0
+        held, key = InOrder(tokens, z, n_k, counts.n_topics, n_labelled), int(sweep.key("sub-topics")) >> 1
         n_topics, beta, made = subtopic_trials(
-            held, z.size, counts, n_k, beta, now, trials=trials, passes=passes, key=key, n_kept=tokens.n_given
+            held,
+            z.size,
+            counts,
+            n_k,
+            beta,
+            now,
+            trials=trials,
+            passes=passes,
+            key=key,
+            n_kept=tokens.n_given,
+            scale=labels.scale,
         )
         if made.splits_accepted or made.merges_accepted:
             keys = sweep.key("tables of sub-topics"), sweep.key("seats of sub-topics")
-            seating = seated(z, beta[:-1], tokens, now, sweep.ratios, *keys)[1]
+            labels = self._state.label_rows(now.alpha, beta)
+            seating = seated(z, beta[:-1], tokens, now, sweep.ratios, *keys, labels)[1]
             self._state.take(seating, n_topics)
             counts = self._count(n_topics)
         return counts, made
@@ -95,6 +112,10 @@ class InMemory:
         size = documents.size[: start.size - 1]
         n, m = (packed(start, size, x) for x in (documents.n, documents.m))
         return TablePairs.of(n, m)
+
+    def label_tables(self) -> LabelTables | None:
+        """Return what the tables say of the labels of documents, if these have some."""
+        return self._state.label_tables()
 
     def topics(self) -> Int32:
         """Return the topic of each token."""
@@ -107,7 +128,7 @@ class InMemory:
     def restore(self, arrays: Mapping[str, NDArray], n_topics: int) -> TopicCounts:
         """Take up what `arrays` returned."""
         self._state.restore(arrays, n_topics)
-        require(dense_labels(self._state.z, n_topics)[1].size == n_topics, "a topic has no token")
+        require(dense_labels(self._state.z, n_topics, self._tokens.n_given)[1].size == n_topics, "a topic has no token")
         return self._count(n_topics)
 
     def _count(self, n_topics: int) -> TopicCounts:

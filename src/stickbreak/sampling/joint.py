@@ -14,6 +14,7 @@ from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.stirling import StirlingRatios
 from stickbreak.sampling.concentrations import KnownTopics
 from stickbreak.sampling.kernels import counts as kernels
+from stickbreak.sampling.labelled import LabelTables
 from stickbreak.sampling.state import Concentrations, TopicCounts
 
 _SMALL = 1 << 20  # cells of a table of all pairs that is always small enough
@@ -63,6 +64,7 @@ def log_joint(
     concentrations: Concentrations,
     ratios: StirlingRatios,
     known: KnownTopics | None = None,
+    labels: LabelTables | None = None,
 ) -> float:
     """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   math.md (G1)
 
@@ -81,12 +83,19 @@ def log_joint(
     ratios : StirlingRatios
     known : KnownTopics, optional
         In `counts`, and given: nothing that is drawn.                                      math.md (G15)
+    labels : LabelTables, optional
+        What the tables say of the labels of the documents, which are given, too.           math.md (G16)
     """
     alpha, gamma, eta = concentrations.alpha, concentrations.gamma, concentrations.eta
-    m_k, n_known = counts.m[: counts.n_topics], 0 if known is None else known.n.size
-    tables = kernels.log_seatings(pairs.n, pairs.m, pairs.times, ratios) + (m_k.sum() - n_known) * np.log(alpha)
+    m_k, n_labels = counts.m[: counts.n_topics], 0 if labels is None else labels.n_labels
+    of_labels, of_others = (0, 0) if known is None else known.n_tables(n_labels)
+    n_known = (0 if known is None else known.n.size) - n_labels
+    tables = kernels.log_seatings(pairs.n, pairs.m, pairs.times, ratios)
+    tables = tables + (m_k.sum() - of_labels - of_others) * np.log(alpha)
     tables += (gammaln(alpha) - gammaln(alpha + lengths)).sum()
-    top = (m_k.size - n_known) * np.log(gamma) + gammaln(m_k).sum()
-    top = top + gammaln(gamma + n_known) - gammaln(gamma + m_k.sum())
+    others = m_k[n_labels:]
+    top = (others.size - n_known) * np.log(gamma) + gammaln(others).sum()
+    top = top + gammaln(gamma + n_known) - gammaln(gamma + others.sum())
     words = kernels.log_words(counts.words, counts.n, counts.n_topics, eta)
-    return float(tables + top + words - (0.0 if known is None else known.log(eta)))
+    given = 0.0 if known is None else known.log(eta)
+    return float(tables + top + words - given) + (0.0 if labels is None else labels.log())

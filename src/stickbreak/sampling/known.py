@@ -15,7 +15,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.model.word_prior import WordPrior
 from stickbreak.sampling.concentrations import KnownTopics
-from stickbreak.sampling.requirements import BIRTHS, PARALLEL, RANDOM, scratch_folder
+from stickbreak.sampling.requirements import BIRTHS, DIRECT, PARALLEL, RANDOM, scratch_folder
 from stickbreak.sampling.requirements import Parameters as OfChain
 
 STARTS = (RANDOM, BIRTHS, "collapsed")
@@ -57,6 +57,27 @@ def check_known(given: Parameters, n_known: int) -> None:
             f"on a cluster, one chain with representation {PARALLEL!r} cannot have {known}; "
             f"set another representation and n_shards, or leave {known} out."
         )
+
+
+def check_labelled(given: Parameters) -> None:
+    """Refuse parameters under which documents could not have labels.
+
+    Raises
+    ------
+    InputError
+    """
+    if given.representation != DIRECT:
+        raise InputError(
+            f"labels are given, but representation is {given.representation!r}, in which all documents have weights of "
+            f"one law; set representation={DIRECT!r} (--representation {DIRECT})."
+        )
+    if given.n_shards > 1 or given.split_merge_trials:
+        raise InputError(
+            "labels are given, but neither shards nor the trials of Wang and Blei know them; set n_shards=1 and "
+            "split_merge_trials=0."
+        )
+    if given.init not in STARTS:
+        raise InputError(f"topics of labels begin with init in {', '.join(map(repr, STARTS))}; give one.")
 
 
 def whole_tokens(prior: WordPrior, *, of_seeds: bool) -> WordPrior:

@@ -91,6 +91,7 @@ class GibbsLaps:
         self._away: dict[int, Packed] = {}  # of the chains that are further than those in `chains`
         self.sampling = sampling
         self._documents, self._starts, self._seeds = documents, starts, list(seeds)
+        self._labels = None if settings.labels is None else settings.labels.labels
         self._keepers = [ESTIMATES[sampling.estimate]() for _ in self.chains]
         # threads work on chains or on the documents of one: a pool that waits for itself would stand still
         self._engine = self._executor = self._within = executor
@@ -103,6 +104,11 @@ class GibbsLaps:
     def n_tokens(self) -> int:
         """Number of tokens N."""
         return self._documents.n_tokens
+
+    @property
+    def seed(self) -> int:
+        """The seed of the first chain."""
+        return self._seeds[0]
 
     @property
     def columns(self) -> Collection[str]:
@@ -180,6 +186,8 @@ class GibbsLaps:
             arrays |= {f"chain{c}.{name}": array for name, array in of_chain.items()}
             arrays |= {f"kept{c}.{name}": array for name, array in kept.items()}
             values.append({"chain": plain, "kept": kept_plain})
+        if self._labels is not None:
+            arrays |= {"labels.start": self._labels.start, "labels.topic": self._labels.topic}
         return arrays, {"chains": values, "burn_in": self.sampling.burn_in}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
-from stickbreak.numerics.arrays import Int, Int32
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import StirlingRatios
-from stickbreak.sampling.counts import count_topics, labels_of, packed, unpacked
+from stickbreak.sampling.counts import alive_in, count_topics, labels_of, packed, unpacked
 from stickbreak.sampling.kernels import counts as counts_kernels
 from stickbreak.sampling.kernels import franchise as franchise_kernels
+from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
+from stickbreak.sampling.labelled import LabelTables
 from stickbreak.sampling.state import Concentrations, DocumentTopics, Seating, TopicCounts
 from stickbreak.sampling.sweeping import Shard
 
@@ -79,6 +81,14 @@ class Representation(ABC):
         """Return the most tables that a topic has in a document."""
         return int(packed(self.tokens.start, self.documents.size, self.documents.m).max(initial=0))
 
+    def label_rows(self, alpha: float, beta: Float) -> LabelRows:
+        """Return what kernels are told of the labels of documents: nothing, where these have none."""
+        return NO_LABELS
+
+    def label_tables(self) -> LabelTables | None:
+        """Return what the tables say of the labels of documents, if these have some."""
+        return None
+
     def arrays(self) -> dict[str, NDArray]:
         """Return what the next sweeps depend on."""
         start, documents = self.tokens.start, self.documents
@@ -118,7 +128,7 @@ class Representation(ABC):
         require(np.array_equal(given, self.tokens.given_topics), "topics that are kept are not there")
 
     def _counted(self, counts: TopicCounts, n_numbers: int, parts: list[Shard]) -> tuple[TopicCounts, Int]:
-        """Give topics the numbers 0 .. K - 1 after a pass over `counts`.
+        """Give topics the numbers 0 .. K - 1 after a pass over `counts`; those that are given stay without tokens, too.
 
         Returns
         -------
@@ -130,9 +140,10 @@ class Representation(ABC):
         if len(parts) > 1:
             for part in parts:
                 self._relabel(part.label, part.first, part.last)
-            alive = np.flatnonzero(np.bincount(self.z, minlength=n_numbers))
+            n = np.bincount(self.z, minlength=n_numbers)
         else:
-            alive = np.flatnonzero(parts[0].n)
+            n = parts[0].n
+        alive = alive_in(n, self.tokens.n_given)
         label = labels_of(alive, n_numbers)
         if alive.size < n_numbers:
             self._relabel(label, 0, self.tokens.n_documents)
@@ -148,9 +159,11 @@ class Representation(ABC):
 
 def one_table_each(tokens: Tokens, seating: Seating) -> None:
     """Seat the tokens of each document whose topics are given at one table."""
-    first, begin = tokens.n_sampled, tokens.start[tokens.n_sampled : -1]
-    seating.n_tables[first:], seating.table[tokens.sampled[-1] :] = 1, 0
-    seating.topic[begin], seating.n[begin] = np.arange(tokens.n_given), tokens.lengths[first:]
+    lengths = tokens.lengths[tokens.n_sampled :]
+    there = np.flatnonzero(lengths)
+    begin = tokens.start[tokens.n_sampled + there]
+    seating.n_tables[tokens.n_sampled + there], seating.table[tokens.sampled[-1] :] = 1, 0
+    seating.topic[begin], seating.n[begin] = there, lengths[there]
 
 
 def require(sound: bool, problem: str) -> None:

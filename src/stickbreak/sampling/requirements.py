@@ -18,7 +18,7 @@ from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 from stickbreak.sampling.blocks import BLOCK_TOKENS, JOBS_AT_ONCE
 from stickbreak.storage.places import PathLike, place_of
 
-PARALLEL = "partially-collapsed"
+PARALLEL, DIRECT = "partially-collapsed", "direct"
 SEQUENTIAL, RANDOM = "sequential", "random"
 BIRTHS = "births"
 CHAIN_STARTS = (SEQUENTIAL, RANDOM, "single")

@@ -36,7 +36,7 @@ class Sample:
         counts = sparse.csr_matrix(chain.topic_word_counts(), dtype=np.float64, copy=True)
         return cls(
             counts,
-            chain.tables.astype(np.float64),
+            chain.tables,
             Concentrations(now.alpha, now.gamma, float(np.mean(now.eta))),  # one for each word is that of the fit
             chain.log_joint(),
         )

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
+from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.model.word_prior import WordPrior
 from stickbreak.sampling.chain import ChainSettings
 from stickbreak.sampling.known import known_topics
+from stickbreak.sampling.labelled import Labelled
 
 
-def chain_settings(given: Any, prior: WordPrior) -> ChainSettings:
+def chain_settings(given: Any, prior: WordPrior, labels: DocumentLabels | None) -> ChainSettings:
     """Return what does not change from sweep to sweep.
 
     Parameters
@@ -20,6 +22,8 @@ def chain_settings(given: Any, prior: WordPrior) -> ChainSettings:
     given : GibbsHDP
     prior : WordPrior
         In whole tokens.
+    labels : DocumentLabels or None
+        Of the documents; their topics are the first of those with a prior of their own.
     """
     return ChainSettings(
         representation=given.representation,
@@ -33,5 +37,6 @@ def chain_settings(given: Any, prior: WordPrior) -> ChainSettings:
         priors={name: GammaPrior(*map(float, getattr(given, f"{name}_prior"))) for name in LEARNABLE},
         known=known_topics(prior),
         eta=prior.base if isinstance(prior.base, np.ndarray) else None,
+        labels=None if labels is None else Labelled(labels),
         shards=int(given.n_shards),
     )

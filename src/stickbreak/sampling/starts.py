@@ -24,6 +24,8 @@ from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.kernels import counts as counts_kernels
 from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels import starts as starts_kernels
+from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
+from stickbreak.sampling.labelled import Labelled
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS, RANDOM, SEQUENTIAL
 from stickbreak.sampling.state import Concentrations, Seating, TopicCounts
@@ -65,7 +67,13 @@ def chain_starts(
 
 
 def start_seating(
-    init: str | Start, n_topics: int, tokens: Tokens, now: Concentrations, ratios: StirlingRatios, seed: int
+    init: str | Start,
+    n_topics: int,
+    tokens: Tokens,
+    now: Concentrations,
+    ratios: StirlingRatios,
+    seed: int,
+    labels: Labelled | None = None,
 ) -> tuple[int, Seating]:
     """Return the number of topics and the seating of a start.
 
@@ -80,10 +88,12 @@ def start_seating(
     now : Concentrations
     ratios : StirlingRatios
     seed : int
+    labels : Labelled, optional
+        Of the documents; their topics come first.
     """
     n_kept = tokens.n_given
     if isinstance(init, Start):
-        z, beta = _from_topics(init, tokens, now, seed)
+        z, beta = _from_topics(init, tokens, now, seed, labels)
     elif init == SEQUENTIAL:
         nothing = TopicCounts(0, np.zeros(0, np.int64), np.zeros(0, np.int64), no_words(tokens))
         first = Sweep(now, ratios, (seed, 0), 1, Engine(ThreadExecutor(1)))
@@ -96,10 +106,18 @@ def start_seating(
                 with_kept(z + np.int32(n_kept), tokens, rng),
                 np.full(n_kept + n_topics, 1.0 / (n_kept + n_topics)),
             )
+        if labels is not None:
+            z = labels.allowed(z, tokens, rng)
     else:
         z, beta = np.zeros(tokens.word.size, np.int32), np.ones(1)
     z[tokens.sampled[-1] :] = tokens.given_topics
-    return seated(z, beta, tokens, now, ratios, key_of(seed, 0, "tables"), key_of(seed, 0, "seats"))
+    rows = NO_LABELS if labels is None else labels.rows(now.alpha, with_rest(beta))
+    return seated(z, beta, tokens, now, ratios, key_of(seed, 0, "tables"), key_of(seed, 0, "seats"), rows)
+
+
+def with_rest(beta: Float) -> Float:
+    """Return corpus weights of topics to start from with the rest to one, which unseen topics have, (K + 1,)."""
+    return np.append(beta, max(1.0 - float(beta.sum()), 0.0))
 
 
 def with_kept(z: Int32, tokens: Tokens, rng: np.random.Generator) -> Int32:
@@ -108,6 +126,8 @@ def with_kept(z: Int32, tokens: Tokens, rng: np.random.Generator) -> Int32:
     math.md (C18)
     """
     first, n_kept, found = tokens.sampled[-1], tokens.n_given, np.empty_like(z)
+    if first == z.size:
+        return z  # topics of labels without words of their own
     pairs = np.unique(np.stack([tokens.word[first:], tokens.given_topics]), axis=1)
     begin = np.searchsorted(pairs[0], np.arange(tokens.n_words + 1))
     topics_of_word, which = np.diff(begin), rng.random(z.size)
@@ -131,11 +151,14 @@ def with_kept(z: Int32, tokens: Tokens, rng: np.random.Generator) -> Int32:
     return found
 
 
-def _from_topics(start: Start, tokens: Tokens, now: Concentrations, seed: int) -> tuple[Int32, Float]:
+def _from_topics(
+    start: Start, tokens: Tokens, now: Concentrations, seed: int, labels: Labelled | None
+) -> tuple[Int32, Float]:
     """Draw each token's topic from given topics, with weights of its document that fit them."""
     z, rng = np.zeros(tokens.word.size, np.int32), np.zeros(1, np.uint64)
     phi, prior, key = given_topics(start, now, seed)
-    starts_kernels.assign(0, tokens.start, tokens.word, phi, prior, DOCUMENT_ROUNDS, z, rng, key)
+    rows = NO_LABELS if labels is None else labels.rows(now.alpha, with_rest(start.weights))
+    starts_kernels.assign(0, tokens.start, tokens.word, phi, prior, rows, DOCUMENT_ROUNDS, z, rng, key)
     return z, start.weights
 
 
@@ -159,16 +182,17 @@ def seated(
     ratios: StirlingRatios,
     tables: np.uint64,
     seats: np.uint64,
+    labels: LabelRows = NO_LABELS,
 ) -> tuple[int, Seating]:
     """Draw tables for topics of tokens under corpus weights beta (K,), and a seating; topics without tokens go.
 
-    math.md (G5). tables, seats: the keys of their random numbers.
+    math.md (G5), (G16). tables, seats: the keys of their random numbers. Topics that are given stay in any case.
     """
-    label, alive = dense_labels(z, beta.size)
+    label, alive = dense_labels(z, beta.size, tokens.n_given)
     state = TableIndicators(tokens)
     state.z = label[z]
     counts_kernels.count_tokens(tokens.start, state.z, np.zeros(alive.size, np.int64), state.documents)
     prior, rng = now.alpha * beta[alive], np.zeros(1, np.uint64)
-    direct_kernels.draw_tables(0, tokens.sampled, state.documents, prior, rng, tables)
-    state.documents.m[tokens.start[tokens.n_sampled : -1]] = 1
+    direct_kernels.draw_tables(0, tokens.sampled, state.documents, prior, labels, rng, tables)
+    state.documents.m[tokens.start[:-1][(np.arange(tokens.n_documents) >= tokens.n_sampled) & (tokens.lengths > 0)]] = 1
     return alive.size, state.seats(wide_enough(ratios, state.most_tables()), seats)

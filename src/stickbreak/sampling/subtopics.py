@@ -50,12 +50,16 @@ class InOrder:
     n_k : ndarray
         Tokens of each topic, which the caller keeps up to date.
     n_topics : int
+    labelled : ndarray of bool, of shape (D,), optional
+        Which documents have labels, if any.
     """
 
     ahead = 0
 
-    def __init__(self, tokens: Tokens, z: Int32, n_k: Int, n_topics: int) -> None:
-        self._word, self._z, self._n_k = tokens.word, z, n_k
+    def __init__(
+        self, tokens: Tokens, z: Int32, n_k: Int, n_topics: int, labelled: NDArray[np.bool_] | None = None
+    ) -> None:
+        self._word, self._z, self._n_k, self._labelled = tokens.word, z, n_k, labelled
         self._document = np.repeat(np.arange(tokens.n_documents, dtype=np.int32), tokens.lengths)
         self._by_topic, self._begin = np.empty(z.size, np.int64), np.zeros(n_k.size, np.int64)
         kernels.index(z, n_k, n_topics, self._by_topic, self._begin)
@@ -69,6 +73,8 @@ class InOrder:
         if picked.splits:
             lists[1] = lists[1][:0]
         members = gather(self._document, self._word, *lists)
+        if self._labelled is not None:
+            members = members._replace(labelled=self._labelled[self._document[members.token[members.bound[:-1]]]])
         return members, (self._z[members.token] != picked.first).astype(np.int8)
 
     def _of(self, k: int) -> Int:
@@ -104,6 +110,7 @@ def subtopic_trials(
     key: int,
     limit: int | None = None,
     n_kept: int = 0,
+    scale: float = 1.0,
 ) -> tuple[int, Float, Trials]:
     """Try to split topics into two and to merge two; each trial leaves p(z, beta | words) invariant.   math.md (M3)
 
@@ -131,6 +138,8 @@ def subtopic_trials(
         twentieth of all tokens, at least 10,000.
     n_kept : int, default=0
         The first topics, which no trial is about.
+    scale : float, default=1.0
+        By which alpha beta_k is multiplied in documents with labels.                                math.md (G16)
 
     Returns
     -------
@@ -161,7 +170,7 @@ def subtopic_trials(
         made[0 if picked.splits else 2] += 1
         members, side = held.members(picked)
         accepted, v, n, size = kernels.judge(
-            picked, members, side, words, n_k, weights, K, now.alpha, now.gamma, now.eta, passes, rng
+            picked, members, side, words, n_k, weights, K, now.alpha, scale, now.gamma, now.eta, passes, rng
         )
         if not accepted:
             continue

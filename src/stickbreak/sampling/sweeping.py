@@ -16,7 +16,7 @@ from stickbreak.sampling.kernels.topic_draw import HIGH, RESUME, TABLES, Topics
 from stickbreak.sampling.state import TopicCounts, WordTopics
 
 LEAST_ROOM = 1024
-_INTS, _FLOATS = ("n", "m", "free", "n_d", "m_d", "place", "here"), ("coef", "opened", "seated")
+_INTS, _FLOATS = ("n", "m", "free", "n_d", "m_d", "place", "here"), ("coef", "opened", "seated", "prior")
 
 Kernel = Callable[[int, int, WordTopics, Topics, bool], int]  # first, last, words, topics, reuse -> where it stopped
 

@@ -17,6 +17,7 @@ from stickbreak.sampling.direct import DirectAssignment
 from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels import partially_collapsed as kernels
 from stickbreak.sampling.kernels import starts as starts_kernels
+from stickbreak.sampling.kernels.labels import NO_LABELS
 from stickbreak.sampling.kernels.partially_collapsed import Sampled
 
 
@@ -24,7 +25,7 @@ def assigned(given: tuple[Float, Float, np.uint64, int], opened: Opened) -> Outc
     """Draw each token's topic from given topics; find how many tokens each has."""
     phi, prior, key, rounds = given
     rng = np.zeros(1, np.uint64)
-    starts_kernels.assign(opened.first, opened.start, opened.word, phi, prior, rounds, opened.z, rng, key)
+    starts_kernels.assign(opened.first, opened.start, opened.word, phi, prior, NO_LABELS, rounds, opened.z, rng, key)
     return Outcome(np.bincount(opened.z, minlength=prior.size), opened.z)
 
 
@@ -33,7 +34,7 @@ def tabled(given: tuple[Float, np.uint64], opened: Opened) -> Outcome:
     prior, key = given
     opened.m = opened.m[:0]
     documents = opened.documents(prior.size)
-    direct_kernels.draw_tables(opened.first, opened.start, documents, prior, np.zeros(1, np.uint64), key)
+    direct_kernels.draw_tables(opened.first, opened.start, documents, prior, NO_LABELS, np.zeros(1, np.uint64), key)
     m = packed(opened.start, documents.size, documents.m)
     return Outcome(Counted.of(opened, documents, prior.size), opened.z, m)
 

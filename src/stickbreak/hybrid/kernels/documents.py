@@ -100,6 +100,7 @@ def _start(word, alpha, globals_, weights, factors, sparse, scratch):
     e, base, prob, alias, mean_base = globals_.e, globals_.base, globals_.prob, globals_.alias, globals_.mean_base
     smooth, delta, mean_delta, entry = globals_.smooth[0], weights.delta, weights.mean_delta, weights.start
     entry_topic, entry_sum, own, mean = weights.topic, weights.sum, weights.own, weights.mean
+    log_unit = weights.log_unit
     topic, n, m, place, now = scratch.topic, scratch.n, scratch.m, scratch.place, scratch.now
     coef, opened, own_e, own_base = scratch.coef, scratch.opened, scratch.own_e, scratch.own_base
     absent, at, column, rng = scratch.absent, scratch.at, globals_.column, scratch.rng
@@ -110,7 +111,7 @@ def _start(word, alpha, globals_, weights, factors, sparse, scratch):
         for j in range(n_here):
             mass += n[j] * (own_base[j] + delta[b, at[j]])
             predicted += n[j] * (mean_base[topic[j]] + mean_delta[b, at[j]])
-        score += math.log(predicted / (alpha + i))
+        score += math.log(predicted / (alpha + i)) + log_unit[b]
         u = uniform(rng) * (mass + (own[b] + smooth if sparse else _rest_mass(base, delta, b, e, absent)))
         if u < mass:
             j = 0

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_eta import beside_one, of_word
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.special import exp_digamma
 
@@ -51,8 +52,12 @@ def fill_alias(weight, n, prob, alias, small, large):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def weigh_words(first, last, words, state, eta, mean_field, of_topics, inverse, mean_e, inverse_mean, out):
-    """Fill the rows first .. last - 1 of `WordWeights`, whose tables hold zeros.               math.md (B1), (B3)"""
+def weigh_words(first, last, words, state, eta, by_word, mean_field, of_topics, inverse, mean_e, inverse_mean, out):
+    """Fill the rows first .. last - 1 of `WordWeights`, whose tables hold zeros.               math.md (B1), (B3)
+
+    eta: a number, or `by_word` one for each of these words. Then weights are by the unit of the word, which is its eta,
+    or exp(psi(eta)).
+    """
     begin_of, size_of, pair_topic, pair_count, scale = state
     delta, mean_delta, start, own, mean = out.delta, out.mean_delta, out.start, out.own, out.mean
     entry_topic, entry_sum, e, base, column = out.topic, out.sum, of_topics.e, of_topics.base, of_topics.column
@@ -61,18 +66,20 @@ def weigh_words(first, last, words, state, eta, mean_field, of_topics, inverse, 
         mean_base += mean_e[k] * inverse_mean[k]
     for b in range(first, last):
         begin, found, total = begin_of[words[b]], 0.0, 0.0
+        of_b, unit = of_word(eta, b), beside_one(eta, b)
+        rate_unit = exp_digamma(of_b) if by_word else 1.0
         for i in range(size_of[words[b]]):
             k, x = pair_topic[begin + i], scale * pair_count[begin + i]
-            expected = inverse_mean[k] * x
+            expected = inverse_mean[k] * x / unit
             found += mean_e[k] * expected
             rate = expected
             if mean_field:
                 mean_delta[b, column[k]] = expected
-                rate = max(inverse[k] * exp_digamma(eta + x) - base[k], 0.0)
+                rate = max(inverse[k] * exp_digamma(of_b + x) / rate_unit - base[k], 0.0)
             delta[b, column[k]] = rate
             total += e[k] * rate
             entry_topic[start[b] + i], entry_sum[start[b] + i] = k, total
-        mean[b] = eta * mean_base + found
+        mean[b] = (1.0 if by_word else of_b) * mean_base + found
         own[b] = total
 
 

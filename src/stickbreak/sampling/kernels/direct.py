@@ -7,6 +7,7 @@ import numpy as np
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.sampling.kernels.labels import fill_prior, labels_in
 from stickbreak.sampling.kernels.topic_draw import (
     HIGH,
     NEW,
@@ -22,15 +23,16 @@ SMALLEST = 1e-300  # a weight that underflowed: its topic has tokens, so the wei
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, eta, reuse, key):
-    """Resample z of the documents first .. last - 1 given the corpus weights.                      math.md (G4)
+def sweep(first, last, start, word, z, documents, words, topics, labels, alpha, gamma, eta, reuse, key):
+    """Resample z of the documents first .. last - 1 given the corpus weights.              math.md (G4), (G16)
 
-    `topics.beta` holds beta_k and as its last entry beta_u, the weight of all topics without tokens. Returns the
-    document at which the numbers for topics ran out; `last` when all are done.
+    `topics.beta` holds beta_k and as its last entry beta_u, the weight of all topics without tokens. Topics of labels
+    stay, also without tokens. Returns the document at which the numbers for topics ran out; `last` when all are done.
     """
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, n_d, here, place, coef = topics.n, topics.n_d, topics.here, topics.place, topics.coef
     totals, free, rng, beta, rest = topics.totals, topics.free, topics.rng, topics.beta, topics.beta.size - 1
+    prior = topics.prior
     d_size, d_topic, d_n = documents.size, documents.topic, documents.n
     total_eta = total_of(eta, w_size.size)
     for d in range(first, last):
@@ -38,12 +40,16 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
             return d
         open_stream(rng, key, d)
         for k in range(totals[HIGH]):
-            coef[k] = alpha * beta[k] / (n_k[k] + total_eta)
+            prior[k] = alpha * beta[k]
+        fill_prior(labels, d, totals[HIGH], prior)
+        scale = labels.scale if labels_in(labels, d) > 0 else 1.0
+        for k in range(totals[HIGH]):
+            coef[k] = prior[k] / (n_k[k] + total_eta)
         n_here = d_size[d]
         for j in range(n_here):
             k = d_topic[start[d] + j]
             here[j], place[k], n_d[k] = k, j, d_n[start[d] + j]
-            coef[k] = (n_d[k] + alpha * beta[k]) / (n_k[k] + total_eta)
+            coef[k] = (n_d[k] + prior[k]) / (n_k[k] + total_eta)
         coef_sum = 0.0
         for k in range(totals[HIGH]):
             coef_sum += coef[k]
@@ -55,18 +61,18 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
             n_k[k] -= 1
             n_d[k] -= 1
             coef_sum -= coef[k]
-            coef[k] = (n_d[k] + alpha * beta[k]) / (n_k[k] + total_eta)
+            coef[k] = (n_d[k] + prior[k]) / (n_k[k] + total_eta)
             coef_sum += coef[k]
             if n_d[k] == 0:
                 n_here = leave_topic(here, place, k, n_here)
-            if n_k[k] == 0:
+            if n_k[k] == 0 and k >= labels.n_labels:
                 beta[rest] += beta[k]
-                beta[k] = 0.0
+                beta[k] = prior[k] = 0.0
                 coef_sum -= coef[k]
                 coef[k] = 0.0
                 retire(totals, free, k)
             # draw its topic
-            mass = alpha * beta[rest]
+            mass = alpha * beta[rest] * scale
             fresh = part_of(mass, mass / w_size.size, eta, w, total_eta)
             k, at = draw_topic(
                 w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh, rng
@@ -76,6 +82,7 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
                 share = 1.0 - (1.0 - uniform(rng)) ** (1.0 / gamma)  # Beta(1, gamma)
                 beta[k] = share * beta[rest]
                 beta[rest] *= 1.0 - share
+                prior[k] = alpha * beta[k] * scale
                 coef[k] = 0.0
             # put the token in
             if n_d[k] == 0:
@@ -86,7 +93,7 @@ def sweep(first, last, start, word, z, documents, words, topics, alpha, gamma, e
             n_k[k] += 1
             n_d[k] += 1
             coef_sum -= coef[k]
-            coef[k] = (n_d[k] + alpha * beta[k]) / (n_k[k] + total_eta)
+            coef[k] = (n_d[k] + prior[k]) / (n_k[k] + total_eta)
             coef_sum += coef[k]
 
         for j in range(n_here):
@@ -108,9 +115,14 @@ def tables_of(n, a, rng):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_tables(first, start, documents, prior, rng, key):
-    """Draw m_jk of documents, a = prior_k = alpha beta_k; `first`: number of the first of them.         math.md (G5)"""
+def draw_tables(first, start, documents, prior, labels, rng, key):
+    """Draw m_jk of documents, a = prior_k = alpha beta_k; `first`: number of the first of them.  math.md (G5), (G16)"""
     for d in range(start.size - 1):
         open_stream(rng, key, first + d)
+        n_own = labels_in(labels, first + d)
         for s in range(start[d], start[d] + documents.size[d]):
-            documents.m[s] = tables_of(documents.n[s], prior[documents.topic[s]], rng)
+            k = documents.topic[s]
+            a = prior[k]
+            if n_own > 0:
+                a = labels.own / n_own if k < labels.n_labels else a * labels.scale
+            documents.m[s] = tables_of(documents.n[s], a, rng)

@@ -30,6 +30,7 @@ class Members(NamedTuple):
     token: NDArray[np.int64]  # (S,)  their places in the corpus, ascending
     word: NDArray[np.int64]  # (S,)
     bound: NDArray[np.int64]  # (documents + 1,)  where the documents begin among the members
+    labelled: NDArray[np.bool_]  # (documents,)  which have labels
 
 
 @njit(cache=True, nogil=True)
@@ -51,7 +52,7 @@ def gather(document, word, left, right):
             bound[documents] = p
             documents += 1
     bound[documents] = S
-    return Members(token, words, bound[: documents + 1].copy())
+    return Members(token, words, bound[: documents + 1].copy(), np.zeros(documents, np.bool_))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -232,71 +233,87 @@ def _draw_chunk(odds, ahead, a, b, side, drawn, rng):
 
 
 @njit(cache=True, nogil=True)
-def documents_beyond(members, side):
-    """Return C (longest, 3): the documents with more than i members on side 0, on side 1, on both together."""
+def documents_beyond(members, side, kinds):
+    """Return C (kinds, longest, 3): the documents with more than i members on side 0, on side 1, on both together.
+
+    Of two kinds, documents with labels are the second.
+    """
     bound, longest = members.bound, 0
     for d in range(bound.size - 1):
         longest = max(longest, bound[d + 1] - bound[d])
-    out = np.zeros((longest, 3))
+    out = np.zeros((kinds, longest, 3))
     for d in range(bound.size - 1):
+        kind = 1 if kinds > 1 and members.labelled[d] else 0
         on_1 = 0
         for p in range(bound[d], bound[d + 1]):
             on_1 += side[p]
         both = bound[d + 1] - bound[d]
         if both > on_1:
-            out[both - on_1 - 1, 0] += 1.0
+            out[kind, both - on_1 - 1, 0] += 1.0
         if on_1 > 0:
-            out[on_1 - 1, 1] += 1.0
-        out[both - 1, 2] += 1.0
-    for i in range(longest - 2, -1, -1):
-        out[i] += out[i + 1]
+            out[kind, on_1 - 1, 1] += 1.0
+        out[kind, both - 1, 2] += 1.0
+    for kind in range(kinds):
+        for i in range(longest - 2, -1, -1):
+            out[kind, i] += out[kind, i + 1]
     return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def log_documents(beyond, mass, v):
-    """Log of prod_d (mass u)_{n_d0} (mass (1 - u))_{n_d1} / (mass)_{n_d}, u = 1 / (1 + e^-v).       math.md (M3)"""
-    share_0, share_1 = 1.0 / (1.0 + exp(-v)), 1.0 / (1.0 + exp(v))
-    out = -beyond[0, 0] * log1p(exp(-v)) - beyond[0, 1] * log1p(exp(v))
-    out += (beyond[0, 0] + beyond[0, 1] - beyond[0, 2]) * log(mass)
-    for i in range(1, beyond.shape[0]):
-        out += beyond[i, 0] * log(mass * share_0 + i) + beyond[i, 1] * log(mass * share_1 + i)
-        out -= beyond[i, 2] * log(mass + i)
+def log_documents(beyond, masses, v):
+    """Log of prod_d (mass u)_{n_d0} (mass (1 - u))_{n_d1} / (mass)_{n_d}, u = 1 / (1 + e^-v).       math.md (M3)
+
+    masses (kinds,): that of the documents of each kind.
+    """
+    share_0, share_1, out = 1.0 / (1.0 + exp(-v)), 1.0 / (1.0 + exp(v)), 0.0
+    for kind in range(masses.size):
+        mass, of_kind = masses[kind], beyond[kind]
+        out += -of_kind[0, 0] * log1p(exp(-v)) - of_kind[0, 1] * log1p(exp(v))
+        out += (of_kind[0, 0] + of_kind[0, 1] - of_kind[0, 2]) * log(mass)
+        for i in range(1, of_kind.shape[0]):
+            out += of_kind[i, 0] * log(mass * share_0 + i) + of_kind[i, 1] * log(mass * share_1 + i)
+            out -= of_kind[i, 2] * log(mass + i)
     return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _slope(beyond, mass, v):
+def _slope(beyond, masses, v):
     """Return the derivative of `log_documents` by v, and the share that the expected tables make."""
     u, tables_0, tables_1 = 1.0 / (1.0 + exp(-v)), 0.0, 0.0
-    for i in range(beyond.shape[0]):
-        tables_0 += beyond[i, 0] * mass * u / (mass * u + i)
-        tables_1 += beyond[i, 1] * mass * (1.0 - u) / (mass * (1.0 - u) + i)
+    for kind in range(masses.size):
+        mass, of_kind = masses[kind], beyond[kind]
+        for i in range(of_kind.shape[0]):
+            tables_0 += of_kind[i, 0] * mass * u / (mass * u + i)
+            tables_1 += of_kind[i, 1] * mass * (1.0 - u) / (mass * (1.0 - u) + i)
     return tables_0 * (1.0 - u) - tables_1 * u, tables_0 / (tables_0 + tables_1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def share_proposal(beyond, mass):
+def share_proposal(beyond, masses):
     """Return centre and scale of the logistic law from which v is proposed, near its mode.          math.md (M4)"""
-    u = beyond[0, 0] / (beyond[0, 0] + beyond[0, 1])
+    on_0 = on_1 = 0.0
+    for kind in range(masses.size):
+        on_0 += beyond[kind, 0, 0]
+        on_1 += beyond[kind, 0, 1]
+    u = on_0 / (on_0 + on_1)
     for _ in range(_ROUNDS):
-        u = min(max(_slope(beyond, mass, log(u / (1.0 - u)))[1], 1e-12), 1.0 - 1e-12)
+        u = min(max(_slope(beyond, masses, log(u / (1.0 - u)))[1], 1e-12), 1.0 - 1e-12)
     v = log(u / (1.0 - u))
-    bend = 50.0 * (_slope(beyond, mass, v - 0.01)[0] - _slope(beyond, mass, v + 0.01)[0])
+    bend = 50.0 * (_slope(beyond, masses, v - 0.01)[0] - _slope(beyond, masses, v + 0.01)[0])
     return v, 1.0 / sqrt(max(bend, 0.25))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def weigh(members, side, mass, eta, n, size, v, drawn, rng):
+def weigh(members, side, masses, eta, n, size, v, drawn, rng):
     """Return the log of (M3) but for the selection and q of the sides, and v: drawn, or the present one."""
-    beyond = documents_beyond(members, side)
-    centre, scale = share_proposal(beyond, mass)
+    beyond = documents_beyond(members, side, masses.size)
+    centre, scale = share_proposal(beyond, masses)
     if drawn:
         x = uniform(rng)
         v = centre + scale * log(x / (1.0 - x))
     x = abs(v - centre) / scale
     log_q = -x - 2.0 * log1p(exp(-x)) - log(scale)  # logistic
-    return log_documents(beyond, mass, v) + log_words(members, n, size, eta) - log_q, v
+    return log_documents(beyond, masses, v) + log_words(members, n, size, eta) - log_q, v
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

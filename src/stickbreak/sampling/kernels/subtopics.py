@@ -50,14 +50,18 @@ def pick(trial, words, n_k, n_topics, n_kept, limit, largest, key, rng):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def judge(picked, members, side, words, n_k, beta, n_topics, alpha, gamma, eta, passes, rng):
-    """Propose sides, or weigh the present ones; return whether the move is accepted, v, n and size.  math.md (M3)"""
+def judge(picked, members, side, words, n_k, beta, n_topics, alpha, scale, gamma, eta, passes, rng):
+    """Propose sides, or weigh the present ones; return whether the move is accepted, v, n and size.  math.md (M3)
+
+    `scale`: by which alpha beta_k is multiplied in documents with labels.                           math.md (G16)
+    """
     splits, first, second = picked.splits, picked.first, picked.second
     n, size, S = np.zeros((words.size.size, 2)), np.zeros(2), side.size
     weight, anchors = np.empty(n_k.size), np.empty(2, np.int64)
     count_sides(members, side, n, size)
     _pick_anchors(splits, side, n_k[first], anchors, rng)
     mass = alpha * (beta[first] if splits else beta[first] + beta[second])
+    masses = np.array([mass, mass * scale])[: 1 if scale == 1.0 else 2]
     settle, log_pair = passes if picked.settles else 0, picked.log_pair
     log_u, v, log_q = log1p(-uniform(rng)), 0.0, 0.0
     if splits:
@@ -65,7 +69,7 @@ def judge(picked, members, side, words, n_k, beta, n_topics, alpha, gamma, eta, 
         log_pair = _log_partner(words, n, size, first, n_topics, n_k, weight)
     else:
         v = log(beta[first] / beta[second])
-    log_ratio, v = weigh(members, side, mass, eta, n, size, v, splits, rng)
+    log_ratio, v = weigh(members, side, masses, eta, n, size, v, splits, rng)
     few = n_topics if splits else n_topics - 1
     log_ratio += log(gamma) + log_pair + log(few / (few + 1.0)) + log(S * (S - 1.0)) - log(size[0] * size[1])
     if not splits and log_u <= -log_ratio:  # else it cannot be accepted: log q is no more than zero
@@ -104,6 +108,8 @@ def _pick_anchors(split, side, on_0, anchors, rng):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _weight(common, n_1, n_2):
     """Return the weight of a partner from sum_w sqrt(n_1w n_2w): a power of the affinity of the words."""
+    if n_1 == 0 or n_2 == 0:
+        return _FLOOR  # the topic of a label may have no token
     return (common / sqrt(n_1 * n_2)) ** _SHARPNESS + _FLOOR
 
 

@@ -41,6 +41,7 @@ class Topics(NamedTuple):
     coef: NDArray[np.float64]  # (C,)
     opened: NDArray[np.float64]  # (C,)  share of coef of a token that opens a table (table indicators alone)
     seated: NDArray[np.float64]  # (C,)  share of coef of a token that joins a table, without gamma + M
+    prior: NDArray[np.float64]  # (C,)  weight before any token (direct assignment alone)
 
 
 # Kernels take the arrays out of their tuples once, at the top: a tuple's array that is taken out within a loop costs a
