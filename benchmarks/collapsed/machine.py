@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.harness.peers import TomotopyLDA
 from benchmarks.harness.tables import table
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, random_start, sweep
-from stickbreak.collapsed.sampled import ONE_DRAW
+from stickbreak.collapsed.shards import ONE_DRAW
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.engine import Engine

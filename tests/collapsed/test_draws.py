@@ -10,8 +10,7 @@ from scipy.special import psi
 
 from stickbreak.collapsed.cvb0 import Update, add_up, draw, random_start, sweep
 from stickbreak.collapsed.packing import Counts
-from stickbreak.collapsed.sampled import ONE_DRAW
-from stickbreak.collapsed.shards import Shard, Shares, joined, shares_apart
+from stickbreak.collapsed.shards import ONE_DRAW, Shard, Shares, joined, shares_apart
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor

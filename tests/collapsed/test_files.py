@@ -21,7 +21,7 @@ from stickbreak.collapsed.files import InFiles, Task, changes, done
 from stickbreak.collapsed.kernels.shares import UNIT
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts, Entries
-from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.shards import ONE_DRAW, Aside
 from stickbreak.collapsed.state import CollapsedState, Priors
 from stickbreak.collapsed.walking import count_new
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
@@ -381,3 +381,19 @@ def test_no_kernel_is_compiled_twice_for_arrays_of_files(corpus: Corpus, tmp_pat
     write_corpus(corpus, tmp_path / "corpus")
     command = [sys.executable, "-c", KINDS, str(tmp_path / "corpus"), str(tmp_path)]
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == []
+
+
+@pytest.mark.parametrize("smallest", [SMALLEST_SHARE, ONE_DRAW])
+def test_jobs_of_a_turn_all_read_the_counts_of_before(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, smallest: float
+) -> None:
+    """However few of them are done at once."""
+    monkeypatch.setattr(files, "JOBS_AT_ONCE", 1)
+    found = []
+    for documents in (InMemory(corpus), InFiles(corpus, ALONE, Folder(tmp_path))):
+        state = with_random_topics(documents, 6, 0, ALONE)
+        for _ in range(2):
+            sweep(state, PRIORS, smallest, 0, ALONE)
+        found.append((state.S, state.N, state.tables))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)

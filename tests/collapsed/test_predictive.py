@@ -11,7 +11,8 @@ from stickbreak.collapsed import predictive
 from stickbreak.collapsed.cvb0 import add_up, random_start, sweep
 from stickbreak.collapsed.predictive import learn_drawn, predictive_alpha, says_alpha
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import ONE_DRAW, completed, documents_apart
+from stickbreak.collapsed.sampled import completed, documents_apart
+from stickbreak.collapsed.shards import ONE_DRAW
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import planted_lda
 from stickbreak.fitting.engine import Engine

@@ -10,7 +10,8 @@ from stickbreak.collapsed import aside, sampled
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, corpus_weights, random_start, sweep, updated
 from stickbreak.collapsed.kernels import merges as kernels
 from stickbreak.collapsed.memory import InMemory
-from stickbreak.collapsed.sampled import BURN_IN, ONE_DRAW, TRIAL, Ending, Expected, Mean, documents_apart, rejoin
+from stickbreak.collapsed.sampled import BURN_IN, TRIAL, Ending, Expected, Mean, documents_apart, rejoin
+from stickbreak.collapsed.shards import ONE_DRAW
 from stickbreak.collapsed.state import Priors, assembled
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor

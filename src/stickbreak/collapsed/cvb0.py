@@ -17,7 +17,7 @@ from stickbreak.collapsed.kernels import labelled as label_kernels
 from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts
-from stickbreak.collapsed.shards import Shard, Shares, slots_of
+from stickbreak.collapsed.shards import ONE_DRAW, Shard, Shares, slots_of
 from stickbreak.collapsed.starting_weights import StartingWeights
 from stickbreak.collapsed.state import SMALLEST_BETA, CollapsedState, Priors, assembled
 from stickbreak.collapsed.steered_start import steered_shares
@@ -36,7 +36,6 @@ from stickbreak.numerics.streams import stream_at
 SMALLEST_SHARE = 1 / 15
 FINE_SHARE = 1 / 200  # of starts, whose topics should not carry the noise of rounding ...
 ROUGH_SWEEPS = 5  # ... after these, in which tokens have shares of most topics
-ONE_TOPIC = 1.0  # smallest share of a count that has one topic
 DRAWN_TURNS = 4  # of a pass that draws topics: within a block they follow those before, so fewer will do
 ALONE = Engine(ThreadExecutor(1))
 WORTH_SENDING = 1 << 20  # stored counts from which on the workers of a cluster make a start: a turn takes them a while
@@ -246,7 +245,7 @@ def sweep(state: CollapsedState, priors: Priors, smallest: float, seed: int, eng
     steering = state.steering
     given = Update(Counts(state.S, state.N), priors.alpha * state.beta, priors, smallest, key, steering.labels)
     n_turns, into = state.documents.n_turns, (state.S, state.N)
-    drawn = smallest == ONE_TOPIC and steering.labels is None
+    drawn = smallest == ONE_DRAW and steering.labels is None
     work, at_once = (draw, max(1, n_turns // DRAWN_TURNS)) if drawn else (update, 1)
     for turn in range(0, n_turns, at_once):
         turns = range(turn, min(turn + at_once, n_turns))

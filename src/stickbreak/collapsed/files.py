@@ -127,6 +127,13 @@ def change_of_counts(count: Count, shape: tuple[int, int], made: Sequence[tuple[
     return Entries.of_parts(n_words, words, K, parts())
 
 
+def _table_of_changes(into: tuple[Float, Float] | None, apart: bool) -> Float | None:
+    """Return what changes are added to: the counts, or a table apart where later jobs still read the counts."""
+    if into is None:
+        return None
+    return np.zeros_like(into[0]) if apart else into[0]
+
+
 def _held_out(shards: Sequence[Shard]) -> Array:
     """Return the tokens of each count that are held out, in few bytes: to draw them takes longer than to read them."""
     held = np.concatenate([np.zeros(0), *(shard.held for shard in shards if shard.held is not None)])
@@ -187,18 +194,21 @@ class InFiles:
         if turns:
             numbers = range(self._turns[turns[0]].start, self._turns[turns[-1]].stop)
         n_jobs = engine.at_once(JOBS_AT_ONCE)
+        change = _table_of_changes(into, len(numbers) > n_jobs)
         for first in range(0, len(numbers), n_jobs):
             own = numbers[first : first + n_jobs]
             stem = f"{self._folder.path}/{self._folder.next()}"
             jobs = [replace(self._jobs[number], new=f"{stem}-{number}") for number in own]
             results, counts = engine.run_summed(done, jobs, task, changes)
-            for change in counts:
-                if into is not None and change is not None:
-                    change.add_to(into[0])
+            for entries in counts:
+                if change is not None and entries is not None:
+                    entries.add_to(change)
             for number, result in zip(own, results, strict=True):
                 found.add(result.sums, result.listed)
                 self._replace(number, result.shares, result.half, result.held)
-        if into is not None:
+        if into is not None and change is not None:
+            if change is not into[0]:
+                into[0][:] += change
             into[1][:] = into[0].sum(axis=0)
         return found
 

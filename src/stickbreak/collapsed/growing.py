@@ -18,9 +18,8 @@ from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.moves import Rounds
 from stickbreak.collapsed.predictive import learn_drawn
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import ONE_DRAW
 from stickbreak.collapsed.second_start import FEW_TOPICS
-from stickbreak.collapsed.shards import Aside, Shard
+from stickbreak.collapsed.shards import ONE_DRAW, Aside, Shard
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.walking import Documents, Outcome, are_short
 from stickbreak.fitting.engine import Engine
@@ -119,7 +118,7 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
         most = min(rules.max_topics, max(rules.n_topics, n // DOCUMENTS)) if decides else rules.max_topics
         chosen = np.sort(order[:n])
         own = replace(rules, max_topics=most, steering=rules.steering.sample(chosen))
-        judges = documents.walk(engine, halved, rules.seed).listed if until.draws and sampling.short else []
+        judges = documents.walk(engine, halved, rules.seed).listed if until.draws and sampling.short else None
         found = _grown(documents.sample(chosen, engine), found, own, until, judges, rules.seed + number, engine)
         report({"stage": "init", "done": number, "total": len(sizes)})
         if number < len(sizes) and stop():
@@ -142,7 +141,7 @@ def _grown(
     before: Grown | None,
     rules: Rules,
     until: Until,
-    judges: Sequence[Shard],
+    judges: Sequence[Shard] | None,
     seed: int,
     engine: Engine,
 ) -> Grown:
@@ -165,10 +164,7 @@ def _grown(
                 break
     for number in range(1, until.draws + 1):
         sweep(state, priors, ONE_DRAW, seed, engine)
-        if judges:
-            priors = learn_drawn(state, priors, rules, number, judges, lengths, seed, engine)
-        else:
-            priors = learn(state, priors, rules.learn, lengths)
+        priors = learn_drawn(state, priors, rules, number, judges, lengths, seed, engine)
     add_up(state, engine)
     counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
     return Grown(counts, priors, until.enough is None, until.draws > 0)

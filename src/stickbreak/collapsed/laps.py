@@ -12,7 +12,7 @@ from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_to
 from stickbreak.collapsed.growing import grown
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
-from stickbreak.collapsed.predictive import learn_drawn, says_alpha
+from stickbreak.collapsed.predictive import EVERY, learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, checked_weights, documents_apart, priors_from, rejoin
 from stickbreak.collapsed.sampled_start import try_sampled_start
@@ -101,13 +101,22 @@ class CollapsedLaps:
     def _learn(self, lengths: Float, *, moving: bool) -> None:
         """Learn the hyperparameters after a pass.                                    math.md (C5), (C6), (C7), (C24)"""
         state, rules, ending, engine = self.state, self.rules, self.ending, self._engine
-        judged = rules.apart > 0 and rules.final_passes == "auto" and says_alpha(state.documents)
-        if moving or ending.kind == "expected" or not judged:
+        if moving or ending.kind == "expected":
             self.priors = learn(state, self.priors, rules.learn, lengths)
-        else:
-            documents = documents_apart(state, rules.seed, engine) if ending.undecided else []
-            given = rules, ending.passes + 1, documents, lengths, rules.seed, engine
-            self.priors = learn_drawn(state, self.priors, *given)
+            return
+        judges = None
+        if self._is_judged():
+            due = ending.undecided and (ending.passes + 1) % EVERY == 0
+            judges = documents_apart(state, rules.seed, engine) if due else []
+        given = rules, ending.passes + 1, judges, lengths, rules.seed, engine
+        self.priors = learn_drawn(state, self.priors, *given)
+
+    def _is_judged(self) -> bool:
+        """Return whether documents set apart say what alpha of sampled passes is: in a trial, or on samples before."""
+        rules = self.rules
+        sampled = rules.births and rules.merge_laps > 0 and self.rounds.end == 0
+        judged = rules.final_passes == "auto" or sampled
+        return rules.apart > 0 and judged and says_alpha(self.state.documents)
 
     def _start_again(self, lengths: Float, made: Made) -> None:
         """Try a second start after the last round, where splits have led to few topics."""

@@ -37,20 +37,36 @@ def learn_drawn(
     priors: Priors,
     rules: Rules,
     number: int,
-    documents: Sequence[Shard],
+    judges: Sequence[Shard] | None,
     lengths: Float,
     seed: int,
     engine: Engine,
 ) -> Priors:
-    """Return the hyperparameters after sampled pass `number`: alpha by documents that are set apart, if any are given.
+    """Return the hyperparameters after a sampled pass.                           math.md (C5), (C6), (C7), (C24)
 
-    Without them alpha stays as it is.
+    Parameters
+    ----------
+    state : CollapsedState
+    priors : Priors
+        Of the pass.
+    rules : Rules
+    number : int
+        Of the pass, from 1: alpha is judged after every fifth.
+    judges : sequence of Shard or None
+        Documents set apart, as of `documents_apart`: they say what alpha is; where there are none of them, it stays.
+        None: the draws say it.
+    lengths : ndarray of shape (D,)
+        Tokens of the documents.
+    seed : int
+    engine : Engine
     """
+    if judges is None or "alpha" not in rules.learn:
+        return learn(state, priors, rules.learn, lengths)
     priors = learn(state, priors, [name for name in rules.learn if name != "alpha"], lengths)
-    if not documents or "alpha" not in rules.learn or number % EVERY:
+    if not judges or number % EVERY:
         return priors
     most = max(rules.priors.alpha, priors.alpha)
-    return replace(priors, alpha=predictive_alpha(state, documents, priors, most, seed, engine))
+    return replace(priors, alpha=predictive_alpha(state, judges, priors, most, seed, engine))
 
 
 def predictive_alpha(

@@ -16,7 +16,7 @@ from scipy import sparse
 from stickbreak.collapsed.aside import halved
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, corpus_weights, updated
 from stickbreak.collapsed.kernels import merges as held_kernels
-from stickbreak.collapsed.shards import Aside, Shard
+from stickbreak.collapsed.shards import ONE_DRAW, Aside, Shard
 from stickbreak.collapsed.state import SMALLEST_BETA, SUM_TOLERANCE, CollapsedState, Priors
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.engine import Engine
@@ -27,7 +27,6 @@ from stickbreak.numerics.pseudo_counts import total_of
 from stickbreak.numerics.ranges import are_sums, is_concentration
 
 KINDS = ("auto", "expected", "sampled")
-ONE_DRAW = 1.0  # smallest share that is kept: one topic has all of a count
 BURN_IN = 8  # passes that are left out of a mean, after the passes change or tokens join
 TRIAL = 30  # passes until the two kinds are compared
 PASSES = 120  # sampled passes at the least, once they are chosen: their mean predicts better the more there are

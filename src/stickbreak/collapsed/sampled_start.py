@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.collapsed.cvb0 import corpus_weights, sweep, with_random_topics
-from stickbreak.collapsed.learning import learn
 from stickbreak.collapsed.predictive import learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import ONE_DRAW, Ending, Mean, documents_apart, scores
+from stickbreak.collapsed.sampled import Ending, Mean, documents_apart, scores
 from stickbreak.collapsed.second_start import FEW_TOPICS, is_better
+from stickbreak.collapsed.shards import ONE_DRAW
 from stickbreak.collapsed.state import CollapsedState, Priors
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
@@ -81,17 +81,14 @@ def _sampled(
 ) -> tuple[CollapsedState, Mean, Priors]:
     """Return another state of the same tokens after sampled passes, the mean of the last ones, and its priors."""
     K = min(rules.steering.n_kept + TOPICS, rules.max_topics)
-    seed, priors, documents = rules.seed + 2, rules.priors, documents_apart(state, rules.seed, engine)
-    predictive = says_alpha(state.documents)
+    seed, priors = rules.seed + 2, rules.priors
+    judges = documents_apart(state, rules.seed, engine) if says_alpha(state.documents) else None
     other = with_random_topics(state.documents.twin(), K, seed, engine, rules.steering)
     mean = Mean.none(other)
     while other.n_sweeps < PASSES:
         sweep(other, priors, ONE_DRAW, seed, engine)
-        if predictive:
-            judges = documents if other.n_sweeps >= FORMED else []
-            priors = learn_drawn(other, priors, rules, other.n_sweeps, judges, lengths, seed, engine)
-        else:
-            priors = learn(other, priors, rules.learn, lengths)
+        now = [] if judges and other.n_sweeps < FORMED else judges
+        priors = learn_drawn(other, priors, rules, other.n_sweeps, now, lengths, seed, engine)
         if other.n_sweeps > BURN_IN:
             mean.add(other)
     return other, mean, priors

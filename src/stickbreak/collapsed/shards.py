@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from stickbreak.numerics.arrays import Float, Int
 
+ONE_DRAW = 1.0  # smallest share that is kept: one topic has all of a count
+
 
 @dataclass(slots=True)
 class Shares:

@@ -14,7 +14,7 @@ from stickbreak.numerics.streams import stream_at
 
 TOKENS = 1 << 14  # of a topic in the documents that are drawn, on average: at least as many
 DOCUMENTS = 1 << 8  # at least as many are drawn: a few long ones may lack the words in which halves differ
-MOST = 16  # at least one document in so many is drawn
+MOST = 16  # the largest m: at least one document in 16 is drawn
 
 
 def thinning(n_tokens: float, n_topics: int, n_documents: int) -> int:

@@ -17,7 +17,7 @@ __all__ = ["document_limits", "kept_words"]
 _LOG = logging.getLogger("stickbreak")
 
 _SMALL_COLLECTION = 20  # documents; below it a share of documents means nothing
-_MUCH = 0.2  # of the words of the texts: so many are not left out without a word
+_MUCH = 0.2  # of the words of the texts: where at least this share is left out, the fit says so
 
 
 def kept_words(

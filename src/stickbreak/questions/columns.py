@@ -50,7 +50,7 @@ def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
         return corpus.metadata[given].to_pandas(date_as_object=False).reset_index(drop=True)
     try:
         values = pd.Series(given).reset_index(drop=True)
-    except (TypeError, ValueError, NotImplementedError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{parameter} cannot be read ({error}); give a value for each document.") from None
     if len(values) != len(corpus):
         raise InputError(

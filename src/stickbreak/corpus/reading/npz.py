@@ -34,8 +34,7 @@ _BROKEN_ARCHIVE = (  # all that zipfile and the decompressors raise
     lzma.LZMAError,
     struct.error,
     EOFError,
-    NotImplementedError,
-    RuntimeError,
+    RuntimeError,  # also for what is not built into zipfile
     UnicodeDecodeError,
     ValueError,
     OverflowError,
