@@ -7,10 +7,11 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment, nnls
 
-from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.initialization import StartSettings, anchors, cooccurrence, make_start
-from stickbreak.initialization.cooccurrence import Cooccurrence
+from stickbreak.corpus import Corpus, cooccurrence, toy_bars
+from stickbreak.corpus.cooccurrence import Cooccurrence
+from stickbreak.initialization import StartSettings, anchors, make_start
 from stickbreak.initialization.kernels import simplex as simplex_kernels
+from stickbreak.numerics.corners import corners
 from stickbreak.variational import VariationalHDP
 
 
@@ -138,7 +139,7 @@ def test_simplex_weights_allow_the_same_anchor_twice():
 def test_corners_are_the_farthest_from_the_flat_of_those_before():
     rng = np.random.default_rng(8)
     points = rng.normal(size=(40, 6))
-    found = list(anchors.corners(points, 5))
+    found = list(corners(points, 5))
     expected = [int(np.argmax((points**2).sum(axis=1)))]
     while len(expected) < 5:
         moved = points - points[expected[0]]
@@ -151,9 +152,9 @@ def test_corners_are_the_farthest_from_the_flat_of_those_before():
 def test_corners_end_when_all_points_are_spanned():
     rng = np.random.default_rng(9)
     flat = rng.dirichlet(np.ones(4), size=50) @ rng.normal(size=(4, 10))
-    assert anchors.corners(flat, 9).size == 4
-    assert anchors.corners(np.ones((5, 3)), 3).size == 1
-    assert anchors.corners(rng.normal(size=(30, 3)), 9).size == 4
+    assert corners(flat, 9).size == 4
+    assert corners(np.ones((5, 3)), 3).size == 1
+    assert corners(rng.normal(size=(30, 3)), 9).size == 4
 
 
 def test_candidates_are_in_enough_documents_and_as_many_as_topics():

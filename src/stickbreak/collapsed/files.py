@@ -261,9 +261,13 @@ class InFiles:
         """Return the files of the shares."""
         return [job.shares for job in self._jobs if job.shares is not None]
 
+    def chosen(self, rows: Int) -> Corpus:
+        """Return the counts of some of the documents."""
+        return self._corpus[rows]
+
     def sample(self, rows: Int, engine: Engine) -> InFiles | InMemory:
         """Return some of the documents, without shares; in memory if they are few."""
-        corpus = self._corpus[rows]
+        corpus = self.chosen(rows)
         if corpus.counts.nnz < IN_MEMORY:
             return InMemory(corpus)
         return InFiles(corpus, engine, Folder(Path(self._folder.path).parent))

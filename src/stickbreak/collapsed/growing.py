@@ -24,7 +24,7 @@ from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.walking import Documents, Outcome, are_short
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Stop
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 
 
@@ -106,8 +106,7 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     sizes = samples(documents.n_counts, sampling)
     if not sizes:
         return None
-    apart = np.concatenate(documents.walk(engine, _set_apart).listed)
-    rows = np.setdiff1d(np.arange(documents.n_documents), apart)
+    rows = taking_part(documents, engine)
     order = stream(rules.seed, "collapsed samples").permutation(rows)
     short = sampling.short and rules.final_passes != "expected"
     decides = documents.n_counts > (MOST_OF_SHORT if short else MOST)
@@ -126,6 +125,12 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     if found is not None and found.drawn and len(found.counts) < FEW_TOPICS and documents.n_counts <= MOST:
         return found._replace(settled=False, drawn=False)  # all documents, and second starts, may find more
     return found
+
+
+def taking_part(documents: Documents, engine: Engine) -> Int:
+    """Return the numbers of the documents that are not set apart."""
+    apart = np.concatenate(documents.walk(engine, _set_apart).listed)
+    return np.setdiff1d(np.arange(documents.n_documents), apart)
 
 
 def _set_apart(given: None, shard: Shard) -> Outcome:

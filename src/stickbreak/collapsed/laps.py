@@ -8,16 +8,17 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from stickbreak.collapsed.companions import topics_of_companions
 from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_topics
-from stickbreak.collapsed.growing import grown
+from stickbreak.collapsed.growing import grown, taking_part
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
-from stickbreak.collapsed.predictive import EVERY, learn_drawn, says_alpha
+from stickbreak.collapsed.predictive import EVERY, JUDGED, learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, checked_weights, documents_apart, priors_from, rejoin
 from stickbreak.collapsed.sampled_start import try_sampled_start
 from stickbreak.collapsed.second_start import second_start_due, try_second_start
-from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.shards import ONE_DRAW, Aside
 from stickbreak.collapsed.state import CollapsedState, Priors, assembled
 from stickbreak.collapsed.streaming import Topics
 from stickbreak.collapsed.walking import Documents
@@ -56,22 +57,39 @@ class CollapsedLaps:
 
     def begin(self, report: Callback, stop: Stop) -> None:
         """Put every stored count in topics: as given, as samples of the documents lead to, or at random."""
-        rules, counts = self.rules, self.rules.given
+        rules, counts, smallest = self.rules, self.rules.given, self.rules.smallest
         if counts is None and rules.births and rules.merge_laps:
             self._documents.set_aside(Aside(apart=rules.apart, apart_seed=rules.seed), self._engine)
-            found = grown(self._documents, rules, self._engine, report, stop)
-            if found is not None:
-                counts = found.counts
-                if found.settled:
-                    self.rounds.end, self.priors = 0, found.priors
-                if found.drawn:
-                    self.ending = Ending("sampled")
+            counts = self._rough_topics()
+            if counts is None:
+                counts = self._grown_topics(report, stop)
+            if self.ending.kind == "sampled" and self.rounds.end == 0:
+                smallest = ONE_DRAW
         if counts is None:
             self.state = with_random_topics(self._documents, rules.n_topics, rules.seed, self._engine, rules.steering)
         else:
-            given = self._documents, counts, rules.smallest, rules.seed, self._engine, rules.steering
+            given = self._documents, counts, smallest, rules.seed, self._engine, rules.steering
             self.state = given_start(*given)
         self._hold_back()
+
+    def _rough_topics(self) -> Float | None:
+        """Return many topics of words beside a word, over which there are sampled passes alone; None if not due."""
+        rules, rows = self.rules, taking_part(self._documents, self._engine)
+        counts = None if rules.final_passes == "expected" else topics_of_companions(self._documents, rows, rules)
+        if counts is not None:
+            self.rounds.end, self.ending = 0, Ending("sampled", JUDGED if rules.apart else 0)
+        return counts
+
+    def _grown_topics(self, report: Callback, stop: Stop) -> Float | None:
+        """Return the topics that samples of the documents lead to; None where there are too few documents."""
+        found = grown(self._documents, self.rules, self._engine, report, stop)
+        if found is None:
+            return None
+        if found.settled:
+            self.rounds.end, self.priors = 0, found.priors
+        if found.drawn:
+            self.ending = Ending("sampled")
+        return found.counts
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every sweep."""
@@ -106,7 +124,7 @@ class CollapsedLaps:
             return
         judges = None
         if self._is_judged():
-            due = ending.undecided and (ending.passes + 1) % EVERY == 0
+            due = ending.keeps_apart and (ending.passes + 1) % EVERY == 0
             judges = documents_apart(state, rules.seed, engine) if due else []
         given = rules, ending.passes + 1, judges, lengths, rules.seed, engine
         self.priors = learn_drawn(state, self.priors, *given)
@@ -137,7 +155,7 @@ class CollapsedLaps:
         """Take tokens out that decide about moves and about the last passes."""
         lap, end, rules = self.state.n_sweeps, self.rounds.end, self.rules
         aside = Aside()
-        if end and self.ending.undecided:
+        if (end and self.ending.undecided) or self.ending.passes < self.ending.judged:
             aside = replace(aside, apart=rules.apart, apart_seed=rules.seed)
         if end and (lap <= end or self.ending.undecided):  # they come back before the next pass
             aside = replace(aside, held=rules.held_back, held_seed=rules.seed, turn=self.rounds.turn(lap))

@@ -142,9 +142,13 @@ class InMemory:
         """Drop the shares that are kept."""
         self._kept = None
 
+    def chosen(self, rows: Int) -> Corpus:
+        """Return the counts of some of the documents."""
+        return self._corpus[rows]
+
     def sample(self, rows: Int, engine: Engine) -> InMemory:
         """Return some of the documents, without shares."""
-        return InMemory(self._corpus[rows])
+        return InMemory(self.chosen(rows))
 
     def twin(self) -> Self:
         """Return the same documents without shares, with the same tokens left aside."""

@@ -24,6 +24,7 @@ from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.pseudo_counts import of_words, total_of
 
 EVERY = 5  # sampled passes
+JUDGED = 30  # of them, where there is no trial: after these alpha stays
 LEAST = 1 << 18  # stored counts: of fewer, the topics of one pass carry so much noise that alpha is found too large
 
 

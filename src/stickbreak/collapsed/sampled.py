@@ -28,6 +28,7 @@ from stickbreak.numerics.ranges import are_sums, is_concentration
 
 KINDS = ("auto", "expected", "sampled")
 BURN_IN = 8  # passes that are left out of a mean, after the passes change or tokens join
+LATE = 2  # how much a mean prefers late passes, as topics go on to form: pass s weighs s ** LATE
 TRIAL = 30  # passes until the two kinds are compared
 PASSES = 120  # sampled passes at the least, once they are chosen: their mean predicts better the more there are
 SWEEPS = 20  # over documents that are completed, topics held fixed
@@ -36,11 +37,12 @@ SLACK = 2.0  # standard errors that sampled passes may be worse
 
 @dataclass(slots=True)
 class Mean:
-    """Sums of counts and tables over passes."""
+    """Weighted sums of counts and tables over passes; pass s weighs s ** LATE."""
 
     S: Float  # (W, K)
     tables: Float  # (K,)
-    n: int = 0
+    n: int = 0  # passes
+    weight: float = 0.0
 
     @classmethod
     def none(cls, state: CollapsedState) -> Self:
@@ -49,14 +51,24 @@ class Mean:
 
     def add(self, state: CollapsedState) -> None:
         """Add a pass."""
-        self.S += state.S
-        self.tables += state.tables
         self.n += 1
+        weight = float(self.n**LATE)
+        self.S += weight * state.S
+        self.tables += weight * state.tables
+        self.weight += weight
+
+    def counts(self) -> Float:
+        """Return the mean counts, (W, K)."""
+        return self.S / (self.weight or 1.0)
+
+    def corpus_weights(self, gamma: float) -> Float:
+        """Return the corpus weights of the mean tables, (K,)."""
+        return corpus_weights(self.tables / (self.weight or 1.0), gamma)
 
     def put_into(self, state: CollapsedState) -> None:
         """Give a state the mean counts and tables."""
         if self.n:
-            state.S[:], state.tables = self.S / self.n, self.tables / self.n
+            state.S[:], state.tables = self.counts(), self.tables / self.weight
             state.N, state.summed = state.S.sum(axis=0), False
 
 
@@ -86,10 +98,13 @@ class Ending:
     Parameters
     ----------
     wanted : {"auto", "expected", "sampled"}
+    judged : int, default=0
+        Of sampled passes without a trial: as many of the first leave out the documents set apart, which say alpha.
     """
 
-    def __init__(self, wanted: str) -> None:
+    def __init__(self, wanted: str, judged: int = 0) -> None:
         self.kind, self.passes = wanted, 0  # passes of this kind; "auto": of the trial
+        self.judged = judged
         self.mean: Mean | None = None
         self.expected: Expected | None = None  # while there is a trial
         self.tried: Mean | None = None  # topics of the kind that a trial led to, until the last passes begin
@@ -98,6 +113,11 @@ class Ending:
     def undecided(self) -> bool:
         """Whether the two are still to be compared."""
         return self.kind == "auto"
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether the documents set apart have no part in the next pass."""
+        return self.undecided or self.passes < self.judged
 
     @property
     def sampled(self) -> bool:
@@ -125,11 +145,10 @@ class Ending:
 
     def join(self, state: CollapsedState, engine: Engine) -> None:
         """Let all tokens take part, once the kind of the passes is chosen."""
-        if self.undecided:
-            return
-        rejoin(state, engine)
-        self.tried = None
-        if self.kind == "sampled" and self.mean is None:
+        if not self.keeps_apart:
+            rejoin(state, engine)
+            self.tried = None
+        if self.kind == "sampled" and (self.mean is None or 0 < self.passes == self.judged):
             self.mean = Mean.none(state)
 
     def _decide(self, state: CollapsedState, priors: Priors, seed: int, engine: Engine) -> Priors:
@@ -141,7 +160,7 @@ class Ending:
             self.kind, self.tried = "sampled", self.mean
             drawn.put_into(state, engine)
         else:
-            self.kind, self.tried, priors = "expected", Mean(state.S, state.tables, 1), self.expected.priors
+            self.kind, self.tried, priors = "expected", Mean(state.S, state.tables, 1, 1.0), self.expected.priors
         state.documents.forget()
         self.passes, self.mean, self.expected = 0, None, None
         return priors
@@ -167,10 +186,14 @@ class Ending:
     def packed(self) -> Packed:
         """Return what later passes depend on, as arrays and plain values."""
         arrays: dict[str, NDArray] = {}
-        values: dict[str, Any] = {"final_passes": self.kind, "final_passes_done": self.passes}
+        values: dict[str, Any] = {
+            "final_passes": self.kind,
+            "final_passes_done": self.passes,
+            "final_passes_judged": self.judged,
+        }
         if self.mean is not None:
             sums = sparse.csr_array(self.mean.S)
-            values["averaged"] = self.mean.n
+            values["averaged"], values["averaged_weight"] = self.mean.n, self.mean.weight
             arrays["mean.tables"] = self.mean.tables.copy()
             arrays |= {f"mean.{name}": getattr(sums, name) for name in ("data", "indices", "indptr")}
         if self.expected is not None:
@@ -192,12 +215,15 @@ class Ending:
         kind = values["final_passes"]
         require(kind in KINDS, "the kind of its last passes is unknown")
         self.kind, self.passes = str(kind), whole_number("final_passes_done", values["final_passes_done"])
+        self.judged = whole_number("final_passes_judged", values["final_passes_judged"])
         if "averaged" in values:
             data, indices, indptr = (arrays[f"mean.{name}"] for name in ("data", "indices", "indptr"))
             sums = checked_rows(data, indices, indptr, (state.S.shape[0], state.S.shape[1]))
             tables = arrays["mean.tables"]
             require(is_table(tables, state.beta.size) and are_sums(tables), "the tables of its mean are damaged")
-            self.mean = Mean(sums, tables.copy(), whole_number("averaged", values["averaged"]))
+            n, weight = whole_number("averaged", values["averaged"]), float(values["averaged_weight"])
+            require(weight == sum(float(i**LATE) for i in range(1, n + 1)), "the weight of its mean does not fit")
+            self.mean = Mean(sums, tables.copy(), n, weight)
         if "expected" in values:
             own = {name.removeprefix("expected."): a for name, a in arrays.items() if name.startswith("expected.")}
             beta, tables = checked_weights(own, state.beta.size)
@@ -266,8 +292,7 @@ def as_good(state: CollapsedState, priors: Priors, mean: Mean, expected: Expecte
     engine : Engine
     """
     documents = documents_apart(state, seed, engine)
-    S, tables = mean.S / max(mean.n, 1), mean.tables / max(mean.n, 1)
-    sampled = scores(documents, S, corpus_weights(tables, priors.gamma), priors, seed, engine)
+    sampled = scores(documents, mean.counts(), mean.corpus_weights(priors.gamma), priors, seed, engine)
     expected.put_into(state, engine)
     other = scores(documents, state.S, state.beta, expected.priors, seed, engine)
     difference = sampled - other

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.collapsed.cvb0 import corpus_weights, sweep, with_random_topics
+from stickbreak.collapsed.cvb0 import sweep, with_random_topics
 from stickbreak.collapsed.predictive import learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, Mean, documents_apart, scores
@@ -71,8 +71,8 @@ def gains(
     for turn in range(HALVINGS):
         documents = documents_apart(state, seed + turn, engine)
         for sign, (mean, priors) in ((1, new), (-1, old)):
-            beta = corpus_weights(mean.tables / mean.n, priors.gamma)
-            total = total + sign * scores(documents, mean.S / mean.n, beta, priors, seed, engine)
+            beta = mean.corpus_weights(priors.gamma)
+            total = total + sign * scores(documents, mean.counts(), beta, priors, seed, engine)
     return np.asarray(total / HALVINGS)
 
 

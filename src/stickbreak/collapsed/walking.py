@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from stickbreak.collapsed.kernels import shares as share_kernels
 from stickbreak.collapsed.kernels import splits as split_kernels
 from stickbreak.collapsed.shards import Aside, Shard, Shares, shares_apart
+from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
 
@@ -121,6 +122,10 @@ class Documents(Protocol):
 
     def forget(self) -> None:
         """Drop the shares that are kept."""
+        ...
+
+    def chosen(self, rows: Int) -> Corpus:
+        """Return the counts of some of the documents, by their numbers (ascending)."""
         ...
 
     def sample(self, rows: Int, engine: Engine) -> Documents:

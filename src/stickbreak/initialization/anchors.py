@@ -16,17 +16,17 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
-from stickbreak.initialization.cooccurrence import Cooccurrence
+from stickbreak.corpus.cooccurrence import Cooccurrence
 from stickbreak.initialization.documents import random_documents
 from stickbreak.initialization.kernels import simplex as simplex_kernels
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.corners import corners
 from stickbreak.numerics.streams import stream
 
 logger = logging.getLogger("stickbreak")
 
 LEAST_DOCUMENTS = 5
 PROJECTION = 1000  # dimensions of the random projection (or 2 K, if more); a smaller vocabulary needs none
-SPANNED = 1e-10  # a squared distance below this share of the largest squared norm is rounding
 TOLERANCE = 1e-4  # of a word's squared distance from its mixture, as a share of an anchor's squared norm
 MAX_STEPS = 5000  # of a word's weights; 50 to 200 are usual
 WORDS_PER_BLOCK = 4096  # weights found between two looks at `stop`
@@ -105,42 +105,6 @@ def candidates(Q: Cooccurrence, n_topics: int) -> Int:
         ranked = np.sort(n_documents)[::-1]
         least = max(1, int(ranked[min(n_topics, ranked.size) - 1]))
     return np.flatnonzero(n_documents >= least)
-
-
-def corners(points: Float, n: int) -> Int:
-    """Return the points farthest out: each next one is the farthest from the flat through those before it.
-
-    The first is the farthest from zero. A distance is what Gram and Schmidt leave of a point, so only the new direction
-    is needed in each step: |y|^2 falls by (y' b)^2.                                     math.md (A2)
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_dimensions)
-    n : int
-        Most points to return.
-
-    Returns
-    -------
-    ndarray of int
-        Rows of `points`; fewer than n if they span all others.
-    """
-    squared = np.einsum("ij,ij->i", points, points)
-    found = [int(np.argmax(squared))]
-    rounding = SPANNED * squared[found[0]]
-    points = points - points[found[0]]
-    squared = np.einsum("ij,ij->i", points, points)
-    basis = np.empty((min(n - 1, points.shape[1]), points.shape[1]))
-    for i in range(basis.shape[0]):
-        farthest = int(np.argmax(squared))
-        if squared[farthest] <= rounding:
-            break
-        direction = points[farthest]
-        for _ in range(2):  # the second time takes off what rounding left
-            direction = direction - (basis[:i] @ direction) @ basis[:i]
-        basis[i] = direction / np.linalg.norm(direction)
-        squared -= (points @ basis[i]) ** 2
-        found.append(farthest)
-    return np.array(found)
 
 
 def topic_given_word(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.initialization import cooccurrence
-from stickbreak.initialization.cooccurrence import Cooccurrence
+from stickbreak.corpus import cooccurrence
+from stickbreak.corpus.cooccurrence import Cooccurrence
 
 COUNTS = np.array(
     [[2, 0, 1, 0, 0], [0, 3, 1, 0, 0], [1, 1, 1, 1, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [4, 0, 0, 0, 0]]

@@ -1,0 +1,121 @@
+"""Topics that begin as the words seen beside a word (math.md (C25)).
+
+Sampled passes over many short documents need dozens of passes until random topics have formed. The words that stand
+beside a word in the documents are a topic already, if a rough one. How many such topics differ by more than chance, two
+halves of the documents say.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from stickbreak.collapsed.rules import Rules
+from stickbreak.collapsed.walking import Documents, are_short
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.cooccurrence import Cooccurrence
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.corners import corners
+from stickbreak.numerics.streams import stream
+
+LEAST = 1 << 16  # stored counts of a collection of short documents that begins like this
+DOCUMENTS = 1 << 18  # at most, in which words are seen beside each other
+LEAST_DOCUMENTS = 5  # of a word: the row of a rarer one is noise
+DIMENSIONS = 1 << 10  # at most, of the random projection of the rows
+PER_TOPIC = 3  # K is at most the root of the number of documents, divided by this
+ENOUGH = 100  # topics, that co-occurrence shows at the least where there may be more
+
+
+class Halves(NamedTuple):
+    """What stands beside each of some words, in two halves of some documents."""
+
+    words: Int  # (n,)
+    first: Cooccurrence
+    second: Cooccurrence
+
+    @classmethod
+    def of(cls, corpus: Corpus, rng: np.random.Generator) -> Halves:
+        """Halve documents at random; take the words that are in enough of both halves."""
+        half = rng.random(corpus.n_documents) < 0.5
+        first, second = (Cooccurrence.of(corpus[np.flatnonzero(part)]) for part in (half, ~half))
+        least = max(LEAST_DOCUMENTS, math.sqrt(corpus.n_documents) / 4)
+        seen = (first.mass > 0) & (second.mass > 0)
+        return cls(np.flatnonzero(seen & (np.minimum(first.n_documents, second.n_documents) >= least)), first, second)
+
+    def points(self, dimensions: int, rng: np.random.Generator) -> tuple[Float, Float]:
+        """Return the rows of both halves in a random projection, (n, dimensions) each."""
+        shape = self.words.size, dimensions
+        points = np.empty(shape), np.empty(shape)
+        for columns in self.first.blocks(dimensions):
+            directions = rng.standard_normal((self.first.mass.size, columns.stop - columns.start))
+            for out, half in zip(points, (self.first, self.second), strict=True):
+                out[:, columns] = half.times(directions, self.words)
+        return points
+
+    def weights(self) -> Float:
+        """Return the share of each word of all these, (n,)."""
+        mass: Float = self.first.mass[self.words] + self.second.mass[self.words]
+        return mass / mass.sum()
+
+    def rows(self, words: Int) -> Float:
+        """Return the mean of the rows of both halves, (words, W)."""
+        return (self.first.rows(words) + self.second.rows(words)) / 2
+
+
+def shown(first: Float, second: Float, weights: Float) -> int:
+    """Return how many topics the rows of two halves show beyond chance.                             math.md (C25)
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n, m)
+        Rows of n words in each half.
+    weights : ndarray of shape (n,)
+        Of the words, summing to one.
+    """
+    centre = weights @ (first + second) / 2
+    product = (weights[:, None] * (first - centre)).T @ (second - centre)
+    values = np.linalg.eigvalsh((product + product.T) / 2)
+    return 1 + int(np.count_nonzero(values > -values[0]))
+
+
+def most_topics(n_documents: int, rules: Rules) -> int:
+    """Return how many topics a collection of short documents begins with at the most.                math.md (C25)"""
+    return max(1, min(rules.max_topics, DIMENSIONS, int(math.sqrt(n_documents) / PER_TOPIC)))
+
+
+def topics_of_companions(documents: Documents, rows: Int, rules: Rules) -> Float | None:
+    """Return topics that are the words seen beside a word each, (K, W), with as many tokens as the documents have.
+
+    math.md (C25)
+
+    Parameters
+    ----------
+    documents : Documents
+    rows : ndarray of int
+        Numbers of those documents that are not set apart, increasing.
+    rules : Rules
+
+    Returns
+    -------
+    ndarray or None
+        None where documents are long or few, some topics are given, or co-occurrence shows too few topics.
+    """
+    n_counts = documents.n_counts
+    if n_counts < LEAST or not are_short(documents.n_documents, n_counts) or rules.steering.n_kept:
+        return None
+    rng, K = stream(rules.seed, "words beside words"), most_topics(documents.n_documents, rules)
+    if rows.size > DOCUMENTS:
+        rows = np.sort(rng.choice(rows, DOCUMENTS, replace=False))
+    chosen = documents.chosen(rows)
+    halves = Halves.of(chosen, rng)
+    if halves.words.size < K:
+        return None
+    first, second = halves.points(min(DIMENSIONS, max(2 * K, DIMENSIONS // 4)), rng)
+    n = shown(first, second, halves.weights())
+    if n < min(K, ENOUGH):
+        return None
+    found = halves.words[corners((first + second) / 2, min(K, n))]
+    topics = np.maximum(halves.rows(found), 0.0)
+    return topics * (chosen.n_tokens / topics.sum())
