@@ -1,4 +1,6 @@
-"""Held-out completion of the default against processor seconds: with samples of the documents first and without.
+"""Held-out completion of the default against processor seconds: as it begins, with samples first, and without.
+
+Short documents begin with topics of words beside a word (math.md (C25)), others with samples of the documents.
 
 Each fit has a process of its own and one thread. It is scored between passes; the scores take no part in the seconds.
 Completion is that of one fixed point for all systems of the harness.
@@ -19,14 +21,19 @@ from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
 from benchmarks.large.fits import prepared
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import growing
+from stickbreak.collapsed import companions, growing
 from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.corpus import open_corpus
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.laps import Callback, Stop
 
 BEGIN = CollapsedLaps.begin
-WAYS = {"with samples": growing.samples, "without": lambda n_counts, sampling: []}
+NO_SAMPLES, NEVER = (lambda n_counts, sampling: []), 1 << 62  # stored counts
+WAYS = {  # what says the samples, and from how many stored counts on short documents begin with words beside a word
+    "as it begins": (growing.samples, companions.LEAST),
+    "with samples": (growing.samples, NEVER),
+    "without": (NO_SAMPLES, NEVER),
+}
 
 
 class Watched:
@@ -48,10 +55,13 @@ class Watched:
         if "lap" not in row or now < self._due[0]:
             return
         state, priors, before = self._laps.state, self._laps.priors, time.process_time()
-        k = alive(state.N)
-        counts = state.S[:, k].T + priors.eta
+        S, beta, mean = state.S, state.beta, self._laps.ending.mean
+        if self._laps.ending.sampled and mean is not None and mean.n:
+            S, beta = mean.counts(), mean.corpus_weights(priors.gamma)
+        k = alive(S.sum(axis=0))
+        counts = S[:, k].T + priors.eta
         topics = counts / counts.sum(axis=1, keepdims=True)
-        score = scores.completion(self._split, topics, priors.alpha * state.beta[k])
+        score = scores.completion(self._split, topics, priors.alpha * beta[k])
         self.found.append({"at": self._due.pop(0), "pass": row["lap"], "topics": k.size, "completion": score})
         while self._due and self._due[0] <= now:
             self._due.pop(0)
@@ -74,8 +84,10 @@ def course(key: Record) -> list[Record]:
     split = split_of(key["name"], key["place"])
     CollapsedHDP(n_laps=30, random_state=0).fit(split.train[:300])  # compiles
     watched = Watched(split, key["at"])
+    samples, least = WAYS[key["way"]]
     with (
-        patch.object(growing, "samples", WAYS[key["way"]]),
+        patch.object(growing, "samples", samples),
+        patch.object(companions, "LEAST", least),
         patch.object(CollapsedLaps, "begin", lambda *given: watched.begin(*given)),
     ):
         with contextlib.suppress(KeyboardInterrupt):

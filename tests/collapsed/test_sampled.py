@@ -66,7 +66,7 @@ def test_topics_are_drawn_from_their_probabilities():
     assert stats.chisquare(found, n * expected / expected.sum()).pvalue > 1e-3
 
 
-def test_mean_is_that_of_the_passes_after_the_first_ones():
+def test_mean_is_that_of_the_passes_after_the_first_ones_and_prefers_the_last():
     state, ending, S, tables = swept(small_corpus(1)), Ending("sampled"), [], []
     for done in range(BURN_IN + 5):
         ending.before(state, PRIORS, 0, ONE)
@@ -77,9 +77,10 @@ def test_mean_is_that_of_the_passes_after_the_first_ones():
             S.append(dense_S(state))
             tables.append(state.tables)
     ending.average(state)
-    np.testing.assert_allclose(state.S, np.mean(S, axis=0), atol=1e-12)
+    weights = np.arange(1, 6) ** 2
+    np.testing.assert_allclose(state.S, np.average(S, axis=0, weights=weights), atol=1e-12)
     np.testing.assert_allclose(state.N, state.S.sum(axis=0))
-    np.testing.assert_allclose(state.tables, np.mean(tables, axis=0))
+    np.testing.assert_allclose(state.tables, np.average(tables, axis=0, weights=weights))
     assert state.S.sum() == pytest.approx(small_corpus(1).n_tokens)
     assert (state.S % 1).any()
 
@@ -266,7 +267,7 @@ def test_trial_is_followed_by_the_better_kind(monkeypatch, good):
     counts = [(part.count.copy(), part.held, part.apart) for part in state.documents.shards]
     priors = ending.before(state, changed, 0, ONE)
     assert ending.tried.n == (TRIAL - BURN_IN if good else 1)
-    np.testing.assert_array_equal(ending.tried.S.sum(), state.S.sum() * ending.tried.n)
+    np.testing.assert_array_equal(ending.tried.S.sum(), state.S.sum() * ending.tried.weight)
     ending.join(state, ONE)
     assert ending.tried is None
     assert priors == (changed if good else PRIORS)
@@ -313,8 +314,8 @@ def test_documents_set_apart_choose_the_topics_that_predict_them(good):
     expected, mean = Expected.of(state, PRIORS), Mean.none(state)
     mean.add(state)
     if good:
-        mean.S = 2 * 4000 * np.ascontiguousarray(truth.topic_word.T)
-        mean.n, mean.tables = 2, 2 * state.tables
+        mean.S = 5 * 4000 * np.ascontiguousarray(truth.topic_word.T)  # two passes weigh 1 and 4
+        mean.n, mean.tables = 2, 5 * state.tables
     else:
         mean.S[:] = 4000 / 120
         mean.tables[:] = state.tables.mean()
@@ -330,7 +331,8 @@ def test_comparison_is_of_the_mean_with_the_weights_of_its_tables(monkeypatch):
     _, state = in_trial()
     ending, given = Ending("auto"), []
     tried(state, ending)
-    S, tables = ending.mean.S / ending.mean.n, ending.mean.tables / ending.mean.n
+    weight = sum(s**2 for s in range(1, ending.mean.n + 1))
+    S, tables = ending.mean.S / weight, ending.mean.tables / weight
     monkeypatch.setattr(
         sampled, "scores", lambda _, S, beta, *rest: given.append((S.copy(), beta.copy())) or np.zeros(3)
     )

@@ -187,8 +187,9 @@ def test_its_topics_are_the_mean_of_its_last_passes_with_draws(monkeypatch: pyte
     assert len(passes) == 24
     assert mean.n == 3
     assert mean.S.shape == (40, min(most, 100))
-    np.testing.assert_allclose(mean.S, sum(S for S, _ in passes[21:]))
-    np.testing.assert_allclose(mean.tables, sum(tables for _, tables in passes[21:]))
+    weights = (1, 4, 9)
+    np.testing.assert_allclose(mean.S, sum(w * S for w, (S, _) in zip(weights, passes[21:], strict=True)))
+    np.testing.assert_allclose(mean.tables, sum(w * M for w, (_, M) in zip(weights, passes[21:], strict=True)))
 
 
 def test_a_hundred_passes_are_left_out_of_its_mean() -> None:
@@ -208,7 +209,7 @@ def test_gains_are_those_of_the_new_topics_over_four_ways_to_halve(monkeypatch: 
         return np.array([S[0, 0], documents[0]])
 
     monkeypatch.setattr(sampled_start, "scores", scored)
-    new, old = Mean(np.full((1, 1), 8.0), np.full(1, 2.0), 2), Mean(np.full((1, 1), 3.0), np.full(1, 15.0), 3)
+    new, old = Mean(np.full((1, 1), 20.0), np.full(1, 5.0), 2), Mean(np.full((1, 1), 14.0), np.full(1, 70.0), 3)
     gain = sampled_start.gains(object(), (new, of_new), (old, of_old), 5, ONE)  # type: ignore[arg-type]
     np.testing.assert_allclose(gain, [3.0, 0.0])
     assert seeds == [5, 6, 7, 8]

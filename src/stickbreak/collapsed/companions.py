@@ -23,9 +23,8 @@ from stickbreak.numerics.streams import stream
 LEAST = 1 << 16  # stored counts of a collection of short documents that begins like this
 DOCUMENTS = 1 << 18  # at most, in which words are seen beside each other
 LEAST_DOCUMENTS = 5  # of a word: the row of a rarer one is noise
-DIMENSIONS = 1 << 10  # at most, of the random projection of the rows
-PER_TOPIC = 3  # K is at most the root of the number of documents, divided by this
-ENOUGH = 100  # topics, that co-occurrence shows at the least where there may be more
+DIMENSIONS = 1 << 8, 1 << 10  # of the random projection of the rows, at least and at most
+FEW, FEWEST = 1 / 6, 50  # topics: fewer than this times the root of D, and than these, show what co-occurrence misses
 
 
 class Halves(NamedTuple):
@@ -80,11 +79,6 @@ def shown(first: Float, second: Float, weights: Float) -> int:
     return 1 + int(np.count_nonzero(values > -values[0]))
 
 
-def most_topics(n_documents: int, rules: Rules) -> int:
-    """Return how many topics a collection of short documents begins with at the most.                math.md (C25)"""
-    return max(1, min(rules.max_topics, DIMENSIONS, int(math.sqrt(n_documents) / PER_TOPIC)))
-
-
 def topics_of_companions(documents: Documents, rows: Int, rules: Rules) -> Float | None:
     """Return topics that are the words seen beside a word each, (K, W), with as many tokens as the documents have.
 
@@ -105,17 +99,17 @@ def topics_of_companions(documents: Documents, rows: Int, rules: Rules) -> Float
     n_counts = documents.n_counts
     if n_counts < LEAST or not are_short(documents.n_documents, n_counts) or rules.steering.n_kept:
         return None
-    rng, K = stream(rules.seed, "words beside words"), most_topics(documents.n_documents, rules)
+    rng, root = stream(rules.seed, "words beside words"), math.sqrt(documents.n_documents)
     if rows.size > DOCUMENTS:
         rows = np.sort(rng.choice(rows, DOCUMENTS, replace=False))
     chosen = documents.chosen(rows)
-    halves = Halves.of(chosen, rng)
-    if halves.words.size < K:
+    halves, (least, most) = Halves.of(chosen, rng), DIMENSIONS
+    if not halves.words.size:
         return None
-    first, second = halves.points(min(DIMENSIONS, max(2 * K, DIMENSIONS // 4)), rng)
+    first, second = halves.points(min(most, max(least, round(4 * FEW * root))), rng)
     n = shown(first, second, halves.weights())
-    if n < min(K, ENOUGH):
+    if n < min(FEW * root, FEWEST):
         return None
-    found = halves.words[corners((first + second) / 2, min(K, n))]
+    found = halves.words[corners((first + second) / 2, min(n, rules.max_topics))]
     topics = np.maximum(halves.rows(found), 0.0)
     return topics * (chosen.n_tokens / topics.sum())

@@ -210,14 +210,16 @@ def update(given: Update, shard: Shard) -> Outcome:
 def draw(given: Update, shard: Shard) -> Outcome:
     """Draw one topic for each count of a block; find its tables (K,), and its log p of all tokens.   math.md (C23)"""
     old, n, S, N = shard.shares, shard.word.size, given.counts.S, given.counts.N.copy()
-    if old.topic.size != n or (np.diff(old.start) != 1).any():
+    listed, topics = np.diff(old.start), np.zeros(n, np.uint16)  # what is left aside has any topic
+    if (listed > 1).any() or (shard.count[listed == 0] > 0).any():
         return update(given, shard)  # of counts with several topics, which are drawn document by document once
+    topics[listed == 1] = old.topic
     W, eta, prior, indptr = S.shape[0], given.priors.eta, given.prior, shard.indptr
     start, order, head = np.zeros(W + 1, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     size, topic, n_dk = np.empty(n, np.int32), np.empty(n, np.uint16), np.empty(n)
     draw_kernels.by_word(indptr, shard.word, start, order, head)
-    draw_kernels.list_topics(indptr, shard.count, old.topic, size, topic, n_dk)
-    lists, of_words, z = (size, topic, n_dk), old.topic[order], np.empty(n, np.uint16)
+    draw_kernels.list_topics(indptr, shard.count, topics, size, topic, n_dk)
+    lists, of_words, z = (size, topic, n_dk), topics[order], np.empty(n, np.uint16)
     total, tables = float(total_of(eta, W)), np.zeros(prior.size)
     rest = max(given.priors.alpha - float(prior.sum()), 0.0) * eta / total
     rules = prior, rest, eta, total, given.key, shard.first

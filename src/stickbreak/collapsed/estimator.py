@@ -48,6 +48,7 @@ class CollapsedHDP(StreamedCollapsed):
     are rounded at random without bias, so memory and time do not grow with `n_topics` times the documents.
     A fit starts with one topic. Topics are split and merged as long as this predicts held-out tokens better, so their
     number hardly depends on the start. Large collections do so on samples of their documents first (math.md (C17)).
+    Many short documents begin with as many topics as the words that occur together show (math.md (C25)).
     `stickbreak fit` uses this method unless you name another.
 
     Parameters

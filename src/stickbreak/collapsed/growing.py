@@ -42,7 +42,7 @@ LARGEST = 1 << 22  # stored counts of a sample
 TIMES = 4  # as many has the next sample
 MOST = 1 << 26  # stored counts of a collection in which all documents take part in splits and merges ...
 MOST_OF_SHORT = 1 << 21  # ... and of one of short documents, whose last passes are then sampled ones
-DRAWS = 15  # sampled passes over the last sample of short documents: they sharpen its topics, and alpha falls
+DRAWS = 20  # sampled passes over the last sample of short documents: they sharpen its topics, and alpha falls
 DOCUMENTS = 32  # for each topic of a sample, where samples decide: fewer leave mixtures of topics, which moves keep
 
 
@@ -129,8 +129,9 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
 
 def taking_part(documents: Documents, engine: Engine) -> Int:
     """Return the numbers of the documents that are not set apart."""
-    apart = np.concatenate(documents.walk(engine, _set_apart).listed)
-    return np.setdiff1d(np.arange(documents.n_documents), apart)
+    taking = np.ones(documents.n_documents, bool)
+    taking[np.concatenate(documents.walk(engine, _set_apart).listed)] = False
+    return np.flatnonzero(taking)
 
 
 def _set_apart(given: None, shard: Shard) -> Outcome:
@@ -138,7 +139,7 @@ def _set_apart(given: None, shard: Shard) -> Outcome:
     if shard.apart is None:
         return Outcome(listed=[np.zeros(0, np.int64)])
     document = np.repeat(np.arange(shard.indptr.size - 1), np.diff(shard.indptr))
-    return Outcome(listed=[shard.first + np.unique(document[shard.apart > 0])])
+    return Outcome(listed=[shard.first + np.flatnonzero(np.bincount(document, shard.apart))])
 
 
 def _grown(

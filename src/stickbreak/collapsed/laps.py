@@ -13,7 +13,7 @@ from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_to
 from stickbreak.collapsed.growing import grown, taking_part
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
-from stickbreak.collapsed.predictive import EVERY, JUDGED, learn_drawn, says_alpha
+from stickbreak.collapsed.predictive import JUDGED, is_due, learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, checked_weights, documents_apart, priors_from, rejoin
 from stickbreak.collapsed.sampled_start import try_sampled_start
@@ -124,7 +124,7 @@ class CollapsedLaps:
             return
         judges = None
         if self._is_judged():
-            due = ending.keeps_apart and (ending.passes + 1) % EVERY == 0
+            due = ending.keeps_apart and is_due(ending.passes + 1)
             judges = documents_apart(state, rules.seed, engine) if due else []
         given = rules, ending.passes + 1, judges, lengths, rules.seed, engine
         self.priors = learn_drawn(state, self.priors, *given)

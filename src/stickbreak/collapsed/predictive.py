@@ -23,14 +23,20 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.pseudo_counts import of_words, total_of
 
-EVERY = 5  # sampled passes
-JUDGED = 30  # of them, where there is no trial: after these alpha stays
+FIRST = 5  # sampled passes, after which alpha is judged; then again after twice as many each time
+JUDGED = 20  # of them, where there is no trial: after these alpha stays
 LEAST = 1 << 18  # stored counts: of fewer, the topics of one pass carry so much noise that alpha is found too large
 
 
 def says_alpha(documents: Documents) -> bool:
     """Return whether documents that are set apart say better than draws which alpha there is.         math.md (C24)"""
     return documents.n_counts >= LEAST and are_short(documents.n_documents, documents.n_counts)
+
+
+def is_due(number: int) -> bool:
+    """Return whether alpha is judged after a sampled pass: after 5, 10, 20, 40 and so on.             math.md (C24)"""
+    times, rest = divmod(number, FIRST)
+    return rest == 0 and times > 0 and times & (times - 1) == 0
 
 
 def learn_drawn(
@@ -52,7 +58,7 @@ def learn_drawn(
         Of the pass.
     rules : Rules
     number : int
-        Of the pass, from 1: alpha is judged after every fifth.
+        Of the pass, from 1: alpha is judged after those of `is_due`.
     judges : sequence of Shard or None
         Documents set apart, as of `documents_apart`: they say what alpha is; where there are none of them, it stays.
         None: the draws say it.
@@ -64,7 +70,7 @@ def learn_drawn(
     if judges is None or "alpha" not in rules.learn:
         return learn(state, priors, rules.learn, lengths)
     priors = learn(state, priors, [name for name in rules.learn if name != "alpha"], lengths)
-    if not judges or number % EVERY:
+    if not judges or not is_due(number):
         return priors
     most = max(rules.priors.alpha, priors.alpha)
     return replace(priors, alpha=predictive_alpha(state, judges, priors, most, seed, engine))

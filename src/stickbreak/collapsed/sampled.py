@@ -32,6 +32,7 @@ LATE = 2  # how much a mean prefers late passes, as topics go on to form: pass s
 TRIAL = 30  # passes until the two kinds are compared
 PASSES = 120  # sampled passes at the least, once they are chosen: their mean predicts better the more there are
 SWEEPS = 20  # over documents that are completed, topics held fixed
+AT_ONCE = 1 << 16  # numbers of a table: what is made of them stays in the cache
 SLACK = 2.0  # standard errors that sampled passes may be worse
 
 
@@ -42,7 +43,6 @@ class Mean:
     S: Float  # (W, K)
     tables: Float  # (K,)
     n: int = 0  # passes
-    weight: float = 0.0
 
     @classmethod
     def none(cls, state: CollapsedState) -> Self:
@@ -53,17 +53,23 @@ class Mean:
         """Add a pass."""
         self.n += 1
         weight = float(self.n**LATE)
-        self.S += weight * state.S
+        rows = max(1, AT_ONCE // self.S.shape[1])
+        for first in range(0, self.S.shape[0], rows):
+            self.S[first : first + rows] += weight * state.S[first : first + rows]
         self.tables += weight * state.tables
-        self.weight += weight
+
+    @property
+    def weight(self) -> float:
+        """All passes weigh this; one, if there are none."""
+        return float(sum(s**LATE for s in range(1, self.n + 1))) or 1.0
 
     def counts(self) -> Float:
         """Return the mean counts, (W, K)."""
-        return self.S / (self.weight or 1.0)
+        return self.S / self.weight
 
     def corpus_weights(self, gamma: float) -> Float:
         """Return the corpus weights of the mean tables, (K,)."""
-        return corpus_weights(self.tables / (self.weight or 1.0), gamma)
+        return corpus_weights(self.tables / self.weight, gamma)
 
     def put_into(self, state: CollapsedState) -> None:
         """Give a state the mean counts and tables."""
@@ -160,7 +166,7 @@ class Ending:
             self.kind, self.tried = "sampled", self.mean
             drawn.put_into(state, engine)
         else:
-            self.kind, self.tried, priors = "expected", Mean(state.S, state.tables, 1, 1.0), self.expected.priors
+            self.kind, self.tried, priors = "expected", Mean(state.S, state.tables, 1), self.expected.priors
         state.documents.forget()
         self.passes, self.mean, self.expected = 0, None, None
         return priors
@@ -193,7 +199,7 @@ class Ending:
         }
         if self.mean is not None:
             sums = sparse.csr_array(self.mean.S)
-            values["averaged"], values["averaged_weight"] = self.mean.n, self.mean.weight
+            values["averaged"] = self.mean.n
             arrays["mean.tables"] = self.mean.tables.copy()
             arrays |= {f"mean.{name}": getattr(sums, name) for name in ("data", "indices", "indptr")}
         if self.expected is not None:
@@ -221,9 +227,7 @@ class Ending:
             sums = checked_rows(data, indices, indptr, (state.S.shape[0], state.S.shape[1]))
             tables = arrays["mean.tables"]
             require(is_table(tables, state.beta.size) and are_sums(tables), "the tables of its mean are damaged")
-            n, weight = whole_number("averaged", values["averaged"]), float(values["averaged_weight"])
-            require(weight == sum(float(i**LATE) for i in range(1, n + 1)), "the weight of its mean does not fit")
-            self.mean = Mean(sums, tables.copy(), n, weight)
+            self.mean = Mean(sums, tables.copy(), whole_number("averaged", values["averaged"]))
         if "expected" in values:
             own = {name.removeprefix("expected."): a for name, a in arrays.items() if name.startswith("expected.")}
             beta, tables = checked_weights(own, state.beta.size)

@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
 from stickbreak.corpus.cooccurrence import Cooccurrence
+from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
 from stickbreak.initialization.documents import random_documents
 from stickbreak.initialization.kernels import simplex as simplex_kernels
 from stickbreak.numerics.arrays import Float, Int
