@@ -18,6 +18,10 @@ function topicTree(tree, tools) {
     node.path = node.above ? [...node.above.path, node.child] : [];
     node.share = node.n_tokens / root.n_tokens;
     if (node.above) node.above.children.push(node);
+    // What a node is called by: its words that are not also those of the node above, then the others.
+    const shared = new Set((node.above?.words ?? []).map((entry) => entry.word)),
+      all = node.words.map((entry) => entry.word);
+    node.telling = [...all.filter((text) => !shared.has(text)), ...all.filter((text) => shared.has(text))];
     byPath.set(name(node), node);
   }
   let zoomed = root,
@@ -27,11 +31,7 @@ function topicTree(tree, tools) {
   function name(node) {
     return node.path.join(".") || "all";
   }
-  const gist = (node, n) =>
-    node.words
-      .slice(0, n)
-      .map((entry) => entry.word)
-      .join(", ");
+  const gist = (node, n) => node.telling.slice(0, n).join(", ");
   const size = (node) =>
     node.topic === null
       ? plural(node.n_topics, "topic")
@@ -150,19 +150,19 @@ function topicTree(tree, tools) {
     function write(cell, node, x, room, y) {
       const fits = (text) => textWidth(text) < room - 15;
       if (room < READABLE) return;
-      if (!fits(node.words[0].word) && room - 15 < tall - 16) {
+      if (!fits(node.telling[0]) && room - 15 < tall - 16) {
         // there is more room upright
         const at = { x: x + room / 2 + 4, y: y + tall - 9 };
-        cell.append(textAt(cut(node.words[0].word, tall - 16), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
+        cell.append(textAt(cut(node.telling[0], tall - 16), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
         return;
       }
       let text = "";
-      for (const entry of node.words) {
-        const longer = text ? `${text}, ${entry.word}` : entry.word;
+      for (const one of node.telling) {
+        const longer = text ? `${text}, ${one}` : one;
         if (!fits(longer)) break;
         text = longer;
       }
-      cell.append(textAt(text || cut(node.words[0].word, room - 15), { x: x + 8, y: y + tall / 2 - 5 }));
+      cell.append(textAt(text || cut(node.telling[0], room - 15), { x: x + 8, y: y + tall / 2 - 5 }));
       const long = `${percent(node.share)} · ${size(node)}`,
         short = percent(node.share);
       const second = fits(long) ? long : fits(short) ? short : "";
@@ -232,7 +232,7 @@ function topicTree(tree, tools) {
       most = Math.max(...zoomed.children.map((child) => child.share), 1e-9);
     const row = (child) => {
       const words = el("span", { class: "gist" });
-      for (const entry of child.words.slice(0, 6)) words.append(word(entry.word), " ");
+      for (const text of child.telling.slice(0, 6)) words.append(word(text), " ");
       const fill = el("i");
       fill.style.width = `${(100 * child.share) / most}%`;
       return el(
@@ -372,6 +372,6 @@ function topicTree(tree, tools) {
       ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page. The others are pale, or only counted.`
       : "";
   byId("tree-hint").textContent =
-    `Each row is a level of the tree. The width of a node is its share of the tokens. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
+    `Each row is a level of the tree. The width of a node is its share of the tokens. A node is called by its words that are not also those of the node above, then by the others. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
   return { draw, openFromAddress, placeOf, groupsOf };
 }
