@@ -7,7 +7,8 @@ function topicTree(tree, tools) {
   const MOST_BRANCHES = 24; // that have colours of their own on the map
   const LISTED = 12; // children in the list before all are asked for
   const TIGHT = 3,
-    READABLE = 17; // pixels of width: narrower nodes are drawn as one; narrower nodes have no word
+    POINTED = 8,
+    READABLE = 17; // pixels of width: narrower nodes are drawn as one; no row has only narrower ones; these have no word
   const nodes = tree.nodes.map((entry) => ({ ...entry, children: [] }));
   const [root] = nodes;
   const byPath = new Map();
@@ -17,6 +18,7 @@ function topicTree(tree, tools) {
     node.level = node.above ? node.above.level + 1 : 0;
     node.path = node.above ? [...node.above.path, node.child] : [];
     node.share = node.n_tokens / root.n_tokens;
+    node.own = node.n_own / root.n_tokens; // of its topic itself, none of them in a node below
     if (node.above) node.above.children.push(node);
     // What a node is called by: its words that are not also those of the node above, then the others.
     const shared = new Set((node.above?.words ?? []).map((entry) => entry.word)),
@@ -39,7 +41,7 @@ function topicTree(tree, tools) {
   const told = (node) => `${name(node)} · ${percent(node.share)} of the words · ${size(node)} · ${gist(node, 7)}`;
   const rest = (node, shown) => ({
     n: node.n_children - shown.length,
-    share: node.share - shown.reduce((sum, child) => sum + child.share, 0),
+    share: node.share - node.own - shown.reduce((sum, child) => sum + child.share, 0),
   });
   function cut(text, room) {
     // to a width, in letters that a reader sees as such
@@ -55,11 +57,11 @@ function topicTree(tree, tools) {
     return nodesAbove;
   }
   function height(node, room, most) {
-    // rows that have a node wide enough for a word, of which the largest children tell
+    // rows that have a node wide enough to point at, of which the largest children tell
     if (most <= 1) return 1;
     const wide = node.children
       .map((child) => [child, (child.share / node.share) * room])
-      .filter(([, width]) => width >= READABLE);
+      .filter(([, width]) => width >= POINTED);
     return (
       1 +
       wide.reduce(
@@ -125,17 +127,21 @@ function topicTree(tree, tools) {
         place(child, left, wide, row + 1, i % 2 ? "b" : "a");
         left += wide;
       });
-      const others = rest(node, shown);
-      if (others.n > 0 && x + room - left > 0.5) lump(node, others, left, x + room - left, (row + 1) * tall);
+      const others = rest(node, shown),
+        own = (node.own / node.share) * room,
+        left_over = x + room - left - own;
+      if (others.n > 0 && left_over > 0.5)
+        lump(node, `${whole(others.n)} smaller`, `${plural(others.n, "smaller node")} · ${percent(others.share)} of the words`, left, left_over, (row + 1) * tall);
+      if (own > 0.5)
+        lump(node, `#${node.topic} itself`, `topic #${node.topic} itself · ${percent(node.own)} of the words`, x + room - own, own, (row + 1) * tall);
     }
-    function lump(node, others, x, room, y) {
-      const text = `${plural(others.n, "smaller node")} · ${percent(others.share)} of the words`;
+    // What has no node of its own: smaller nodes together, or the words of the node itself.
+    function lump(node, label, text, x, room, y) {
       const cell = svg(
         "g",
         { class: "cell rest" },
         svg("rect", { x, y, width: Math.max(0.5, room - 1.5), height: tall - 2, rx: Math.min(4, room / 4) }),
       );
-      const label = `${whole(others.n)} smaller`;
       if (textWidth(label) < room - 14) cell.append(textAt(label, { x: x + 8, y: y + 22 }));
       cell.addEventListener("click", () => {
         hideTip();
@@ -367,11 +373,12 @@ function topicTree(tree, tools) {
     return list.childElementCount ? el("div", {}, el("h3", {}, "Its path in the tree"), list) : null;
   }
 
+  const itself = root.own > 0 ? " Where a node has words that are in none below it, these are pale, at its right end." : "";
   const part =
     nodes.length < tree.n_nodes
       ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page. The others are pale, or only counted.`
       : "";
   byId("tree-hint").textContent =
-    `Each row is a level of the tree. The width of a node is its share of the tokens. A node is called by its words that are not also those of the node above, then by the others. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
+    `Each row is a level of the tree. The width of a node is its share of the tokens. A node is called by its words that are not also those of the node above, then by the others. Topics with none below are outlined.${itself} Choose a node to look closer, and the top node to go back up.${part}`;
   return { draw, openFromAddress, placeOf, groupsOf };
 }
