@@ -98,7 +98,7 @@ def test_equal_weights_do_not_differ_and_a_single_document_says_nothing():
         ([["a", "b"], ["a"], "b"], r"category has \['a', 'b'\] for a document; give a text, number or date for each"),
         (["a", {"b": 1}, None], r"category has \{'b': 1\} for a document; give a text"),
         ([("a", 1), ("a", [1]), "b"], r"category has \('a', \[1\]\) for a document; give a text"),
-        ([np.arange(2), "a", "b"], r"category has array\(\[0, 1\]\) for a document; give a text"),
+        ([np.arange(2), "a", "b"], r"category has \[0, 1\] for a document; give a text"),
         (
             [pd.Timestamp("2026-11-23"), pd.Timestamp("2026-11-23", tz="UTC"), None],
             "values of different kinds .*; give",

@@ -14,6 +14,8 @@ from stickbreak.report import build_component_report, build_report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\u202eevil", "=cmd|' /C calc'!A0"]
+COPIED = "navigator.clipboard.writeText = async (text) => { window.copied = text; };"
+NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 K = 24
 SAME_BEGINNINGS = (
     "python, django, web",
@@ -132,6 +134,26 @@ def tree_report():
     documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]
     model = stickbreak.BackoffTreeTopics(branching=(3, 2, 5), n_laps=4, random_state=0).fit(documents)
     return build_report(model, documents)
+
+
+def grown_tree_report():
+    """Return the report of a tree whose inner nodes are topics with words of their own."""
+    documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]
+    return build_report(stickbreak.NestedCRP(n_laps=10, random_state=0).fit(documents), documents)
+
+
+def classes_report():
+    """Return a report of 40 topics in 30 groups at a glance, with 20 classes of long names and with dates."""
+    rng = np.random.default_rng(0)
+    words = [f"word{w}" for w in range(80)]
+    phi, theta = rng.dirichlet([0.05] * 80, 40), rng.dirichlet([0.05] * 40, 200)
+    columns = {
+        "day": [str(np.datetime64("2021-01-10") + 5 * d) for d in range(200)],
+        "list": [f"a class with a long name {d % 20}" for d in range(200)],
+    }
+    corpus = Corpus.from_counts(np.array([rng.multinomial(40, row @ phi) for row in theta]), words, metadata=columns)
+    data = build_report(SmallModel(phi, {}, tuple(words), topic_weights_=np.full(40, 0.02)), corpus, weights=theta)
+    return replace(data, path=replace(data.path, overview=30))
 
 
 def path_report():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
+from stickbreak.report import write_report
 
 WORDS = ("cat", "dog", "stock", "bond", "goal", "team")
 
@@ -106,3 +107,62 @@ def with_words(model, corpus):
         return replace(model, vocabulary_=tuple(words)), renamed
 
     return rename
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from tests.report import browsed  # which imports this file
+
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="needs the package playwright (make test installs it)"
+    )
+    if (path := browsed.browser_path()) is None:
+        pytest.skip(f"needs a browser: {' or '.join(browsed.BROWSERS)}")
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """Return a function from a kind of report to its file and what it says."""
+    from tests.report import browsed
+
+    folder, made = tmp_path_factory.mktemp("reports"), {}
+
+    def of(kind):
+        if kind not in made:
+            made[kind] = getattr(browsed, f"{kind}_report")()
+            write_report(made[kind], folder / f"{kind}.html")
+        return folder / f"{kind}.html", made[kind]
+
+    return of
+
+
+@pytest.fixture
+def opened(browser, reports):
+    """Return a function that opens a report; at the end nothing may have gone wrong on any page."""
+    from tests.report import browsed
+
+    contexts, pages = [], []
+
+    def open_report(kind="words", viewport=None, scheme="light", place=""):
+        context = browser.new_context(
+            viewport=viewport or browsed.WIDE, color_scheme=scheme, offline=True, reduced_motion="reduce"
+        )
+        context.set_default_timeout(20_000)
+        context.add_init_script(browsed.COPIED)
+        contexts.append(context)
+        found = browsed.Opened(context.new_page())
+        address = reports(kind)[0].as_uri()
+        found.watch(address)
+        found.page.goto(address + place)
+        found.own = address
+        pages.append(found)
+        return found
+
+    yield open_report
+    for context in contexts:
+        context.close()
+    assert [found.problems for found in pages] == [[] for _ in pages]

@@ -1,6 +1,6 @@
 """Reports in a real browser: what a reader clicks, types and copies, on a wide and on a narrow screen, light and dark.
 
-They are skipped where the package playwright or Chromium is missing.
+They are skipped where the package playwright or Chromium is missing (the fixture `browser`).
 """
 
 import csv
@@ -9,62 +9,9 @@ import io
 import numpy as np
 import pytest
 from tests.report import browsed
+from tests.report.browsed import NARROW, WIDE
 
-from stickbreak.report import write_report
-
-playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright (make test installs it)")
-CHROMIUM = browsed.browser_path()
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"needs a browser: {' or '.join(browsed.BROWSERS)}")
-
-KINDS = ("words", "growing", "path", "tree", "vectors", "large")
-COPIED = "navigator.clipboard.writeText = async (text) => { window.copied = text; };"
-NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory):
-    """Return a function from a kind of report to its file and what it says."""
-    folder, made = tmp_path_factory.mktemp("reports"), {}
-
-    def of(kind):
-        if kind not in made:
-            made[kind] = getattr(browsed, f"{kind}_report")()
-            write_report(made[kind], folder / f"{kind}.html")
-        return folder / f"{kind}.html", made[kind]
-
-    return of
-
-
-@pytest.fixture
-def opened(browser, reports):
-    """Return a function that opens a report; at the end nothing may have gone wrong on any page."""
-    contexts, pages = [], []
-
-    def open_report(kind="words", viewport=WIDE, scheme="light", place=""):
-        context = browser.new_context(viewport=viewport, color_scheme=scheme, offline=True, reduced_motion="reduce")
-        context.set_default_timeout(20_000)
-        context.add_init_script(COPIED)
-        contexts.append(context)
-        found = browsed.Opened(context.new_page())
-        address = reports(kind)[0].as_uri()
-        found.watch(address)
-        found.page.goto(address + place)
-        found.own = address
-        pages.append(found)
-        return found
-
-    yield open_report
-    for context in contexts:
-        context.close()
-    assert [found.problems for found in pages] == [[] for _ in pages]
+KINDS = ("words", "growing", "path", "tree", "grown_tree", "classes", "vectors", "large")
 
 
 def table(report):
@@ -283,7 +230,7 @@ def test_table_of_shares_over_time_is_copied_with_its_numbers(opened, reports):
     report, data = opened(), reports("words")[1]
     report.walk()
     drawn = report.page.evaluate("document.querySelector('#time-plot').data.map((one) => [...one.y])")
-    assert len(drawn) == 20
+    assert len(drawn) == 13  # 12 groups, and the others as one
     assert [sum(column) for column in zip(*drawn, strict=True)] == pytest.approx(
         [1] * len(data.time.shares.groups), rel=1e-2
     )

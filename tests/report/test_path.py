@@ -11,6 +11,8 @@ from stickbreak import CollapsedHDP
 from stickbreak.corpus import planted_lda
 from stickbreak.questions.topic_map import affinities, in_documents
 from stickbreak.report import build_report, render_html
+from stickbreak.report.data import JoinReport
+from stickbreak.report.path import _at_a_glance
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,28 @@ def test_report_has_the_path_of_the_model(fitted, documents):
         tuple(row) for row in path.linkage()[:, :2].astype(int)
     ]
     assert list(found.heights) == sorted(found.heights)
+
+
+def chain(K):
+    """Return the joins of K topics in which one group takes in a topic after the other."""
+    return tuple(JoinReport(K + i - 1 if i else 0, i + 1, "", ()) for i in range(K - 1))
+
+
+@pytest.mark.parametrize(("K", "overview", "expected"), [(100, 20, 31), (45, 20, 31), (30, 20, 21), (30, 25, 25)])
+def test_no_group_at_a_glance_has_more_than_a_third_where_more_groups_help(K, overview, expected):
+    equal = np.full(K, 1 / K)
+    if K == 100:  # the last topics, which join last, have most tokens
+        equal[-40:] = 0.9 / 40
+        equal[:-40] = 0.1 / 60
+    found = _at_a_glance(chain(K), equal, overview)
+    largest = equal[: K - found + 1].sum()  # the group that took in K - found topics
+    assert found == expected
+    if found > overview:
+        assert largest <= 1 / 3 < equal[: K - found + 2].sum()
+
+
+def test_overview_stays_where_forty_groups_do_not_help():
+    assert _at_a_glance(chain(200), np.full(200, 1 / 200), 20) == 20
 
 
 def test_groups_of_the_report_have_the_words_of_the_reduced_model(fitted, documents):

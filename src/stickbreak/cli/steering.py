@@ -130,8 +130,7 @@ def labels_of(corpus: "Corpus", column: str, separator: str | None) -> Any:
     """
     if separator is None:
         return column
-    from stickbreak.model.document_labels import listed
-    from stickbreak.questions.columns import column_of
+    from stickbreak.questions.columns import column_of, listed
 
     values = map(listed, column_of(corpus, column, "--labels"))
     return [value.split(separator) if isinstance(value, str) else value for value in values]

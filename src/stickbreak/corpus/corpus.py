@@ -13,6 +13,7 @@ from stickbreak.corpus.csr import assemble_csr, row_sums
 from stickbreak.corpus.halves import split_halves
 from stickbreak.corpus.metadata import checked_metadata
 from stickbreak.corpus.selection import held_out_rows, selected_rows
+from stickbreak.corpus.tables import in_tables
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.validation import canonical_counts, checked_names, checked_vocabulary
 
@@ -151,13 +152,8 @@ class Corpus:
 
     @property
     def names_in_tables(self) -> tuple[str, ...]:
-        """The names as tables hold them: halves of surrogate pairs, which no UTF-8 can hold, become question marks."""
-        names = self.document_names
-        try:
-            "".join(names).encode()
-        except UnicodeEncodeError:
-            return tuple(name.encode("utf-8", "replace").decode() for name in names)
-        return names
+        """The names as tables hold them (`in_tables`)."""
+        return in_tables(self.document_names)
 
     def __len__(self) -> int:
         return self.n_documents

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tables import in_tables
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
@@ -245,7 +246,7 @@ def word_intrusion(
     phi = np.asarray(topic_word, dtype=np.float64)
     top = _top_words(phi, n_words, len(words), least=1)
     rng, candidates = np.random.default_rng(check_whole("random_state", random_state, 0)), np.unique(top)
-    rows = []
+    rows, words = [], in_tables(words)
     for k, own in enumerate(top):
         rare = phi[k] <= np.quantile(phi[k], _RARE_HERE)
         possible = np.setdiff1d(candidates[rare[candidates]], own)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stickbreak.corpus.tables import in_tables
 from stickbreak.evaluation.coherence import check_options, coherence_of_words
 from stickbreak.evaluation.measures import (
     WINDOW,
@@ -87,7 +88,7 @@ def topic_scores(
     if ordered is not None:
         sequences = word_sequences(ordered, options)
         scores["c_v"] = mean_cosine(WordPairs.in_windows(top, model.vocabulary_, sequences, window))
-    words = [" ".join(model.vocabulary_[w] for w in row) for row in top]
+    words = in_tables([" ".join(model.vocabulary_[w] for w in row) for row in top])
     columns = {name: shown[name] for name in ("topic", "label", "share")}
     table = pd.DataFrame({**columns, **scores, "exclusivity": exclusivity(phi, n_words), "words": words})
     table.attrs = {

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime, time
 from numbers import Number
 from typing import Any, Self
 
@@ -17,7 +16,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import require
 from stickbreak.model.labels import is_label
 from stickbreak.numerics.arrays import Float, Int, Int32
-from stickbreak.questions.columns import column_of
+from stickbreak.questions.columns import column_of, listed
 
 LABELLED = 0.5  # prior share of a labelled document that its labels have; the free topics have the rest
 _KINDS = (str, Number, np.generic, date)  # of one label
@@ -122,23 +121,14 @@ def names_in(entry: Any) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))
 
 
-def listed(entry: Any) -> Any:
-    """Return the list that a field of JSON lines held, which its column keeps as text; anything else as it is."""
-    if not isinstance(entry, str) or not entry.startswith("["):
-        return entry
-    try:
-        found = json.loads(entry)
-    except ValueError:
-        return entry
-    return found if isinstance(found, list) else entry
-
-
 def _name(value: Any) -> str:
     """Return one label as text; nothing for a missing value."""
     if value is None or (not isinstance(value, str) and str(value) in ("<NA>", "NaT", "nan")):
         return ""
     if not isinstance(value, _KINDS) and type(value).__module__.split(".")[0] != "pandas":  # periods, intervals
         raise InputError(f"labels has {value!r:.60} for a document; give a text, number or date, or a list of some.")
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()  # a day, which pandas has as its midnight
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)  # a column of numbers some of which are missing
     return str(value).strip()

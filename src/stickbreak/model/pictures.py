@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,7 @@ class TopicPictures(Pictures):
         InputError
             If there are no dates, or no such topic.
         """
-        model = self._model
+        model, dates = self._model, list(dates) if isinstance(dates, Iterator) else dates  # it is asked twice
         if topics is None:
             trends = model.topic_trends(X, dates, date_format=date_format)
             topics = trends["topic"].iloc[np.argsort(-trends["change"].abs().to_numpy(), kind="stable")[:6]].tolist()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tables import in_tables
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Int
 
@@ -48,8 +51,11 @@ def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
                 f"{parameter} is {given!r}, but the corpus {has}; read it with keep=[{given!r}], or give an array."
             )
         return corpus.metadata[given].to_pandas(date_as_object=False).reset_index(drop=True)
+    given = list(given) if isinstance(given, Iterator) else given
     try:
         values = pd.Series(given).reset_index(drop=True)
+    except UnicodeEncodeError:
+        values = pd.Series([in_tables([one])[0] if isinstance(one, str) else one for one in given])
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{parameter} cannot be read ({error}); give a value for each document.") from None
     if len(values) != len(corpus):
@@ -70,13 +76,21 @@ def categories_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
     Raises
     ------
     InputError
-        Also if a value is not one that others can be equal to, as a list is, or values cannot be sorted.
+        Also if a value is not one that others can be equal to, as a list is, or values cannot be sorted. The lists of a
+        field of JSON lines are read as one category, such as "grain, ship"; an empty one is none.
     """
+    from pandas.api.types import is_string_dtype
+
     values = column_of(corpus, given, parameter)
+    if isinstance(given, str) and is_string_dtype(values):
+        values = values.map(_joined)
     if values.dtype != object:
         return values
     advice = "give a text, number or date for each document."
     for value in values:
+        if isinstance(value, bytes | list | dict | set | np.ndarray):
+            value = value.tolist() if isinstance(value, np.ndarray) else value
+            raise InputError(f"{parameter} has {value!r:.60} for a document; {advice}")
         try:
             hash(value)
         except TypeError:
@@ -86,6 +100,23 @@ def categories_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
     except TypeError as error:
         raise InputError(f"{parameter} has values of different kinds ({error}); {advice}") from None
     return values
+
+
+def listed(entry: Any) -> Any:
+    """Return the list that a field of JSON lines held, which its column keeps as text; anything else as it is."""
+    if not isinstance(entry, str) or not entry.startswith("["):
+        return entry
+    try:
+        found = json.loads(entry)
+    except ValueError:
+        return entry
+    return found if isinstance(found, list) else entry
+
+
+def _joined(entry: Any) -> Any:
+    """Return a list that a field of JSON lines held as one text; anything else as it is."""
+    found = listed(entry)
+    return found if found is entry else ", ".join(map(str, found)) or None
 
 
 def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from stickbreak.corpus.tables import in_tables
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.questions.words import relevant_words
@@ -27,7 +28,7 @@ def labels_of(topics: FlatTopics, numbers: Int, given: Mapping[int, str]) -> tup
         Labels that stay as they are, none like another.
     """
     ranked = relevant_words(topics, numbers, _MOST_WORDS)
-    words = [[topics.vocabulary_[w] for w in row] for row in ranked]
+    words = [list(in_tables([topics.vocabulary_[w] for w in row])) for row in ranked]
     return distinct_labels(words, [given.get(int(k)) for k in numbers], numbers, set(given.values()))
 
 

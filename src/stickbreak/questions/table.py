@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tables import in_tables
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import top_word_indices
@@ -46,7 +47,9 @@ def topics_table(topics: FlatTopics, corpus: Corpus | None, asked: Asked, n_word
     shown = topics.shown_topics(1, most=max(numbers.size, 1))
     order = {int(k): i for i, k in enumerate(shown.numbers)}
     at = np.array([order[int(k)] for k in numbers], dtype=np.int64)
-    words = [" ".join(topics.vocabulary_[w] for w in row) for row in relevant_words(topics, numbers, n_words)]
+    words = in_tables(
+        [" ".join(topics.vocabulary_[w] for w in row) for row in relevant_words(topics, numbers, n_words)]
+    )
     columns = {
         "topic": numbers,
         "label": list(asked.labels),

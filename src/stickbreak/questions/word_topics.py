@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tables import in_tables
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics
@@ -44,7 +45,7 @@ def word_topics(topics: FlatTopics, corpus: Corpus, n: int) -> pd.DataFrame:
         {
             "document": [names[d] for d in row],
             "row": row,
-            "word": [topics.vocabulary_[w] for w in counts.indices[entry]],
+            "word": in_tables([topics.vocabulary_[w] for w in counts.indices[entry]]),
             "count": counts.data[entry],
             "topic": topic,
             "probability": probability,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stickbreak.corpus.tables import in_tables
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
@@ -97,7 +98,7 @@ def words_of(topics: FlatTopics, topic: int, weight: float = RELEVANCE, n: int =
     numbers, _, joint = topics.topics_of_words(best)
     return pd.DataFrame(
         {
-            "word": [topics.vocabulary_[w] for w in best],
+            "word": in_tables([topics.vocabulary_[w] for w in best]),
             "relevance": relevance(phi, log_shares, float(weight))[best],
             "probability": phi[best],
             "lift": phi[best] / np.exp(log_shares[best]),

@@ -193,6 +193,8 @@ class TreeNode:
         Which child of its parent it is, from 0.
     topic : int or None
         The number of the topic, if it has one.
+    n_own : int
+        Tokens of that topic itself, where there are topics below it: the other tokens belong to nodes below. Else 0.
     n_tokens, n_topics, n_children : int
         Tokens and topics at and below it, and its children with tokens; the report need not have all of these children.
     words : tuple of WordShare
@@ -202,6 +204,7 @@ class TreeNode:
     parent: int
     child: int
     topic: int | None
+    n_own: int
     n_tokens: int
     n_topics: int
     n_children: int

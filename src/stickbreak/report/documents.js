@@ -1,7 +1,7 @@
 // The documents of the report: a search over all of them, and a page for each with the topic of every word.
 "use strict";
 function documentPages(data, tools) {
-  const { byId, el, whole, percent, plural, word, bar, topicLink } = tools;
+  const { byId, el, whole, percent, plural, moreText, word, bar, topicLink } = tools;
   const { documents, topics, columns } = data;
   const PAGE = 8,
     MORE = 40; // documents in the list at first, and more at a time
@@ -71,7 +71,7 @@ function documentPages(data, tools) {
     const more = byId("document-more"),
       rest = found.length - limit;
     more.hidden = rest <= 0;
-    more.textContent = `Show ${whole(Math.min(rest, MORE))} more of ${whole(rest)}`;
+    more.textContent = moreText(rest, MORE);
   }
   function page(one) {
     const list = el("ol", { class: "of-document" });

@@ -16,7 +16,6 @@ from stickbreak.questions.columns import (
     PERIODS,
     Days,
     categories_of,
-    column_of,
     days_of,
     numbered,
     only_column_of_dates,
@@ -131,7 +130,13 @@ def columns_of_report(
     if isinstance(categories, Mapping):
         given = {str(name): values for name, values in categories.items()}
     else:
-        given = {name: name for name in ([categories] if isinstance(categories, str) else categories)}
+        names = [categories] if isinstance(categories, str) else list(categories)
+        if wrong := [name for name in names if not isinstance(name, str)]:
+            raise InputError(
+                f"categories has {wrong[0]!r:.60}, which is not a name of a column; name columns, or give a mapping of "
+                "names to values."
+            )
+        given = {name: name for name in names}
     return Columns(time, by, {name: categories_of(corpus, one, "categories") for name, one in given.items()})
 
 
@@ -159,7 +164,7 @@ def _found_classes(corpus: Corpus, but: str | None) -> dict[str, Any]:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if field.name == but or not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.bool_()):
             continue
-        values = column_of(corpus, field.name, "categories")
+        values = categories_of(corpus, field.name, "categories")
         known = values[values.notna() & (values.astype(str) != "")]
         if len(known) >= _LEAST_KNOWN * len(values) and 2 <= known.nunique() <= min(_FOUND_CLASSES, len(known) // 5):
             found[field.name] = values

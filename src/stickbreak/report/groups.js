@@ -6,6 +6,7 @@ function groupedSections(data, tools) {
   const HEAT_ROWS = 40,
     MOST_TRENDS = 10,
     MOST_CHANGES = 5,
+    MOST_BANDS = 12, // of the stream that are told apart; the others are one
     CHANCE = 0.05;
   const exact = (v) => (v === null ? "" : v);
   const periodName = (start) => start.slice(0, { year: 4, quarter: 7, month: 7 }[time.by] ?? 10);
@@ -29,8 +30,22 @@ function groupedSections(data, tools) {
     );
     return rows;
   }
+  function bandsOf(groups) {
+    // the largest groups, and the others as one where these are several
+    if (groups.length <= MOST_BANDS + 1) return groups.map((group, i) => ({ ...group, fill: () => charts.hue(i, 0.85) }));
+    const others = groups.slice(MOST_BANDS);
+    return [
+      ...bandsOf(groups.slice(0, MOST_BANDS)),
+      {
+        name: plural(others.length, "smaller group"),
+        topics: others.flatMap((group) => group.topics),
+        fill: () => charts.colour("--rest"),
+      },
+    ];
+  }
   function drawStream(groups) {
     if (time === null) return;
+    const bands = bandsOf(groups);
     const holder = byId("time-plot"),
       periods = time.shares.groups;
     holder.setAttribute(
@@ -38,7 +53,7 @@ function groupedSections(data, tools) {
       `Shares of ${groups.length} groups of topics in each ${time.by} from ${periodName(periods[0])} to ${periodName(periods.at(-1))}; the table has the numbers`,
     );
     charts.draw(holder, "over-time", () => ({
-      traces: groups.map((group, i) => ({
+      traces: bands.map((group) => ({
         x: periods,
         y: periods.map((_, p) =>
           group.topics.reduce((sum, topic) => sum + (time.shares.shares[topic.index][p] ?? 0), 0),
@@ -48,16 +63,16 @@ function groupedSections(data, tools) {
         mode: "lines",
         stackgroup: "all",
         line: { width: 0.8, color: charts.colour("--card") },
-        fillcolor: charts.hue(i, 0.85),
+        fillcolor: group.fill(),
         hovertemplate: `%{y:.1%} ${charts.plain(group.name)}<extra>%{x}</extra>`,
       })),
       hovermode: "closest",
       xaxis: { type: "date", showgrid: false },
       yaxis: { tickformat: ".0%", range: [0, 1], title: { text: "share of tokens", font: { size: 13 } } },
     }));
-    const legend = groups.slice(0, 24).map((group, i) => {
+    const legend = bands.map((group) => {
       const key = el("i");
-      key.style.background = charts.hue(i, 0.85);
+      key.style.background = group.fill();
       return el("li", {}, key, word(group.name));
     });
     byId("time-legend").replaceChildren(...legend);
@@ -181,7 +196,8 @@ function groupedSections(data, tools) {
       return letters.length > n ? `${letters.slice(0, n - 1).join("")}…` : text;
     };
     const label = (topic) => charts.plain(`#${topic.number} ${cut(topic.label, holder.clientWidth < 600 ? 14 : 34)}`);
-    const names = grouped.groups.map((name) => charts.plain(cut(name, 26))), // two may be cut to the same
+    const tight = (holder.clientWidth - 120) / grouped.groups.length < 26; // pixels of a column: no room for slanted names
+    const names = grouped.groups.map((name) => charts.plain(cut(name, 20))), // two may be cut to the same
       columns = names.map((_, g) => g),
       lines = rows.map((_, i) => i);
     holder.style.height = `${Math.max(300, 22 * rows.length + 150)}px`;
@@ -190,7 +206,7 @@ function groupedSections(data, tools) {
       `Shares of ${rows.length} topics in ${grouped.groups.length} classes of ${grouped.column}; the table has the numbers`,
     );
     byId("class-hint").textContent =
-      `${grouped.groups.length} classes of ${grouped.column}, ${rows.length < topics.length ? `the ${rows.length} largest topics` : "all topics"}. ${relative ? "Colour says how many times the topic's mean share it has in a class." : "Colour says how much of the words of a class a topic has."}`;
+      `${grouped.groups.length} classes of the column “${grouped.column}”, ${rows.length < topics.length ? `the ${rows.length} largest topics` : "all topics"}. ${relative ? "Colour says how many times the topic's mean share it has in a class." : "Colour says how much of the words of a class a topic has."}`;
     const value = (k, g) => {
       const v = grouped.shares[k][g],
         m = mean(grouped, k);
@@ -230,19 +246,19 @@ function groupedSections(data, tools) {
           colorbar: {
             thickness: 10,
             outlinewidth: 0,
-            len: 0.6,
+            ...(tight ? { orientation: "h", y: 0, yanchor: "top", len: 1 } : { len: 0.6 }),
             ...(relative
               ? { tickvals: [-3, -1.5, 0, 1.5, 3], ticktext: ["⅛", "⅓", "1 ×", "3 ×", "8 ×"] }
               : { tickformat: ".0%" }),
           },
         },
       ],
-      margin: { l: 20, r: 8, t: 8, b: 20 },
+      margin: { l: 20, r: tight ? 8 : 40, t: 8, b: 20 }, // a slanted name that leaves the chart is not drawn
       xaxis: {
         side: "top",
-        tickangle: -45,
+        tickangle: tight ? -90 : -45,
         showgrid: false,
-        tickfont: { size: 12 },
+        tickfont: { size: tight ? 10 : 12 },
         tickvals: columns,
         ticktext: names,
       },

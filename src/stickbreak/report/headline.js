@@ -37,7 +37,7 @@ function drawHeadline(data, nTopics, ended) {
       data.fit.objective_name === "objective" ? "nats per token" : `nats per token, ${data.fit.objective_name}`,
     );
   if (data.mean_coherence !== null)
-    add("Mean coherence", fixed(data.mean_coherence, 2), "NPMI of the top 10 words, 1 is best");
+    add("Mean coherence", fixed(data.mean_coherence, 2), "how much the top 10 words of a topic occur together, 1 is best (NPMI)");
   if (data.diversity !== null && topics.length > 1)
     add("Diversity", percent(data.diversity), "of the top 25 words are different");
   const known = topics.filter((topic) => topic.found !== null),
@@ -52,6 +52,6 @@ function drawHeadline(data, nTopics, ended) {
     add(
       "Passes",
       whole(data.fit.n_laps),
-      data.fit.seconds === null ? "over the documents" : `over the documents in ${duration(data.fit.seconds)}`,
+      data.fit.seconds === null ? "over the documents" : `over the documents in ${duration(data.fit.seconds).replaceAll(" ", "\u00a0")}`,
     );
 }

@@ -180,7 +180,7 @@ function topicMap(topics, groupNames, tools) {
     const link = el("a", { href: `#topic-${topic.number}` }, `#${topic.number} `, word(topic.label));
     byId("map-words").replaceChildren(
       el("h3", {}, link),
-      el("p", {}, `${percent(topic.token_share)} of all tokens. Its most relevant words: all their tokens, and in dark those in this topic.`),
+      el("p", {}, `${percent(topic.token_share)} of all tokens. Its most relevant words: bars are all their tokens, the strong part those in this topic.`),
       list,
     );
   }

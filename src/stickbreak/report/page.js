@@ -9,6 +9,9 @@ function pageTools() {
   const fixed = (x, n = 3) =>
     x.toLocaleString(reader, { minimumFractionDigits: n, maximumFractionDigits: n }).replace("-", "−");
   const plural = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
+  // on a button that shows more of a list, at most `step` of the `rest`
+  const moreText = (rest, step) =>
+    rest > step ? `Show ${whole(step)} more of ${whole(rest)}` : `Show the other ${whole(rest)}`;
   const percent = (x) => (x > 0 && x < 0.001 ? "<0.1%" : `${(100 * x).toFixed(x < 0.9995 ? 1 : 0)}%`);
   function el(tag, attributes = {}, ...children) {
     const node = document.createElement(tag);
@@ -80,6 +83,7 @@ function pageTools() {
     el,
     svg,
     whole,
+    moreText,
     fixed,
     plural,
     percent,

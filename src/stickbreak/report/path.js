@@ -2,9 +2,10 @@
 // shows which of the groups join next.
 "use strict";
 function pathSection(path, topics, tools) {
-  const { byId, el, svg, word, whole, fixed, plural, percent, bar, textAt, textWidth, topicLink, regroup } = tools;
+  const { byId, el, svg, word, whole, fixed, plural, moreText, percent, bar, textAt, textWidth, topicLink, regroup } = tools;
   const K = topics.length,
-    PAGE = 20,
+    PAGE = Math.max(20, path.overview),
+    MORE = 200,
     MOST_LEAVES = 200;
   // Cluster k < K is topic k, cluster K + i what join i made, as in SciPy. `until`: the least number of topics with it.
   const clusters = [...topics]
@@ -175,7 +176,7 @@ function pathSection(path, topics, tools) {
     const rest = found.length - limit,
       more = byId("path-more");
     more.hidden = rest <= 0;
-    more.textContent = `Show ${whole(Math.min(rest, 10 * PAGE))} more of ${whole(rest)}`;
+    more.textContent = moreText(rest, MORE);
   }
 
   // ------------------------------------------------------------------------------------------------ the tree of joins
@@ -242,7 +243,9 @@ function pathSection(path, topics, tools) {
     if (!scored) return;
     const lost = Math.max(...path.scores) - score(shown);
     byId("path-told").textContent =
-      `Words taken out are predicted with ${fixed(score(shown), 3)} nats per token, ${lost < 0.0005 ? "the best" : `${fixed(lost, 3)} below the best (standard error ${fixed(error(shown), 3)})`}.`;
+      lost < 0.0005
+        ? `No other number of groups predicts words that were taken out better: ${fixed(score(shown), 3)} nats per token.`
+        : `Words that were taken out are ${fixed(Math.exp(lost), 2)} times less probable than with the best number: ${fixed(score(shown), 3)} nats per token, ${fixed(lost, 3)} below it (standard error ${fixed(error(shown), 3)}).`;
   }
   function show(n) {
     shown = Math.max(1, Math.min(K, n));
@@ -290,8 +293,8 @@ function pathSection(path, topics, tools) {
     const choices = new Map([[path.overview, ["an overview"]]]);
     for (const [n, name] of scored
       ? [
-          [path.fewest, "the fewest within one standard error"],
-          [path.best, "the best"],
+          ...(path.fewest < path.best ? [[path.fewest, "as good, within one standard error"]] : []),
+          [path.best, "predicts words best"],
         ]
       : [[K, "all"]])
       choices.set(n, [...(choices.get(n) ?? []), name]);
@@ -301,7 +304,7 @@ function pathSection(path, topics, tools) {
       byId("path-choices").append(button);
     }
     byId("path-more").addEventListener("click", () => {
-      limit += 10 * PAGE;
+      limit += MORE;
       drawGroups(groups(shown));
     });
     const rows = () => [

@@ -14,6 +14,7 @@ from stickbreak.report.data import JoinReport, PathReport
 
 _JOIN_WORDS, _LABEL_WORDS = 8, 3
 _AT_A_GLANCE = 20  # groups
+_MOST_AT_A_GLANCE, _LARGEST = 40, 1 / 3  # more of them, where one would have more of the tokens than this
 
 
 def describe_path(model: FlatTopics, phi: Float, shares: Float, likeness: Float) -> PathReport | None:
@@ -39,15 +40,28 @@ def describe_path(model: FlatTopics, phi: Float, shares: Float, likeness: Float)
     described = model.described_path(_JOIN_WORDS)
     if described is None or not len(described.linkage):
         return _joined_by_likeness(model, phi, shares, likeness) if len(phi) > 2 else None
+    joins = _joins(model, phi, shares, described.linkage, described.words)
     return PathReport(
         scores=tuple(described.scores.tolist()),
         standard_errors=tuple(described.standard_errors.tolist()),
         heights=tuple(described.linkage[:, 2].tolist()),
-        joins=_joins(model, phi, shares, described.linkage, described.words),
+        joins=joins,
         best=described.best,
         fewest=described.fewest,
-        overview=described.overview,
+        overview=_at_a_glance(joins, shares, described.overview),
     )
+
+
+def _at_a_glance(joins: tuple[JoinReport, ...], shares: Float, overview: int) -> int:
+    """Return the number of groups to read at a glance: more than the overview, where one would have most tokens."""
+    K, size = len(shares), shares.tolist()
+    alive, largest = set(range(K)), {K: float(shares.max(initial=0.0))}  # by the number of groups
+    for i, join in enumerate(joins):
+        size.append(size[join.left] + size[join.right])
+        alive = alive - {join.left, join.right} | {K + i}
+        largest[K - i - 1] = max(size[k] for k in alive) if K - i - 1 <= _MOST_AT_A_GLANCE else 0.0
+    enough = (n for n in range(overview, min(_MOST_AT_A_GLANCE, K) + 1) if largest.get(n, 1.0) <= _LARGEST)
+    return next(enough, overview)
 
 
 def _joined_by_likeness(model: FlatTopics, phi: Float, shares: Float, likeness: Float) -> PathReport:

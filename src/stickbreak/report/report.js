@@ -7,7 +7,7 @@
   const byNumber = new Map(topics.map((topic) => [topic.number, topic]));
   const nTopics = data.tree === null ? topics.length : data.tree.n_topics;
   const page = pageTools();
-  const { byId, el, svg, whole, plural, percent, word, bar, capital, textAt, textWidth, shortNames } = page;
+  const { byId, el, svg, whole, plural, moreText, percent, word, bar, capital, textAt, textWidth, shortNames } = page;
   const fit = fitSection(data.fit, { unit: "token", column: "n_topics", noun: "topics", over: "the documents" });
   const PAGE = 20;
   const gist = (topic, n) =>
@@ -159,7 +159,7 @@
           : "No topic has these words. Try fewer letters, or another word.";
     const more = byId("more");
     more.hidden = rest <= 0;
-    more.textContent = `Show ${whole(Math.min(rest, 10 * PAGE))} more of ${whole(rest)}`;
+    more.textContent = moreText(rest, 10 * PAGE);
   }
   const refresh = () => {
     limit = PAGE;

@@ -13,6 +13,7 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.fitted import document_blocks
+from stickbreak.questions.columns import listed
 from stickbreak.report.shown import ReportTopics
 from stickbreak.report.snippets import Texts, best_passage, fetch_texts
 
@@ -169,5 +170,8 @@ def _plain(value: Any) -> str | None:
     """Return a value of a column as text in one line."""
     if value is None:
         return None
+    value = listed(value)
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
     text = " ".join(str(value).split()).removesuffix(" 00:00:00")
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

@@ -7,7 +7,8 @@ function topicTree(tree, tools) {
   const MOST_BRANCHES = 24; // that have colours of their own on the map
   const LISTED = 12; // children in the list before all are asked for
   const TIGHT = 3,
-    READABLE = 17; // pixels of width: narrower nodes are drawn as one; narrower nodes have no word
+    POINTED = 8,
+    READABLE = 17; // pixels of width: narrower nodes are drawn as one; no row has only narrower ones; these have no word
   const nodes = tree.nodes.map((entry) => ({ ...entry, children: [] }));
   const [root] = nodes;
   const byPath = new Map();
@@ -17,7 +18,12 @@ function topicTree(tree, tools) {
     node.level = node.above ? node.above.level + 1 : 0;
     node.path = node.above ? [...node.above.path, node.child] : [];
     node.share = node.n_tokens / root.n_tokens;
+    node.own = node.n_own / root.n_tokens; // of its topic itself, none of them in a node below
     if (node.above) node.above.children.push(node);
+    // What a node is called by: its words that are not also those of the node above, then the others.
+    const shared = new Set((node.above?.words ?? []).map((entry) => entry.word)),
+      all = node.words.map((entry) => entry.word);
+    node.telling = [...all.filter((text) => !shared.has(text)), ...all.filter((text) => shared.has(text))];
     byPath.set(name(node), node);
   }
   let zoomed = root,
@@ -27,11 +33,7 @@ function topicTree(tree, tools) {
   function name(node) {
     return node.path.join(".") || "all";
   }
-  const gist = (node, n) =>
-    node.words
-      .slice(0, n)
-      .map((entry) => entry.word)
-      .join(", ");
+  const gist = (node, n) => node.telling.slice(0, n).join(", ");
   const size = (node) =>
     node.topic === null
       ? plural(node.n_topics, "topic")
@@ -39,7 +41,7 @@ function topicTree(tree, tools) {
   const told = (node) => `${name(node)} · ${percent(node.share)} of the words · ${size(node)} · ${gist(node, 7)}`;
   const rest = (node, shown) => ({
     n: node.n_children - shown.length,
-    share: node.share - shown.reduce((sum, child) => sum + child.share, 0),
+    share: node.share - node.own - shown.reduce((sum, child) => sum + child.share, 0),
   });
   function cut(text, room) {
     // to a width, in letters that a reader sees as such
@@ -55,11 +57,11 @@ function topicTree(tree, tools) {
     return nodesAbove;
   }
   function height(node, room, most) {
-    // rows that have a node wide enough for a word, of which the largest children tell
+    // rows that have a node wide enough to point at, of which the largest children tell
     if (most <= 1) return 1;
     const wide = node.children
       .map((child) => [child, (child.share / node.share) * room])
-      .filter(([, width]) => width >= READABLE);
+      .filter(([, width]) => width >= POINTED);
     return (
       1 +
       wide.reduce(
@@ -125,17 +127,21 @@ function topicTree(tree, tools) {
         place(child, left, wide, row + 1, i % 2 ? "b" : "a");
         left += wide;
       });
-      const others = rest(node, shown);
-      if (others.n > 0 && x + room - left > 0.5) lump(node, others, left, x + room - left, (row + 1) * tall);
+      const others = rest(node, shown),
+        own = (node.own / node.share) * room,
+        left_over = x + room - left - own;
+      if (others.n > 0 && left_over > 0.5)
+        lump(node, `${whole(others.n)} smaller`, `${plural(others.n, "smaller node")} · ${percent(others.share)} of the words`, left, left_over, (row + 1) * tall);
+      if (own > 0.5)
+        lump(node, `#${node.topic} itself`, `topic #${node.topic} itself · ${percent(node.own)} of the words`, x + room - own, own, (row + 1) * tall);
     }
-    function lump(node, others, x, room, y) {
-      const text = `${plural(others.n, "smaller node")} · ${percent(others.share)} of the words`;
+    // What has no node of its own: smaller nodes together, or the words of the node itself.
+    function lump(node, label, text, x, room, y) {
       const cell = svg(
         "g",
         { class: "cell rest" },
         svg("rect", { x, y, width: Math.max(0.5, room - 1.5), height: tall - 2, rx: Math.min(4, room / 4) }),
       );
-      const label = `${whole(others.n)} smaller`;
       if (textWidth(label) < room - 14) cell.append(textAt(label, { x: x + 8, y: y + 22 }));
       cell.addEventListener("click", () => {
         hideTip();
@@ -150,19 +156,19 @@ function topicTree(tree, tools) {
     function write(cell, node, x, room, y) {
       const fits = (text) => textWidth(text) < room - 15;
       if (room < READABLE) return;
-      if (!fits(node.words[0].word) && room - 15 < tall - 16) {
+      if (!fits(node.telling[0]) && room - 15 < tall - 16) {
         // there is more room upright
         const at = { x: x + room / 2 + 4, y: y + tall - 9 };
-        cell.append(textAt(cut(node.words[0].word, tall - 16), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
+        cell.append(textAt(cut(node.telling[0], tall - 16), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
         return;
       }
       let text = "";
-      for (const entry of node.words) {
-        const longer = text ? `${text}, ${entry.word}` : entry.word;
+      for (const one of node.telling) {
+        const longer = text ? `${text}, ${one}` : one;
         if (!fits(longer)) break;
         text = longer;
       }
-      cell.append(textAt(text || cut(node.words[0].word, room - 15), { x: x + 8, y: y + tall / 2 - 5 }));
+      cell.append(textAt(text || cut(node.telling[0], room - 15), { x: x + 8, y: y + tall / 2 - 5 }));
       const long = `${percent(node.share)} · ${size(node)}`,
         short = percent(node.share);
       const second = fits(long) ? long : fits(short) ? short : "";
@@ -232,7 +238,7 @@ function topicTree(tree, tools) {
       most = Math.max(...zoomed.children.map((child) => child.share), 1e-9);
     const row = (child) => {
       const words = el("span", { class: "gist" });
-      for (const entry of child.words.slice(0, 6)) words.append(word(entry.word), " ");
+      for (const text of child.telling.slice(0, 6)) words.append(word(text), " ");
       const fill = el("i");
       fill.style.width = `${(100 * child.share) / most}%`;
       return el(
@@ -367,11 +373,12 @@ function topicTree(tree, tools) {
     return list.childElementCount ? el("div", {}, el("h3", {}, "Its path in the tree"), list) : null;
   }
 
+  const itself = root.own > 0 ? " Where a node has words that are in none below it, these are pale, at its right end." : "";
   const part =
     nodes.length < tree.n_nodes
       ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page. The others are pale, or only counted.`
       : "";
   byId("tree-hint").textContent =
-    `Each row is a level of the tree. The width of a node is its share of the tokens. Topics are outlined. Choose a node to look closer, and the top node to go back up.${part}`;
+    `Each row is a level of the tree. The width of a node is its share of the tokens. A node is called by its words that are not also those of the node above, then by the others. Topics with none below are outlined.${itself} Choose a node to look closer, and the top node to go back up.${part}`;
   return { draw, openFromAddress, placeOf, groupsOf };
 }

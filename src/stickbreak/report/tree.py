@@ -43,6 +43,7 @@ def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport | None
                 parent=parent,
                 child=node.path[-1] if node.level else 0,
                 topic=node.topic,
+                n_own=_own_tokens(node),
                 n_tokens=node.n_tokens,
                 n_topics=node.n_topics,
                 n_children=len(children),
@@ -56,3 +57,10 @@ def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport | None
         n_nodes=root.n_nodes,
         nodes=tuple(nodes),
     )
+
+
+def _own_tokens(node: Any) -> int:
+    """Return the tokens of a topic that has others below it: those that are in none of them."""
+    if node.topic is None or not node.children:
+        return 0
+    return max(0, int(node.n_tokens - sum(child.n_tokens for child in node.children)))

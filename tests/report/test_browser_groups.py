@@ -1,0 +1,58 @@
+"""Reports of many groups, many classes and trees of topics, in a real browser: all can be seen and told apart."""
+
+import numpy as np
+import pytest
+from tests.report.browsed import NARROW, WIDE
+
+
+def test_words_of_an_inner_topic_itself_have_a_place_in_the_tree(opened, reports):
+    report, data = opened("grown_tree"), reports("grown_tree")[1].tree
+    own = next(node.n_own for node in data.nodes if node.parent < 0)
+    below = sum(node.n_tokens for node in data.nodes if node.parent == 0)
+    assert own + below == data.nodes[0].n_tokens
+    assert own > 0
+    widths = report.page.evaluate(
+        """() => [...document.querySelectorAll("#tree-picture .rest")].map((cell) =>
+            [cell.textContent, cell.firstElementChild.getBoundingClientRect().width / cell.parentNode.clientWidth])"""
+    )
+    assert [part for text, part in widths if text == "#0 itself"] == [pytest.approx(own / (own + below), abs=0.01)]
+    assert "these are pale" in report.texts("#tree-hint")[0]
+
+
+def test_thirty_groups_at_a_glance_are_all_listed_and_the_stream_tells_twelve_apart(opened):
+    report = opened("classes")
+    assert report.number("#path-groups > li") == 30
+    assert not report.page.locator("#path-more").is_visible()
+    legend = report.texts("#time-legend li")
+    assert len(legend) == 13
+    assert legend[-1] == "18 smaller groups"
+    report.walk()
+    top = report.page.evaluate(
+        """() => { const bands = document.getElementById("time-plot").data;
+            return bands[0].x.map((_, p) => bands.reduce((sum, band) => sum + band.y[p], 0)); }"""
+    )
+    assert len(report.page.evaluate("document.getElementById('time-plot').data")) == 13
+    assert top == pytest.approx([1.0] * len(top), abs=1e-3)  # shares are written with few digits
+    report.page.get_by_role("slider", name="Number of groups").fill("40")
+    assert report.texts("#path-more") == ["Show the other 10"]
+
+
+@pytest.mark.parametrize("viewport", [NARROW, WIDE])
+def test_names_of_twenty_classes_are_read_beside_each_other(opened, viewport):
+    report = opened("classes", viewport)
+    report.walk()
+    names, width = report.page.evaluate(
+        """() => { const left = document.getElementById("class-plot").getBoundingClientRect().left;
+            return [[...document.querySelectorAll("#class-plot .xtick text")].map((name) => {
+                const box = name.getBoundingClientRect();
+                return [box.left - left, box.right - left,
+                    Number(/rotate\\((-?[0-9.]+)/.exec(name.getAttribute('transform'))[1])];
+            }), document.getElementById("class-plot").clientWidth]; }"""
+    )
+    assert len(names) == 20
+    assert [one for one in names if one[0] < 0 or one[1] > width] == []
+    pitch = (names[-1][0] - names[0][0]) / 19
+    letters = report.page.evaluate(
+        "parseFloat(getComputedStyle(document.querySelector('#class-plot .xtick text')).fontSize)"
+    )
+    assert letters <= pitch * min(abs(np.sin(np.radians(angle))) for *_, angle in names) + 0.5
