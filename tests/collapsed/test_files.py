@@ -17,13 +17,12 @@ from stickbreak import CollapsedHDP
 from stickbreak.collapsed import cutting, files, packing, sampled, splitting
 from stickbreak.collapsed.aside import lengths
 from stickbreak.collapsed.cvb0 import ALONE, SMALLEST_SHARE, sweep, with_random_topics
-from stickbreak.collapsed.files import InFiles, Task, changes, done
+from stickbreak.collapsed.files import InFiles, changes
 from stickbreak.collapsed.kernels.shares import UNIT
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts, Entries
 from stickbreak.collapsed.shards import ONE_DRAW, Aside
 from stickbreak.collapsed.state import CollapsedState, Priors
-from stickbreak.collapsed.walking import count_new
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.exceptions import InputError, ReadError, WriteError
 from stickbreak.fitting.block_files import File, Folder, write
@@ -201,49 +200,6 @@ def test_a_table_of_changes_comes_in_parts(corpus: Corpus, tmp_path: Path, monke
     parts = in_files(corpus, tmp_path / "b")
     np.testing.assert_array_equal(parts.S, whole.S)
     assert np.array_equal(whole.S.sum(), corpus.n_tokens)
-
-
-def test_a_job_that_is_done_twice_writes_the_same(corpus: Corpus, tmp_path: Path) -> None:
-    state = in_files(corpus, tmp_path)
-    documents = state.documents
-    assert isinstance(documents, InFiles)
-    task = Task(dropped, None, Aside(), count_new, state.S.shape)
-    job = files.replace(documents._jobs[3], new=f"{documents._folder.path}/twice")
-    (one,), (other,) = done(task, [job])[0], done(task, [job])[0]
-    assert one.shares == other.shares
-    assert one.shares is not None
-    np.testing.assert_array_equal(one.shares.read(), other.shares.read())
-
-
-def test_blocks_that_are_done_together_find_what_each_finds_alone(corpus: Corpus, tmp_path: Path) -> None:
-    """New shares have the same bytes, and the one list of changes is the sum of theirs."""
-    state = in_files(corpus, tmp_path)
-    documents = state.documents
-    assert isinstance(documents, InFiles)
-    task = Task(dropped, None, Aside(), count_new, state.S.shape)
-    jobs = [files.replace(documents._jobs[i], new=f"{documents._folder.path}/t{i}") for i in (1, 2, 3)]
-    alone = [done(task, [job]) for job in jobs]
-    together, counts = done(task, jobs)
-    assert [result.shares for result in together] == [result.shares for (result,), _ in alone]
-    assert counts is not None
-    np.testing.assert_array_equal(counts.table(), changes([part for _, part in alone]).table())
-
-
-def test_as_many_blocks_go_together_as_keep_all_busy_and_are_no_larger_than_one_may_be() -> None:
-    for at_once, n_counts, number in ((1, 1000, 1), (3, 1000, 3), (2, 5 << 19, 4), (1, 5 << 19, 3), (20, 1000, 11)):
-        groups = cutting.groups_of(11, n_counts, at_once)
-        assert len(groups) == number
-        assert [block for a, b in groups for block in range(a, b)] == list(range(11))
-        sizes = [b - a for a, b in groups]
-        assert max(sizes) - min(sizes) <= 1
-    assert cutting.groups_of(0, 0, 2) == []
-
-
-def dropped(given: None, shard: Any) -> Any:
-    """Give all counts to topic 0."""
-    from stickbreak.collapsed.merging import relabel
-
-    return relabel(np.zeros(6, np.int64), shard)
 
 
 @pytest.mark.parametrize("damage", ["gone", "cut", "changed", "other"])
