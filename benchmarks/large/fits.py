@@ -6,7 +6,8 @@ that fits open memory-mapped. Each fit has a process of its own. Our families ru
 start (where a start needs one), threads, the number of passes, and what the guide to large collections says of a
 collection of this size (`Family.given`); the peers make as many passes. Completion is that of one fixed point for all.
 Of a planted collection the matched share of the true topics is told: each has a topic of its own among those learned,
-and half of the probability, or more, is common to both.
+and half of the probability, or more, is common to both. A tree whose leaves are too many for a table of their words
+(`--topics 104976`) is scored by its own rule, from the leaves of the observed halves, and has no matched share.
 
 With `--kill-after N` each of our fits is killed (SIGKILL) half-way through the pass after the Nth, and another process
 goes on from its checkpoint.
@@ -25,6 +26,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,9 @@ BLOCK = 1 << 22  # pairs that are read at once
 LARGE = 20_000_000  # pairs from which on a collection is given what the guide says of large ones
 MINIBATCH = 1_000  # documents of a minibatch of a large collection
 FOUND = 0.5  # of the probability of a true topic
+MOST_NUMBERS = 1 << 26  # of a table of topics and words
+
+Told = Callable[[Split, np.ndarray | None], Record]
 
 
 @dataclass(frozen=True)
@@ -164,7 +169,7 @@ def fit(key: Record) -> Record:
     systems.warm_up({"seed": 0, "settings": {}, **key})
     peak, began, cpu = PeakMemory(), time.perf_counter(), time.process_time()
     try:
-        answer, passes, given = _learned(train, key)
+        told, passes, given = _learned(train, key)
     except (InputError, MemoryError) as error:  # too large for this system on this machine: that is its row
         return {"failed": str(error)[:200]}
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
@@ -179,14 +184,12 @@ def fit(key: Record) -> Record:
         "each pass": _each_pass(key),
         "given": given,
         "peak": peak.mebibytes,
-        "topics": len(answer[1]),
-        "completion": scores.completion(split, *answer),
-        "found": share_found(answer[0], true_topics(Path(key["truth"]))),
+        **told(split, true_topics(Path(key["truth"]))),
     }
 
 
-def _learned(train: Corpus, key: Record) -> tuple[Answer, float, str]:
-    """Return what a system learns in some passes, the passes, and what it was given beyond the number of topics."""
+def _learned(train: Corpus, key: Record) -> tuple[Told, float, str]:
+    """Return what tells of the topics that a system learns, its passes, and what it was given beyond their number."""
     if key["system"] in FAMILIES:
         family = FAMILIES[key["system"]]
         settings = {"n_laps": key["passes"], "n_jobs": key["threads"], "random_state": key["seed"]}
@@ -198,14 +201,32 @@ def _learned(train: Corpus, key: Record) -> tuple[Answer, float, str]:
         model.fit(train, callback=Watch(key), checkpoint=checkpoint, resume=key.get("resume", False))
         if checkpoint is not None:
             shutil.rmtree(checkpoint)
-        return (model.topic_word_, family.prior(model)), model.n_laps_, _told(given)
+        return _of_ours(model, family), model.n_laps_, _told(given)
     if key["system"] in ONE_THREAD:
         key = {**key, "threads": 1}
     system = systems.make(train, {"settings": {}, **key})
     for _ in system.work():
         if system.passes >= key["passes"]:
             break
-    return system.answer(), system.passes, ""
+    return partial(_of_topics, system.answer()), system.passes, ""
+
+
+def _of_ours(model: Any, family: Family) -> Told:
+    if isinstance(model, stickbreak.BackoffTreeTopics) and model.n_topics_ * model.n_features_in_ > MOST_NUMBERS:
+        return partial(_of_leaves, model)
+    return partial(_of_topics, (model.topic_word_, family.prior(model)))
+
+
+def _of_topics(answer: Answer, split: Split, truth: np.ndarray | None) -> Record:
+    """Return how many topics there are, how well they predict, and the share of the true ones among them."""
+    completion = scores.completion(split, *answer)
+    return {"topics": len(answer[1]), "completion": completion, "found": share_found(answer[0], truth)}
+
+
+def _of_leaves(model: stickbreak.BackoffTreeTopics, split: Split, truth: np.ndarray | None) -> Record:
+    """Return the same of leaves that are too many for a table of their words."""
+    completion = model.complete(split.observed, split.held_out, seen=split.seen).active
+    return {"topics": model.n_topics_, "completion": completion, "found": None}
 
 
 class Watch:

@@ -4,6 +4,7 @@ import argparse
 
 import numpy as np
 import pytest
+from benchmarks.harness.corpora import Split
 from benchmarks.large import count, fits, planted
 
 from stickbreak.corpus import open_corpus
@@ -108,3 +109,18 @@ def test_a_large_collection_is_given_what_the_guide_says(small, tmp_path, monkey
         "hybrid": {"n_topics": 4, "batch_size": 1000},
         "tree": {"n_topics": 4, "scratch": "/somewhere/scratch"},
     }
+
+
+def test_leaves_that_are_too_many_for_a_table_are_scored_by_the_tree(small, tmp_path, monkeypatch):
+    planted.generate(tmp_path / "c", 0.3)
+    there = fits.prepared(str(tmp_path / "c"), tmp_path / "place")
+    key = {**there, "K": 4, "passes": 2, "threads": 1, "seed": 0, "system": "tree", "kill after": 0}
+    train, held = (open_corpus(tmp_path / "place" / "c" / name) for name in ("train", "held"))
+    split = Split("c", train, *held.halves(seed=0))
+    by_table = fits._learned(train, key)[0](split, None)
+    monkeypatch.setattr(fits, "MOST_NUMBERS", 100)
+    by_tree = fits._learned(train, key)[0](split, None)
+    assert by_tree["topics"] == by_table["topics"]
+    assert by_tree["found"] is None
+    assert by_tree["completion"] == pytest.approx(by_table["completion"], abs=0.05)
+    assert by_tree["completion"] != by_table["completion"]

@@ -2,7 +2,7 @@
 
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,6 +23,10 @@ class Bytes(NamedTuple):
             corpus = documents.load()
             found += self.token * int(corpus.n_tokens) + self.document * corpus.n_documents
         return found
+
+    def of_all(self, blocks: Sequence[Stored | None], shared: int) -> int:
+        """Return the bound of a job of several blocks."""
+        return sum(self.of(documents, 0) for documents in blocks) + self.shared * shared
 
 
 class Declared(NamedTuple):
@@ -76,10 +80,10 @@ def check(work: Any, job: Any, shared: Any, result: int) -> None:
     assert function.__closure__ is None
     assert len(pickle.dumps(work)) < 200
     if function.__module__.startswith("stickbreak."):
-        declared, documents = DECLARED[name_of(function)], documents_of(job) or documents_of(shared)
-        sent = len(pickle.dumps(shared))
-        assert len(pickle.dumps(job)) <= declared.job.of(documents, sent), name_of(function)
-        assert result <= declared.result.of(documents, sent), name_of(function)
+        declared, sent = DECLARED[name_of(function)], len(pickle.dumps(shared))
+        documents = [documents_of(each) or documents_of(shared) for each in (job if isinstance(job, list) else [job])]
+        assert len(pickle.dumps(job)) <= declared.job.of_all(documents, sent), name_of(function)
+        assert result <= declared.result.of_all(documents, sent), name_of(function)
 
 
 def documents_of(job: Any) -> Stored | None:

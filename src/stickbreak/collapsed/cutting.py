@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +37,24 @@ def blocks_of(corpus: Corpus) -> list[list[Rows]]:
         edges = [(low + a, low + b) for a, b in blocks(sizes[low:high], BLOCKS, BLOCK_COUNTS)]
         turns.append([Rows(a, b, int(indptr[b]) - int(indptr[a])) for a, b in edges])
     return turns
+
+
+def groups_of(n_blocks: int, n_counts: int, at_once: int) -> list[tuple[int, int]]:
+    """Put consecutive blocks together to jobs: [(first, the one after the last), ...].
+
+    There are as many jobs as are done at once, or several times as many: together, blocks have no more counts than one
+    may have, so that memory follows a block.
+
+    Parameters
+    ----------
+    n_blocks : int
+    n_counts : int
+        Stored counts of all.
+    at_once : int
+        Number of jobs that are done at the same time.
+    """
+    n_jobs = at_once * max(1, ceil(n_counts / BLOCK_COUNTS[1] / at_once))
+    return list(pairwise(np.linspace(0, n_blocks, min(n_blocks, n_jobs) + 1).astype(int).tolist()))
 
 
 def shards_of(corpus: Corpus, first: int, aside: Aside, held: NDArray[Any] | None = None) -> list[Shard]:

@@ -34,6 +34,8 @@ TRIES = 3  # of a step whose shared data were lost with the workers that held th
 FAN_IN = 8  # parts of a sum that a worker adds up at a time ...
 MUCH = 1 << 27  # ... where there are more of them, and more bytes: fewer are quicker to fetch than to add twice
 GIVEN_BACK_AT_ONCE = "MALLOC_TRIM_THRESHOLD_"  # with it, memory that is freed goes back to the system
+# one heap for all threads of a worker, which grows and shrinks by much at a time, and has all but the largest arrays
+KEPT = {"MALLOC_ARENA_MAX": 1, "MALLOC_TOP_PAD_": 1 << 26, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
 WAIT = 60  # seconds for a first worker, and for a new one where all have gone
 
 
@@ -140,7 +142,6 @@ class DaskWorkers:
         while n_lost < TRIES:
             step = Step(self._shelf, work, jobs, shared)
             try:
-                self._client.wait_for_workers(1, timeout=WAIT)
                 found = results(step)
             except Unseen:
                 if self._shelf is None:
@@ -331,8 +332,9 @@ def _client(where: Any, distributed: Any, stack: ExitStack) -> Any:
 def _ours() -> Any:
     """Set up the processes that are started now, which do our jobs alone.
 
-    They look at themselves less often: nobody looks at what they find. And they keep memory that a job has freed, as
-    any process does: Dask has it given back at once, and to get it again takes a job a fifth of its time.
+    They look at themselves less often: nobody looks at what they find, and one that outgrows the memory is ended a
+    second later. And they keep memory that a job has freed: Dask has it given back at once, and to get it again takes a
+    job a fifth of its time.
     """
     import dask
 
@@ -343,8 +345,10 @@ def _ours() -> Any:
             "distributed.admin.tick.interval": "500ms",
             "distributed.admin.system-monitor.interval": "5s",
             "distributed.admin.system-monitor.gil.enabled": False,
+            "distributed.worker.memory.monitor-interval": "1s",
             "distributed.nanny.pre-spawn-environ": {
-                name: value for name, value in environment.items() if name != GIVEN_BACK_AT_ONCE
+                **KEPT,
+                **{name: value for name, value in environment.items() if name != GIVEN_BACK_AT_ONCE},
             },
         }
     )

@@ -150,6 +150,11 @@ class Engine:
         found = self._threads.map(lambda job: work(shared, job), jobs)
         return [result for result, _ in found], [part for _, part in found]
 
+    @property
+    def n_at_once(self) -> int:
+        """Number of jobs that are done at the same time, at least 1."""
+        return self.n_threads if self.workers is None else max(1, self.workers.n_at_once)
+
     def at_once(self, usual: int) -> int:
         """Return how many jobs to give at once: a usual number, but two for each worker."""
         return usual if self.workers is None else max(usual, 2 * self.workers.n_at_once)
