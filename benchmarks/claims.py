@@ -17,8 +17,9 @@ from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
 
 SCRIPTS = {
-    "hughes": ("hughes_fig2", "hughes_fig5", "hughes_fig6"),
-    "burkhardt": ("burkhardt_fig1", "burkhardt_fig2"),
+    "hughes": ("hughes_fig2", "hughes_fig3", "hughes_fig4", "hughes_fig5", "hughes_fig6", "hughes_fig7"),
+    "burkhardt": ("burkhardt_fig1", "burkhardt_fig2", "burkhardt_fig3"),
+    "downey": ("downey_small", "downey_table4", "downey_fig4"),
     "wang": ("wang_fig4", "wang_fig5", "wang_fig8"),
 }
 PARTS = tuple(f"claims-{paper}" for paper in SCRIPTS)

@@ -23,11 +23,11 @@ PAPER = {
     "corpora": ["nips", "20news"],
     "eta": 0.01,
     "topics": [100],
-    "batch sizes": [10, 50, 100, 500, 1000],
+    "batch_sizes": [10, 50, 100, 500, 1000],
     "updates": 1000,
     "runs": 1,
 }
-QUICK = {"corpora": [TINY], "topics": [8], "batch sizes": [5, 40], "updates": 4}
+QUICK = {"corpora": [TINY], "topics": [8], "batch_sizes": [5, 40], "updates": 4}
 SYSTEMS: dict[str, Any] = {"hybrid": Hybrid, "mean field": partial(Online, n_tables=20)}
 
 
@@ -37,7 +37,7 @@ def keys(settings: Record) -> list[Record]:
         {"corpus": c, "system": s, "batch": b, "K": K, "eta": settings["eta"], "updates": settings["updates"],
          "seed": seed}
         for c in settings["corpora"]
-        for b in settings["batch sizes"]
+        for b in settings["batch_sizes"]
         for K in settings["topics"]
         for s in SYSTEMS
         for seed in range(settings["runs"])

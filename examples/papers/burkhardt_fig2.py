@@ -11,8 +11,8 @@ from .burkhardt_fig1 import QUICK as QUICK1
 from .burkhardt_fig1 import ahead, drawn, keys, measure, of_ends, rows
 from .study import Claim, Study, Verdict, main
 
-PAPER = {**FIG1, "topics": [50, 100, 200, 500, 1000], "batch sizes": [100]}
-QUICK = {**QUICK1, "topics": [4, 8], "batch sizes": [20]}
+PAPER = {**FIG1, "topics": [50, 100, 200, 500, 1000], "batch_sizes": [100]}
+QUICK = {**QUICK1, "topics": [4, 8], "batch_sizes": [20]}
 
 
 def grows(records: list[Record]) -> Verdict:
