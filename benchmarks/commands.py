@@ -35,6 +35,9 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "report": Command("side_by_side.report", "write the pages from the runs made so far", False),
         "pages": Command("pages", "run every command that stands on the pages: many hours", False),
     },
+    "Papers": {
+        "claims": Command("claims", "the papers' claims: run the scripts of examples/papers, write the page"),
+    },
     "Waiting": {
         "compiling": Command(
             "waiting.compiling", "the first fit beside the second, and what each kernel costs to compile"

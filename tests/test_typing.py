@@ -1,5 +1,6 @@
 """A user's type checker learns from the package what its functions return, and sees mistakes."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +22,10 @@ def mypy(tmp_path_factory):
         options = ["--config-file=", "--strict", f"--python-version={python}", f"--cache-dir={place / 'cache'}"]
         # the package is installed in place, and its inside is checked by the settings of pyproject.toml
         options += ["--follow-imports=silent", "--no-error-summary", "--no-pretty"]
+        place_of = {"MYPYPATH": f"{Path(stickbreak.__file__).parents[1]}{os.pathsep}{ROOT}"}
         run = subprocess.run(
             [sys.executable, "-m", "mypy", *options, *map(str, paths)],
-            capture_output=True, text=True, cwd=place, env={"MYPYPATH": str(Path(stickbreak.__file__).parents[1])},
+            capture_output=True, text=True, cwd=place, env=place_of,
         )  # fmt: skip
         return run.stdout + run.stderr
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness.corpora import load_split
+from benchmarks.harness.corpora import load
 from benchmarks.harness.figures import pyplot
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
@@ -26,7 +26,7 @@ LOOKS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 def measure(key: Record) -> Record:
     """Run one chain; return what it reached at each look, and in which time."""
-    split = load_split(key["corpus"])
+    split = load(key["corpus"])
     model = GibbsHDP(
         eta=key["eta"],
         representation=key["representation"],

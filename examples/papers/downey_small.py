@@ -1,0 +1,204 @@
+"""Downey, Bhagavatula and Yang 2015, Fig. 3 and Tables 2 and 3: seconds, coherence and perplexity by number of topics.
+
+Trees (wide and tall) beside latent Dirichlet allocation, Pachinko allocation and its hierarchical form, from random
+starts, without expansion, hyperparameters learned. All words are scored by left-to-right with 20 particles, each token
+given those before it; coherence is that of Mimno et al. (2011) of the ten most probable words, eps 1e-12. Pachinko
+allocation has no left-to-right form: it is scored by completion alone, beside the others.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from benchmarks.harness.corpora import Split, load
+from benchmarks.harness.records import Record
+
+from stickbreak import LDA, BackoffTreeTopics, HierarchicalPachinko, Pachinko
+from stickbreak.backoff_tree.shape import shape_of
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.evaluation import coherence_of_words, document_completion, left_to_right
+
+from .study import TINY, Claim, Study, Verdict, main
+
+SYSTEMS = ["LDA", "Pachinko", "HierarchicalPachinko", "wide", "tall"]
+PAPER = {
+    "corpora": ["reuters21578"],
+    "topics": [18, 108, 972, 8748],
+    "systems": SYSTEMS,
+    "pachinko_most": 108,
+    "super": 10,
+    "passes": 100,
+    "scored": 998,
+    "particles": 20,
+    "runs": 3,
+}
+QUICK = {"corpora": [TINY], "topics": [6, 18], "passes": 4, "scored": 4, "particles": 2, "super": 2, "runs": 1}
+
+
+def keys(settings: Record) -> list[Record]:
+    """Return a run for each corpus, system, number of topics and seed."""
+    rest = {name: settings[name] for name in ("super", "passes", "scored", "particles")}
+    return [
+        {"corpus": c, "system": s, "topics": K, **rest, "seed": seed}
+        for c in settings["corpora"]
+        for s in settings["systems"]
+        for K in settings["topics"]
+        for seed in range(settings["runs"])
+        if "Pachinko" not in s or settings["pachinko_most"] >= K
+    ]
+
+
+def model_of(key: Record, passes: int) -> Any:
+    """Return the model of a key before its fit."""
+    shared = {"n_laps": passes, "random_state": key["seed"], "n_jobs": 1}
+    if key["system"] == "LDA":
+        return LDA(n_topics=key["topics"], tolerance=None, **shared)
+    if key["system"] in ("wide", "tall"):
+        shape = shape_of(key["system"], key["topics"])
+        return BackoffTreeTopics(branching=shape.branching, learn=("alpha", "eta"), **shared)
+    kind = Pachinko if key["system"] == "Pachinko" else HierarchicalPachinko
+    return kind(n_super=key["super"], n_topics=key["topics"], tolerance=None, **shared)
+
+
+def seen_only(split: Split, n: int) -> Corpus:
+    """Return some held-out documents, whole, without words that never occur in training."""
+    whole = (split.observed.counts + split.held_out.counts).tocsr()
+    whole = whole.multiply(split.seen[None, :]).tocsr().astype(np.int64)
+    whole.eliminate_zeros()
+    return Corpus.from_counts(whole[np.flatnonzero(whole.getnnz(axis=1) > 0)[:n]])
+
+
+def perplexity(model: Any, held: Corpus, key: Record) -> float | None:
+    """Return the left-to-right perplexity; None where there is no such rule."""
+    if key["system"] in ("wide", "tall"):
+        return float(model.left_to_right(held, n_particles=key["particles"], resample=False).perplexity)
+    if key["system"] != "LDA":
+        return None
+    prior = np.asarray(model.alpha_) * np.ones(model.n_topics_)
+    found = left_to_right(model.topic_word_, prior, held, n_particles=key["particles"], resample=False, n_jobs=1)
+    return float(found.perplexity)
+
+
+def measure(key: Record) -> Record:
+    """Fit one model; return processor seconds, coherence, perplexity and completion."""
+    split = load(key["corpus"])
+    tiny, _ = planted_lda(20, 30, n_topics=3, seed=0)
+    model_of({**key, "topics": 6, "super": 2}, 2).fit(tiny)  # compilation is not on the clock
+    begin = time.process_time()
+    model = model_of(key, key["passes"]).fit(split.train)
+    seconds = time.process_time() - begin
+    phi = model.topic_word_
+    top = np.argsort(-phi, axis=1, kind="stable")[:, :10]
+    return {
+        "seconds": seconds,
+        "used": int(phi.shape[0]),
+        "coherence": float(np.nanmean(coherence_of_words(top, split.train, 1e-12))),
+        "perplexity": perplexity(model, seen_only(split, key["scored"]), key),
+        "completion": float(document_completion(model, split.observed, split.held_out, seen=split.seen).active),
+    }
+
+
+def groups(records: list[Record]) -> dict[tuple[str, int], list[Record]]:
+    """Return the runs of each system and number of topics."""
+    found: dict[tuple[str, int], list[Record]] = {}
+    for r in records:
+        found.setdefault((r["system"], r["topics"]), []).append(r)
+    return found
+
+
+def mean(records: list[Record], system: str, column: str) -> dict[int, float]:
+    """Return the means over seeds of a column of a system, by the number of topics."""
+    return {
+        K: float(np.mean([r[column] for r in runs]))
+        for (name, K), runs in groups(records).items()
+        if name == system and runs[0][column] is not None
+    }
+
+
+def rows(records: list[Record]) -> list[Record]:
+    """Return a row for each system and number of topics."""
+    return [
+        {
+            "system": system,
+            "topics": K,
+            "runs": len(runs),
+            "processor s": f"{np.mean([r['seconds'] for r in runs]):.1f}",
+            "coherence": f"{np.mean([r['coherence'] for r in runs]):.1f}",
+            "perplexity": "" if runs[0]["perplexity"] is None else f"{np.mean([r['perplexity'] for r in runs]):.0f}",
+            "completion": f"{np.mean([r['completion'] for r in runs]):.4f}",
+        }
+        for (system, K), runs in groups(records).items()
+    ]
+
+
+def sublinear(records: list[Record]) -> Verdict:
+    """Judge whether the time of both trees grows by less than the square root of the number of topics."""
+    texts, fine = [], []
+    for system in ("wide", "tall"):
+        seconds = mean(records, system, "seconds")
+        K, most = min(seconds), max(seconds)
+        texts.append(f"{system}: {seconds[most] / seconds[K]:.1f} times the time for {most // K} times the topics")
+        fine.append(seconds[most] / seconds[K] < np.sqrt(most / K))
+    return "; ".join(texts), all(fine)
+
+
+def costlier(records: list[Record]) -> Verdict:
+    """Judge whether both Pachinko models take longer than the slower tree with as many topics."""
+    slow = {K: max(mean(records, s, "seconds")[K] for s in ("wide", "tall")) for K in mean(records, "wide", "seconds")}
+    texts, fine = [], []
+    for system in ("Pachinko", "HierarchicalPachinko"):
+        for K, seconds in mean(records, system, "seconds").items():
+            texts.append(f"{system}, {K} topics: {seconds / slow[K]:.2f} times a tree's time")
+            fine.append(seconds > slow[K])
+    return "; ".join(texts), all(fine) if fine else None
+
+
+def lower(records: list[Record]) -> Verdict:
+    """Judge whether trees have a lower perplexity than LDA with the most topics, and LDA with few."""
+    lda = mean(records, "LDA", "perplexity")
+    text = []
+    for K, value in lda.items():
+        trees = ", ".join(f"{s} {mean(records, s, 'perplexity')[K]:.0f}" for s in ("wide", "tall"))
+        text.append(f"{K}: LDA {value:.0f}, {trees}")
+    most = max(lda)
+    return "; ".join(text), all(mean(records, s, "perplexity")[most] < lda[most] for s in ("wide", "tall"))
+
+
+def coherent(records: list[Record]) -> Verdict:
+    """Judge whether LDA is more coherent with the fewest topics, trees with the most."""
+    found = {s: mean(records, s, "coherence") for s in ("LDA", "wide", "tall")}
+    K, most = min(found["LDA"]), max(found["LDA"])
+    text = "; ".join(f"{s}: {values[K]:.0f} with {K}, {values[most]:.0f} with {most}" for s, values in found.items())
+    few = found["LDA"][K] > max(found["wide"][K], found["tall"][K])
+    return text, few and found["LDA"][most] < min(found["wide"][most], found["tall"][most])
+
+
+def draw(records: list[Record], plt: Any) -> Any:
+    """Draw seconds, coherence and perplexity by the number of topics."""
+    figure, panels = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
+    for system in dict.fromkeys(r["system"] for r in records):
+        for panel, column in zip(panels, ("seconds", "coherence", "perplexity"), strict=True):
+            found = mean(records, system, column)
+            panel.plot(list(found), list(found.values()), marker="o", label=system)
+            panel.set(xlabel="topics", ylabel=column, xscale="log", yscale="log" if column == "seconds" else "linear")
+    panels[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+STUDY = Study(
+    "downey_small", PAPER, QUICK,
+    "Reuters-21578 takes the place of RCV1s. One thread, not 15. Nested HDPs are left out.",
+    keys, measure, rows,
+    (
+        Claim("Trees take less than the square root of the number of topics longer", "Fig. 3", sublinear),
+        Claim("Pachinko allocation takes longer than trees", "Fig. 3", costlier),
+        Claim("With many topics trees have a lower perplexity than LDA", "Table 3", lower),
+        Claim("LDA is more coherent with few topics, trees with many", "Table 2", coherent),
+    ),
+    draw,
+)  # fmt: skip
+
+if __name__ == "__main__":
+    main(STUDY, __doc__)
