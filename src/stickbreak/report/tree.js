@@ -27,6 +27,8 @@ function topicTree(tree, tools) {
   function name(node) {
     return node.path.join(".") || "all";
   }
+  // as a reader sees it: a tree that was given by names has them
+  const title = (node) => (node.name ? `${name(node)} ${node.name}` : name(node));
   const gist = (node, n) =>
     node.words
       .slice(0, n)
@@ -36,7 +38,7 @@ function topicTree(tree, tools) {
     node.topic === null
       ? plural(node.n_topics, "topic")
       : `topic #${node.topic}${node.n_topics > 1 ? ` and ${whole(node.n_topics - 1)} below` : ""}`;
-  const told = (node) => `${name(node)} · ${percent(node.share)} of the words · ${size(node)} · ${gist(node, 7)}`;
+  const told = (node) => `${title(node)} · ${percent(node.share)} of the words · ${size(node)} · ${gist(node, 7)}`;
   const rest = (node, shown) => ({
     n: node.n_children - shown.length,
     share: node.share - shown.reduce((sum, child) => sum + child.share, 0),
@@ -218,7 +220,7 @@ function topicTree(tree, tools) {
     const list = el("ol");
     for (const node of way(zoomed)) {
       const label = [
-        el("span", { class: "path" }, node === root ? "All topics" : name(node)),
+        el("span", { class: "path" }, node === root ? "All topics" : title(node)),
         node === root ? "" : " ",
         node === root ? "" : word(gist(node, 2)),
       ];
@@ -240,7 +242,7 @@ function topicTree(tree, tools) {
         {},
         link(
           child,
-          el("span", { class: "number" }, child.topic === null ? name(child) : `#${child.topic}`),
+          el("span", { class: "number" }, child.topic === null ? title(child) : `#${child.topic} ${child.name ?? ""}`.trim()),
           words,
           el(
             "span",
@@ -363,7 +365,7 @@ function topicTree(tree, tools) {
     const path = pathOf(number),
       list = el("ul", { class: "similar" });
     for (const node of way(nodeAt(path, path.length)).slice(1))
-      list.append(el("li", {}, link(node, word(`${name(node)} ${gist(node, 2)}`))));
+      list.append(el("li", {}, link(node, word(`${title(node)} ${gist(node, 2)}`))));
     return list.childElementCount ? el("div", {}, el("h3", {}, "Its path in the tree"), list) : null;
   }
 
