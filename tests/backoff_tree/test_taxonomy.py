@@ -1,5 +1,6 @@
 """Trees of any shape: the same numbers as a regular tree where the paths form one, names, and what is refused."""
 
+import pickle
 from itertools import product
 
 import numpy as np
@@ -145,6 +146,15 @@ def test_saved_model_is_the_same_tree(fitted, corpus, tmp_path):
     assert again.branching_ == list(ORDERED)
     assert [node.name for node in again.tree_.walk()] == [node.name for node in fitted.tree_.walk()]
     assert (again.transform(corpus) != fitted.transform(corpus)).nnz == 0
+
+
+def test_threads_files_and_pickles_change_no_number(fitted, corpus, tmp_path):
+    settings = {"branching": PATHS, "n_laps": 12, "random_state": 0}
+    other = BackoffTreeTopics(**settings, n_jobs=2, scratch=tmp_path / "leaves").fit(corpus)
+    same_fits(fitted, other)
+    travelled = pickle.loads(pickle.dumps(other))
+    assert travelled.tree_.children[0].name == fitted.tree_.children[0].name
+    assert (travelled.transform(corpus) != fitted.transform(corpus)).nnz == 0
 
 
 def test_stages_and_expansion_keep_the_counts_of_the_nodes_above(corpus):
